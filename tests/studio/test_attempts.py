@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celosia.studio import attempts
-from celosia.studio.attempts import ADDRESS, BROWSER, Attempts, Line, Marks, Pace
+from celosia.studio.attempts import ADDRESS, BROWSER, LoginAttempts, AttemptQueue, BrowserIds, RateLimit
 
 CLASS = "192.0.2.7"
 """The one address of a school."""
@@ -38,8 +38,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def counted(clock: Clock) -> Attempts:
-    return Attempts(clock=clock, sleep=clock.sleep)
+def counted(clock: Clock) -> LoginAttempts:
+    return LoginAttempts(clock=clock, sleep=clock.sleep)
 
 
 def right() -> bool:
@@ -54,7 +54,7 @@ def played(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(story())
 
 
-def test_few_wrong_ones_cost_nothing(counted: Attempts, clock: Clock) -> None:
+def test_few_wrong_ones_cost_nothing(counted: LoginAttempts, clock: Clock) -> None:
     async def story() -> None:
         for _ in range(BROWSER.free):
             assert await counted.check(CLASS, "ana", wrong) == "wrong"
@@ -65,7 +65,7 @@ def test_few_wrong_ones_cost_nothing(counted: Attempts, clock: Clock) -> None:
 
 
 def test_delays_of_one_browser_grow_to_a_limit_and_are_forgotten(clock: Clock) -> None:
-    line = Line(BROWSER, clock)
+    line = AttemptQueue(BROWSER, clock)
     delays = []
     for _ in range(12):
         delays.append(line.delay())
@@ -77,7 +77,7 @@ def test_delays_of_one_browser_grow_to_a_limit_and_are_forgotten(clock: Clock) -
 
 
 def test_one_who_guesses_hardly_delays_another_browser_at_the_same_address(
-    counted: Attempts, clock: Clock
+    counted: LoginAttempts, clock: Clock
 ) -> None:
     async def story() -> None:
         eve = [asyncio.create_task(_guess(counted, "eve", 60)) for _ in range(BROWSER.room)]
@@ -96,7 +96,7 @@ def test_one_who_guesses_hardly_delays_another_browser_at_the_same_address(
     played(story)
 
 
-def test_who_was_let_in_before_waits_for_nobody(counted: Attempts, clock: Clock) -> None:
+def test_who_was_let_in_before_waits_for_nobody(counted: LoginAttempts, clock: Clock) -> None:
     async def story() -> None:
         assert await counted.check(CLASS, "ana", right) == "right"
         for _ in range(ADDRESS.free + 5):
@@ -114,7 +114,7 @@ def test_who_was_let_in_before_waits_for_nobody(counted: Attempts, clock: Clock)
     played(story)
 
 
-def test_guessing_in_parallel_gains_nothing(counted: Attempts, clock: Clock) -> None:
+def test_guessing_in_parallel_gains_nothing(counted: LoginAttempts, clock: Clock) -> None:
     checked: list[float] = []
 
     def guess() -> bool:
@@ -140,7 +140,7 @@ def test_guessing_in_parallel_gains_nothing(counted: Attempts, clock: Clock) -> 
 
 def test_a_full_line_turns_away_whoever_has_failed_most(clock: Clock) -> None:
     async def story() -> None:
-        line = Line(Pace(free=0, first=5.0, most=5.0, memory=600.0, room=2), clock, clock.sleep)
+        line = AttemptQueue(RateLimit(free=0, first=5.0, most=5.0, memory=600.0, room=2), clock, clock.sleep)
         line.wrong()
         assert await taken(line, 0)
         waiting = [asyncio.create_task(taken(line, rank)) for rank in (9, 1, 0)]
@@ -155,7 +155,7 @@ def test_who_goes_away_while_waiting_leaves_the_line(clock: Clock) -> None:
         await asyncio.Event().wait()
 
     async def story() -> None:
-        line = Line(Pace(free=0, first=5.0, most=5.0, memory=600.0, room=2), clock, never)
+        line = AttemptQueue(RateLimit(free=0, first=5.0, most=5.0, memory=600.0, room=2), clock, never)
         line.wrong()
         assert await taken(line, 0)
         task = asyncio.create_task(taken(line, 0))
@@ -169,7 +169,7 @@ def test_who_goes_away_while_waiting_leaves_the_line(clock: Clock) -> None:
 
 
 def test_what_is_remembered_does_not_grow_without_end(
-    counted: Attempts, monkeypatch: pytest.MonkeyPatch
+    counted: LoginAttempts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempts, "MOST_LINES", 10)
 
@@ -183,7 +183,7 @@ def test_what_is_remembered_does_not_grow_without_end(
 
 
 def test_a_mark_is_known_by_its_maker_only() -> None:
-    marks, others = Marks(), Marks()
+    marks, others = BrowserIds(), BrowserIds()
     made = marks.new()
     assert marks.known(made) == made
     assert len({marks.new() for _ in range(100)}) == 100
@@ -191,12 +191,12 @@ def test_a_mark_is_known_by_its_maker_only() -> None:
         assert marks.known(other) is None
 
 
-async def _guess(counted: Attempts, browser: str | None, times: int) -> None:
+async def _guess(counted: LoginAttempts, browser: str | None, times: int) -> None:
     for _ in range(times):
         await counted.check(CLASS, browser, wrong)
 
 
-async def taken(line: Line, rank: int) -> bool:
+async def taken(line: AttemptQueue, rank: int) -> bool:
     """Take a turn in a line, and end it."""
     async with line.turn(rank) as mine:
         return mine

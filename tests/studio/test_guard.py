@@ -205,7 +205,7 @@ def test_an_attempt_that_finds_no_room_is_told_that_it_was_not_checked(
     async def no_room(*_: object) -> str:
         return "late"
 
-    monkeypatch.setattr(attempts.Attempts, "check", no_room)
+    monkeypatch.setattr(attempts.LoginAttempts, "check", no_room)
     answer = shared.post("/enter", data={"password": SECRET})
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
     assert "was not checked" in answer.text

@@ -28,19 +28,19 @@ from celosia.studio.model import graph_drawing as drawing
 from celosia.studio.model import graph_words, graphs
 from celosia.studio.model.parameter_words import HIDDEN
 from celosia.studio.pages import graphs_result
-from celosia.studio.retelling import retold
+from celosia.studio.retelling import translate
 from celosia.studio.work import graphs as jobs
-from celosia.studio.worker import Told, Voice
+from celosia.studio.worker import JobEvent, JobProgress
 
 STAGES: list[Step] = []
 
 
-def told(said: Told) -> None:
+def text(said: JobEvent) -> None:
     if said.kind == "step":
         STAGES.append(said.value)
 
 
-VOICE = Voice(told)
+VOICE = JobProgress(text)
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_how_a_file_was_read_is_told_in_spanish() -> None:
     )
     token = chosen.set("es")
     try:
-        assert retold(text, "plans") == (
+        assert translate(text, "plans") == (
             "5 vértices, 4 aristas de 7 registros: 1 bucles descartados, "
             "2 aristas repetidas reunidas; "
             "registros reunidos con otros atributos de la arista: 1; "

@@ -86,10 +86,10 @@ def test_a_lesson_has_something_to_show_for_every_setting(slug: str, language: L
         for story in lesson.stories(facts):
             assert len(story.steps) >= 3
             assert any(step.learnt for step in story.steps)
-            assert all(step.title and step.told and step.parts for step in story.steps)
+            assert all(step.title and step.text and step.parts for step in story.steps)
         for places in product(*(range(len(each.choices)) for each in lesson.controls())):
             view = lesson.view(facts, places)
-            assert view.told
+            assert view.text
             assert view.parts
             assert all(name and value and meaning for name, value, meaning in view.figures)
 
@@ -289,8 +289,8 @@ def test_an_answer_says_as_little_as_the_bounds_allow() -> None:
         assert all(len(answers) == differential_privacy.TRIES for answers in found["answers"])
     low = dict(settings("differential-privacy"))[0,]
     assert low["differencing"] == pytest.approx(0.5125, abs=5e-5)
-    told = dict(settings("differential-privacy"))[3,]["beliefs"]
-    beliefs = {prior: (least, most) for prior, least, most in told}
+    text = dict(settings("differential-privacy"))[3,]["beliefs"]
+    beliefs = {prior: (least, most) for prior, least, most in text}
     assert beliefs[0.5] == pytest.approx((0.1839, 0.8161), abs=5e-5)
 
 

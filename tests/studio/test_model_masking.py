@@ -28,18 +28,18 @@ from celosia.studio.model.toml import inline
 from celosia.studio.pages import synthesise
 from celosia.studio.work import masking as jobs
 from celosia.studio.work import synthesis as synthesis_jobs
-from celosia.studio.worker import Told, Voice
+from celosia.studio.worker import JobEvent, JobProgress
 from celosia.tables.masking import Recipe, methods
 
 STAGES: list[Step] = []
 
 
-def told(said: Told) -> None:
+def text(said: JobEvent) -> None:
     if said.kind == "step":
         STAGES.append(said.value)
 
 
-VOICE = Voice(told)
+VOICE = JobProgress(text)
 CENSUS = [
     {"name": "age", "numeric": True, "role": "quasi-identifier", "distinct": 60, "empty": 0},
     {"name": "sex", "numeric": False, "role": "quasi-identifier", "distinct": 2, "empty": 0},

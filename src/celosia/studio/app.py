@@ -135,7 +135,7 @@ def _add_routes(app: Any) -> None:
         """The visitor's jobs, for programs and for those who wait elsewhere."""
         visitor = request.scope.get(guard.SCOPE)
         found = [] if visitor is None else studio().jobs.of(visitor.token)
-        told = [
+        facts = [
             {
                 "id": job.id,
                 "title": job.title,
@@ -147,7 +147,7 @@ def _add_routes(app: Any) -> None:
             }
             for job in found
         ]
-        return JSONResponse({"ok": True, "data": {"jobs": told}, "status": 200})
+        return JSONResponse({"ok": True, "data": {"jobs": facts}, "status": 200})
 
     app.add_route("/health", health, methods=["GET"])
     app.add_route("/choose", choose, methods=["GET"])

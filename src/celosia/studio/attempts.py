@@ -31,7 +31,7 @@ STRANGER = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class RateLimit:
     """How wrong attempts slow down those that follow."""
 
     free: int
@@ -46,12 +46,12 @@ class Pace:
     """Attempts that may wait at the same time."""
 
 
-BROWSER = Pace(free=3, first=1.0, most=30.0, memory=600.0, room=4)
-ADDRESS = Pace(free=20, first=0.25, most=2.0, memory=60.0, room=40)
+BROWSER = RateLimit(free=3, first=1.0, most=30.0, memory=600.0, room=4)
+ADDRESS = RateLimit(free=20, first=0.25, most=2.0, memory=60.0, room=40)
 
 
 @dataclass(slots=True, eq=False)
-class _Place:
+class _WaitingAttempt:
     """One attempt that waits."""
 
     rank: int
@@ -59,13 +59,13 @@ class _Place:
 
 
 @dataclass(slots=True, eq=False)
-class Line:
+class AttemptQueue:
     """The attempts of one browser or of one address."""
 
-    pace: Pace
+    pace: RateLimit
     clock: Callable[[], float] = monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    waiting: list[_Place] = field(default_factory=list)
+    waiting: list[_WaitingAttempt] = field(default_factory=list)
     """In the order in which they came."""
     _failures: list[float] = field(default_factory=list)
     _last: float = float("-inf")
@@ -98,7 +98,7 @@ class Line:
         Args:
             rank: the lowest goes first, and the highest is turned away where there is no room.
         """
-        place = _Place(rank)
+        place = _WaitingAttempt(rank)
         self.waiting.append(place)
         if len(self.waiting) > self.pace.room:
             worst = max(each.rank for each in self.waiting)
@@ -121,12 +121,12 @@ class Line:
         finally:
             self._busy = False
 
-    def _is_turn(self, place: _Place) -> bool:
+    def _is_turn(self, place: _WaitingAttempt) -> bool:
         first = min(self.waiting, key=lambda each: each.rank)
         return not self._busy and first is place and self.clock() >= self._last + self.delay()
 
 
-class Attempts:
+class LoginAttempts:
     """All attempts at the entrance of a studio."""
 
     def __init__(
@@ -137,8 +137,8 @@ class Attempts:
     ) -> None:
         self._clock = clock
         self._sleep = sleep
-        self._browsers: OrderedDict[str, Line] = OrderedDict()
-        self._addresses: OrderedDict[str, Line] = OrderedDict()
+        self._browsers: OrderedDict[str, AttemptQueue] = OrderedDict()
+        self._addresses: OrderedDict[str, AttemptQueue] = OrderedDict()
         self._let_in: OrderedDict[str, None] = OrderedDict()
 
     async def check(self, address: str, browser: str | None, right: Callable[[], bool]) -> Verdict:
@@ -186,15 +186,15 @@ class Attempts:
         """How many browsers, addresses and browsers that were let in are remembered."""
         return len(self._browsers), len(self._addresses), len(self._let_in)
 
-    def _line(self, lines: OrderedDict[str, Line], name: str, pace: Pace) -> Line:
-        found = lines.setdefault(name, Line(pace, self._clock, self._sleep))
+    def _line(self, lines: OrderedDict[str, AttemptQueue], name: str, pace: RateLimit) -> AttemptQueue:
+        found = lines.setdefault(name, AttemptQueue(pace, self._clock, self._sleep))
         lines.move_to_end(name)
         while len(lines) > MOST_LINES:
             lines.popitem(last=False)
         return found
 
 
-class Marks:
+class BrowserIds:
     """Marks for browsers, by which nobody is recognised but who types at the entrance.
 
     A mark is drawn at random and carries a proof that it is ours, so that none has to be kept.

@@ -35,7 +35,7 @@ input, button {{ font: inherit; padding: .6rem; width: 100%; box-sizing: border-
   margin-top: .6rem; }}
 [role=alert] {{ color: #b3261e; }}
 @media (prefers-color-scheme: dark) {{ [role=alert] {{ color: #f2b8b5; }} }}
-</style></head><body><main><h1>{title}</h1>{told}
+</style></head><body><main><h1>{title}</h1>{text}
 <form method="post" action="/enter"><label>{ask}
 <input name="password" type="password" autocomplete="current-password" autofocus required></label>
 <button>{enter}</button></form></main></body></html>"""
@@ -44,13 +44,13 @@ input, button {{ font: inherit; padding: .6rem; width: 100%; box-sizing: border-
 def page(language: Language, *, fault: str | None = None, note: str | None = None) -> str:
     """The page, with what went wrong at the last attempt or something else worth knowing."""
     words = WORDS[language]
-    told = "" if fault is None else f'<p role="alert">{escape(words[fault])}</p>'
+    text = "" if fault is None else f'<p role="alert">{escape(words[fault])}</p>'
     if note is not None:
-        told += f'<p role="status">{escape(words[note])}</p>'
+        text += f'<p role="status">{escape(words[note])}</p>'
     return _PAGE.format(
         language=language,
         title=escape(words["title"]),
         ask=escape(words["ask"]),
         enter=escape(words["enter"]),
-        told=told,
+        text=text,
     )

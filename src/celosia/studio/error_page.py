@@ -172,7 +172,7 @@ def mark(scope: Scope) -> None:
     scope.setdefault(SHOWN, []).append(True)
 
 
-class Answering:
+class ErrorPageSender:
     """A `send` that replaces what framework and toolkit say of errors by a page of ours."""
 
     def __init__(self, scope: Scope, send: Send) -> None:

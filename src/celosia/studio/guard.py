@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from celosia.studio import entrance, error_page
-from celosia.studio.attempts import Attempts, Marks
+from celosia.studio.attempts import LoginAttempts, BrowserIds
 from celosia.studio.error_page import LANGUAGE, SOCKET, Reason
 from celosia.studio.incoming import (
     body_of,
@@ -105,8 +105,8 @@ class Guard:
         self._names = _names(studio)
         self._entries: dict[str, float] = {}
         self._sending: dict[str, int] = {}
-        self._attempts = Attempts()
-        self._marks = Marks()
+        self._attempts = LoginAttempts()
+        self._marks = BrowserIds()
         self._lock = Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -138,7 +138,7 @@ class Guard:
         cookie = None if not fresh or visitor is None else self._cookie(VISITOR, visitor.token)
         if scope["type"] == "websocket":
             return await self._inside(scope, receive, send, visitor)
-        answering = error_page.Answering(scope, _answering(send, cookie))
+        answering = error_page.ErrorPageSender(scope, _answering(send, cookie))
         try:
             await self._inside(scope, receive, answering, visitor)
         except Exception:

@@ -31,8 +31,8 @@ def neighbourhood(address: str) -> str:
 
 def length_of(headers: Headers) -> int:
     """How long a body says it is; 0 where it does not say."""
-    told = headers.get("content-length", "")
-    return int(told[:20]) if told.isascii() and told.isdigit() else 0
+    length = headers.get("content-length", "")
+    return int(length[:20]) if length.isascii() and length.isdigit() else 0
 
 
 def is_address(name: str) -> bool:

@@ -200,23 +200,23 @@ class Jobs:
         try:
             process.give(job.function, job.arguments)
             while True:
-                told = process.hear(0.05)
+                event = process.hear(0.05)
                 if job.stop.is_set():
                     process.end()
                     return _end(job, "cancelled", error=Cancelled())
                 if time.monotonic() - job.begun > self._seconds:
                     process.end()
                     return _end(job, "failed", error=_too_long())
-                if told is None:
+                if event is None:
                     continue
-                if told.kind == "step":
-                    job.step = told.value
-                elif told.kind == "part":
-                    job.parts.append(told.value)
-                elif told.kind == "done":
-                    return _end(job, "done", result=told.value)
-                elif told.kind == "failed":
-                    return _end(job, "failed", error=told.value)
+                if event.kind == "step":
+                    job.step = event.value
+                elif event.kind == "part":
+                    job.parts.append(event.value)
+                elif event.kind == "done":
+                    return _end(job, "done", result=event.value)
+                elif event.kind == "failed":
+                    return _end(job, "failed", error=event.value)
         except Exception:  # this thread must outlive every job
             # The process is gone (out of memory, or killed), or what it sent cannot be read.
             process.end()
@@ -248,11 +248,11 @@ class _Process:
             self._start()
         self._ours.send((function, arguments))
 
-    def hear(self, seconds: float) -> worker.Told | None:
+    def hear(self, seconds: float) -> worker.JobEvent | None:
         if not self._ours.poll(seconds):
             return None
-        told: worker.Told = self._ours.recv()
-        return told
+        event: worker.JobEvent = self._ours.recv()
+        return event
 
     def end(self) -> None:
         if self._process is None:

@@ -16,7 +16,7 @@ UNHEARD = ("handle_log_message", "_exception_handler_404")
 """Functions of the toolkit that log what a browser sends; anybody could fill the disk with it."""
 
 
-class Quiet(logging.Filter):
+class LogFilter(logging.Filter):
     """Replaces each error by its kind and place, and drops what browsers say."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -43,8 +43,8 @@ def describe(error: BaseException) -> str:
         for frame, line in walk_tb(error.__traceback__)
     ]
     code = getattr(error, "code", None)
-    told = type(error).__name__ + (f" {code}" if isinstance(code, str) else "")
-    return f"{told} at {' < '.join(reversed(places[-6:]))}" if places else told
+    text = type(error).__name__ + (f" {code}" if isinstance(code, str) else "")
+    return f"{text} at {' < '.join(reversed(places[-6:]))}" if places else text
 
 
 def keep_quiet() -> None:
@@ -53,5 +53,5 @@ def keep_quiet() -> None:
         return
     for name in LOGGERS:
         logger = logging.getLogger(name)
-        if not any(isinstance(each, Quiet) for each in logger.filters):
-            logger.addFilter(Quiet())
+        if not any(isinstance(each, LogFilter) for each in logger.filters):
+            logger.addFilter(LogFilter())

@@ -1,7 +1,7 @@
 """What the library says, in the language of the page: promises, plans, errors, names of measures.
 
 The library speaks English. `locales/es/library/*.po` has its sentences whole, with places for what
-changes: `{1}` is a number, `{columns}` any text, which stays as it is, `{told}` a text of the
+changes: `{1}` is a number, `{columns}` any text, which stays as it is, `{text}` a text of the
 library again, and `{list}` several of them with commas. What no catalogue knows stays English.
 """
 
@@ -66,7 +66,7 @@ class Pattern:
             value = text[start:end] if end > start else ""
             if not value or not text.startswith(following, end) or BETWEEN in value:
                 return None
-            if start == 0 and " " in value and not name.startswith("told"):
+            if start == 0 and " " in value and not name.startswith("text"):
                 return None  # the beginning of another sentence, not a name
             found[name] = value
             start = end + len(following)
@@ -77,7 +77,7 @@ class Pattern:
         return _PLACE.sub(lambda place: values[place[1]], self.other)
 
 
-def retold(text: str, of: Field) -> str:
+def translate(text: str, of: Field) -> str:
     """A text of the library in the language of the page.
 
     Parts with semicolons between them are told one by one, if the whole is not known.
@@ -88,11 +88,11 @@ def retold(text: str, of: Field) -> str:
     '5-anonimato respecto a age, zip'
     >>> chosen.reset(token)
     """
-    return text if current() == "en" else _retold(text, of, current())
+    return text if current() == "en" else _translate(text, of, current())
 
 
 @lru_cache(maxsize=4096)
-def _retold(text: str, of: Field, language: Language) -> str:
+def _translate(text: str, of: Field, language: Language) -> str:
     exact, patterns = _catalogue(of, language)
     whole = exact.get(text) or singles(language).get(text)
     if whole is not None:
@@ -100,14 +100,14 @@ def _retold(text: str, of: Field, language: Language) -> str:
     for pattern in patterns:
         values = pattern.values(text)
         if values is not None:
-            told = {name: _value(name, value, of) for name, value in values.items()}
-            return pattern.filled(told)
+            translated = {name: _value(name, value, of) for name, value in values.items()}
+            return pattern.filled(translated)
     if BETWEEN in text:
-        return BETWEEN.join(retold(part, of) for part in text.split(BETWEEN))
+        return BETWEEN.join(translate(part, of) for part in text.split(BETWEEN))
     return text
 
 
-def localised(number: str) -> str:
+def localise(number: str) -> str:
     """A number that is written in English, as the language of the page writes it.
 
     >>> from celosia.studio.language import chosen
@@ -123,10 +123,10 @@ def localised(number: str) -> str:
 
 def _value(name: str, value: str, of: Field) -> str:
     if name.isdigit():
-        return localised(value)
+        return localise(value)
     if name.startswith("list"):
-        return ", ".join(retold(part, of) for part in value.split(", "))
-    return retold(value, of) if name.startswith("told") else value
+        return ", ".join(translate(part, of) for part in value.split(", "))
+    return translate(value, of) if name.startswith("text") else value
 
 
 @cache

@@ -19,7 +19,7 @@ from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.studio import error_page, guard, language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import NAMES, Language, _, negotiated
-from celosia.studio.retelling import retold
+from celosia.studio.retelling import translate
 from celosia.studio.running import studio
 from celosia.studio.visitors import Visitor
 from celosia.studio.widgets.text import from_library
@@ -352,5 +352,5 @@ def _titles() -> dict[str, str]:
 
 def notify_error(error: CelosiaError) -> None:
     """The same in a passing note, where the page itself stays."""
-    told = f"{_title(error)}. {retold(error.what, 'errors')} {retold(error.fix, 'errors')}"
-    ui.notify(told, type="negative", multi_line=True, timeout=8000)
+    text = f"{_title(error)}. {translate(error.what, 'errors')} {translate(error.fix, 'errors')}"
+    ui.notify(text, type="negative", multi_line=True, timeout=8000)

@@ -29,7 +29,7 @@ EPSILONS = tuple(round(0.5 * 1.25**step, 2) for step in range(13))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class Snapshot:
     """The state of a collection after some devices have reported."""
 
     devices: int
@@ -88,7 +88,7 @@ class Collection:
         self._seed = seed
         self._devices = devices
 
-    def play(self) -> Iterator[Played]:
+    def play(self) -> Iterator[Snapshot]:
         """The estimates as devices report: often at first, when they change most."""
         server = self.protocol.server()
         client = self.protocol.client(rng=Seeded(self._seed))
@@ -98,12 +98,12 @@ class Collection:
             done = edge
             yield self._state(server.estimate(self._asked), done)
 
-    def _state(self, found: Any, done: int) -> Played:
+    def _state(self, found: Any, done: int) -> Snapshot:
         low, high = found.interval(0.95)
         shares = found.shares
         errors = np.where(np.isfinite(found.errors), found.errors, 0.0) / done
         off = shares - np.array(self.truth)
-        return Played(
+        return Snapshot(
             devices=done,
             shares=tuple(shares.tolist()),
             low=tuple((low / done).tolist()),

@@ -72,15 +72,15 @@ def _values(before: pl.Series, after: pl.Series) -> dict[str, Any]:
         key=lambda name: (-counts[0].get(name, 0) - counts[1].get(name, 0), str(name)),
     )
     shown, rest = order[:MOST_VALUES], order[MOST_VALUES:]
-    told: dict[str, Any] = {"labels": ["" if each is None else each for each in shown]}
+    facts: dict[str, Any] = {"labels": ["" if each is None else each for each in shown]}
     for name, found, side in zip(("before", "after"), counts, (before, after), strict=True):
         total = max(len(side), 1)
-        told[name] = [found.get(value, 0) / total for value in shown]
+        facts[name] = [found.get(value, 0) / total for value in shown]
         if rest:
-            told[name].append(sum(found.get(value, 0) for value in rest) / total)
+            facts[name].append(sum(found.get(value, 0) for value in rest) / total)
     if rest:
-        told["labels"].append(REST)
-    return told
+        facts["labels"].append(REST)
+    return facts
 
 
 def _counted(column: pl.Series) -> dict[str | None, int]:

@@ -55,8 +55,8 @@ def chosen(original: Graph, order: int) -> NDArray[np.int64]:
 
 def one(graph: Graph, *, rng: Source) -> dict[str, Any]:
     """A graph by itself, or its hubs: the drawing is under `before`."""
-    told = both(graph, graph, rng=rng)
-    return {name: told[name] for name in ("drawn", "of", "named", "before")}
+    facts = both(graph, graph, rng=rng)
+    return {name: facts[name] for name in ("drawn", "of", "named", "before")}
 
 
 def both(original: Graph, release: Graph, *, rng: Source) -> dict[str, Any]:
@@ -90,27 +90,27 @@ def uncertain(original: Graph, release: UncertainGraph, *, rng: Source) -> dict[
     from celosia.graphs import Graph  # noqa: PLC0415 - slow to load
 
     union = Graph.of(release.pairs, order=release.order)
-    told = both(original, union, rng=rng)
+    facts = both(original, union, rng=rng)
     some = chosen(original, release.order)
     number = np.full(release.order, -1, dtype=np.int64)
     number[some] = np.arange(some.size)
     ends = number[release.pairs]
     inside = (ends >= 0).all(axis=1)
     known = original.has_edges(release.pairs[inside])
-    told["after"]["lines"] = [
+    facts["after"]["lines"] = [
         [int(u), int(v), int(not true), round(float(chance), 3)]
         for (u, v), true, chance in zip(
             ends[inside], known, release.probabilities[inside], strict=True
         )
     ][:MOST_EDGES]
-    return told | {"kind": "uncertain", "expected": release.expected_edges}
+    return facts | {"kind": "uncertain", "expected": release.expected_edges}
 
 
 def groups(original: Graph, release: GeneralisedGraph, *, rng: Source) -> dict[str, Any]:
     """The original, and beside it groups as points: how many vertices, how many edges within."""
     from celosia.graphs import Graph  # noqa: PLC0415 - slow to load
 
-    told = both(original, original, rng=rng)
+    facts = both(original, original, rng=rng)
     count = len(release.sizes)
     shape = Graph.of(release.super_edges, order=count)
     some = chosen(shape, count)
@@ -123,17 +123,17 @@ def groups(original: Graph, release: GeneralisedGraph, *, rng: Source) -> dict[s
         [int(u), int(v), 0, weights[int(some[u]), int(some[v])]] for u, v in part.edges.tolist()
     ]
     names = [f"{release.sizes[at]} / {release.internal[at]}" for at in some.tolist()]
-    told["after"] = side(
+    facts["after"] = side(
         layout(part, rng=rng), names, release.sizes[some], lines, total_edges=release.size
     )
-    return told | {"kind": "groups", "groups": count, "groups_named": len(names) <= MOST_NAMED}
+    return facts | {"kind": "groups", "groups": count, "groups_named": len(names) <= MOST_NAMED}
 
 
 def new(original: Graph, release: Graph, *, rng: Source) -> dict[str, Any]:
     """The original, and beside it a graph in which no vertex is anybody."""
-    told = both(original, original, rng=rng)
-    told["after"] = one(release, rng=rng)["before"]
-    return told | {"kind": "new"}
+    facts = both(original, original, rng=rng)
+    facts["after"] = one(release, rng=rng)["before"]
+    return facts | {"kind": "new"}
 
 
 def degree_line(degrees: NDArray[np.number[Any]]) -> list[list[float]]:

@@ -64,10 +64,10 @@ def risk_figures(result: Mapping[str, Any]) -> list[Figure]:
 
 
 def _individual(result: Mapping[str, Any]) -> list[Figure]:
-    told = result.get("individual")
-    if told is None:
+    facts = result.get("individual")
+    if facts is None:
         return []
-    before, after = told["before"], told["after"]
+    before, after = facts["before"], facts["after"]
     return [
         (
             _("Individual risk"),
@@ -151,11 +151,11 @@ def privacy_figures(result: Mapping[str, Any]) -> list[Figure]:
     found: list[Figure] = []
     if result.get("private"):
         delta = result.get("delta") or 0
-        told = _("ε = {epsilon}", epsilon=short(result["epsilon"]))
+        facts = _("ε = {epsilon}", epsilon=short(result["epsilon"]))
         found.append(
             (
                 _("Privacy loss"),
-                f"{told}, δ = {delta:g}" if delta else told,
+                f"{facts}, δ = {delta:g}" if delta else facts,
                 _("What any one record can change in the chances of the result."),
             )
         )

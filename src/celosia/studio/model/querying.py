@@ -19,7 +19,7 @@ from celosia.queries.ledger import Ledger
 from celosia.queries.places import ledger_of
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.studio.language import _
-from celosia.studio.retelling import retold
+from celosia.studio.retelling import translate
 
 SCALE = 0.005
 FACTS = 20_000
@@ -65,28 +65,28 @@ SPARQL_EXAMPLES = (
 
 
 @dataclass(slots=True)
-class Branch:
+class PlanBranch:
     """A step of a plan, with what it is made of."""
 
     text: str
     reason: str
     """The rule that is used there; empty where none is."""
-    parts: list[Branch] = field(default_factory=list)
+    parts: list[PlanBranch] = field(default_factory=list)
 
 
-def tree(steps: Iterable[str]) -> list[Branch]:
+def tree(steps: Iterable[str]) -> list[PlanBranch]:
     """The steps of a plan as the tree that their indentation tells.
 
     >>> [root] = tree(["answer n", "  join   -- by key", "    scan a", "    scan b"])
     >>> root.parts[0].reason, [each.text for each in root.parts[0].parts]
     ('by key', ['scan a', 'scan b'])
     """
-    roots: list[Branch] = []
-    above: list[tuple[int, Branch]] = []
+    roots: list[PlanBranch] = []
+    above: list[tuple[int, PlanBranch]] = []
     for line in steps:
         depth = len(line) - len(line.lstrip())
         text, _mark, reason = line.strip().partition("   -- ")
-        branch = Branch(text, reason)
+        branch = PlanBranch(text, reason)
         while above and above[-1][0] >= depth:
             above.pop()
         (above[-1][1].parts if above else roots).append(branch)
@@ -94,19 +94,19 @@ def tree(steps: Iterable[str]) -> list[Branch]:
     return roots
 
 
-def neighbours_told(told: str) -> str:
+def translate_neighbours(facts: str) -> str:
     """What a step between two databases is, in the page's language; the unit is of the policy.
 
     >>> neighbours_told("add or remove one customer")
     'add or remove one customer'
     """
-    whole = retold(told, "plans")
-    if whole != told:
+    whole = translate(facts, "plans")
+    if whole != facts:
         return whole
-    verb, _one, unit = told.partition(" one ")
+    verb, _one, unit = facts.partition(" one ")
     if verb == "add or remove":
         return _("add or remove one {unit}", unit=unit)
-    return _("change one {unit}", unit=unit) if verb == "change" else told
+    return _("change one {unit}", unit=unit) if verb == "change" else facts
 
 
 def method_told(name: str) -> str:
@@ -242,13 +242,13 @@ def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> di
     """The answer of a query, paid from the ledger."""
     _check_query(query)
     answer = vault.ask(query, epsilon=epsilon, delta=delta)
-    told = answer.as_dict()
+    facts = answer.as_dict()
     left = vault.ledger.remaining if answer.entry is not None else None
-    return told | {
-        "rows": told["rows"][:MOST_ROWS],
-        "intervals": told["intervals"][:MOST_ROWS],
+    return facts | {
+        "rows": facts["rows"][:MOST_ROWS],
+        "intervals": facts["intervals"][:MOST_ROWS],
         "told_noise": answer.told_noise[:MOST_ROWS],
-        "more": max(0, len(told["rows"]) - MOST_ROWS),
+        "more": max(0, len(facts["rows"]) - MOST_ROWS),
         "left": None if left is None else _epsilon(left),
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia import lab
-from celosia.studio.retelling import localised, retold
+from celosia.studio.retelling import localise, translate
 
 _BETWEEN = re.compile(r"(, |: | \(|\))")
 """What stands between the parts of the name of a run or a measure."""
@@ -66,7 +66,7 @@ def measures(rows: Iterable[dict[str, Any]]) -> list[Measure]:
     ]
 
 
-def told(value: Any) -> Any:
+def translate_value(value: Any) -> Any:
     """The name of a run or of a measure, or a value in words, in the language of the page.
 
     Where the whole is not known its parts are told one by one; formulas and names of protocols and
@@ -80,11 +80,11 @@ def told(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    whole = retold(value, "measures")
+    whole = translate(value, "measures")
     if whole != value:
         return whole
     return "".join(
-        part if at % 2 else localised(retold(part, "measures"))
+        part if at % 2 else localise(translate(part, "measures"))
         for at, part in enumerate(_BETWEEN.split(value))
     )
 

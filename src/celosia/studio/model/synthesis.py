@@ -51,11 +51,11 @@ def method_parameters(
     domains: dict[str, Any] = {}
     bounds: dict[str, Any] = {}
     for name in choice["columns"]:
-        told = declared.get(name, {})
-        if told.get("bounds"):
-            bounds[name] = list(told["bounds"])
-        elif told.get("values") and choice["method"] != "private-microaggregation":
-            domains[name] = list(told["values"])
+        declaration = declared.get(name, {})
+        if declaration.get("bounds"):
+            bounds[name] = list(declaration["bounds"])
+        elif declaration.get("values") and choice["method"] != "private-microaggregation":
+            domains[name] = list(declaration["values"])
         else:
             raise InputError(
                 "CEL-W073",
@@ -92,7 +92,7 @@ def code(
     file, before, table = source_of(name, known)
     parameters = method_parameters(choice, declared)
     gone = left_out(columns, choice)
-    told = [
+    declaration = [
         each["name"]
         for each in columns
         if each["role"] == "sensitive" and each["name"] in choice["columns"]
@@ -106,14 +106,14 @@ def code(
         parts += ["--set", f"{key}={inline(value)}"]
     for each in gone:
         parts += ["--identifier", each]
-    for each in told:
+    for each in declaration:
         parts += ["--sensitive", each]
     parts += ["--holdout", "outsiders.parquet"] if holdout else []
     parts += ["-o", "synthetic.csv", "--report", "report.html"]
     parts += [] if seed is None else ["--seed", str(seed)]
     return [
         ("Command line", before + " ".join(map(shlex.quote, parts))),
-        ("Python", _python(table, choice, parameters, gone, told, holdout=holdout, seed=seed)),
+        ("Python", _python(table, choice, parameters, gone, declaration, holdout=holdout, seed=seed)),
     ]
 
 
@@ -122,7 +122,7 @@ def _python(
     choice: Mapping[str, Any],
     parameters: Mapping[str, Any],
     gone: Sequence[str],
-    told: Sequence[str],
+    declaration: Sequence[str],
     *,
     holdout: bool,
     seed: int | None,
@@ -137,7 +137,7 @@ def _python(
             "",
             f"method = masking.method_from({choice['method']!r}, {dict(parameters)!r})",
             "schema = Schema.of(",
-            f"    quasi_identifiers=(), identifiers={list(gone)!r}, sensitive={list(told)!r},",
+            f"    quasi_identifiers=(), identifiers={list(gone)!r}, sensitive={list(declaration)!r},",
             '    other_columns="insensitive",',
             ")",
             f"recipe = masking.Recipe.of(schema, [(method, {list(choice['columns'])!r})])",

@@ -81,10 +81,10 @@ def _controls(choices: dict[str, Any]) -> None:
             choices, "devices"
         )
         with ui.column().classes("gap-0"):
-            told = ui.label(_epsilon(choices["epsilon"]))
+            label = ui.label(_epsilon(choices["epsilon"]))
             slider = ui.slider(min=0.1, max=10, step=0.1).bind_value(choices, "epsilon")
             slider.props["aria-label"] = "epsilon"
-            slider.on_value_change(lambda event: told.set_text(_epsilon(event.value)))
+            slider.on_value_change(lambda event: label.set_text(_epsilon(event.value)))
             ui.label(_("stronger privacy on the left, sharper estimates on the right")).classes(
                 "celosia-quiet"
             )
@@ -102,7 +102,7 @@ def _controls(choices: dict[str, Any]) -> None:
         words = "&".join(f"{name}={value}" for name, value in choices.items())
         ui.navigate.history.replace(f"/collect?{words}")
         with stage:
-            _Stage(dict(choices), on_end=ended)
+            _CollectionView(dict(choices), on_end=ended)
         address.clear()
         with address:
             show_code(
@@ -134,7 +134,7 @@ def _epsilon(value: float) -> str:
     return _("Privacy of one report: epsilon = {epsilon}", epsilon=number(value, 1))
 
 
-class _Stage:
+class _CollectionView:
     """The drawing of one collection while it goes on."""
 
     def __init__(self, choices: dict[str, Any], *, on_end: Any) -> None:
@@ -275,9 +275,9 @@ def _one_device(choices: dict[str, Any]) -> None:
 
     def show(found: list[list[int]]) -> None:
         for report in found:
-            told = _("One report: {bits}", bits="".join(map(str, report[:256])))
+            label = _("One report: {bits}", bits="".join(map(str, report[:256])))
             ui.html(
-                f'<div class="celosia-bits" role="img" aria-label="{told}">'
+                f'<div class="celosia-bits" role="img" aria-label="{label}">'
                 + "".join(f'<span class="bit-{each}">{each}</span>' for each in report[:256])
                 + ("…" if len(report) > 256 else "")
                 + "</div>",

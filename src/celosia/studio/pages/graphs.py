@@ -36,19 +36,19 @@ KIND = "graphs"
 STEPS = ("method", "result", "attacks")
 
 
-class Bench:
+class GraphWorkbench:
     """One piece of work: a graph, the method chosen, and its results, kept in files."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.told: dict[str, Any] = work.load("graphs") or {}
-        if not self.told:
+        self.state: dict[str, Any] = work.load("graphs") or {}
+        if not self.state:
             raise no_table()
 
     def save(self, **values: Any) -> None:
         """Keep some choices; what another window changed besides stays."""
-        self.told = (self.work.load("graphs") or self.told) | values
-        self.work.save("graphs", self.told)
+        self.state = (self.work.load("graphs") or self.state) | values
+        self.work.save("graphs", self.state)
 
 
 @page("/graphs", "Graphs", door="/graphs")
@@ -101,20 +101,20 @@ def _begin(work: Work, title: str, **arguments: Any) -> None:
 
 def _earlier() -> None:
     found = [
-        (work, told) for work in visitor().works(KIND) if (told := work.load("graphs")) is not None
+        (work, state) for work in visitor().works(KIND) if (state := work.load("graphs")) is not None
     ]
     if not found:
         return
     heading(_("Go on with"))
-    for work, told in found[:8]:
+    for work, state in found[:8]:
         with ui.row().classes("items-center"):
-            ui.link(str(told["name"]), f"/graphs/{work.id}?step=method").classes("celosia-break")
-            quiet(_size(told))
+            ui.link(str(state["name"]), f"/graphs/{work.id}?step=method").classes("celosia-break")
+            quiet(_size(state))
 
 
-def _size(told: Mapping[str, Any]) -> str:
-    edges = n_("{count} edge", "{count} edges", told["edges"])
-    return n_("{count} vertex", "{count} vertices", told["vertices"]) + f", {edges}"
+def _size(state: Mapping[str, Any]) -> str:
+    edges = n_("{count} edge", "{count} edges", state["edges"])
+    return n_("{count} vertex", "{count} vertices", state["vertices"]) + f", {edges}"
 
 
 @page("/graphs/{work_id}", "Graphs", door="/graphs")
@@ -125,14 +125,14 @@ async def graphs_steps(work_id: str, step: str = "method") -> None:
         graphs_result,
     )
 
-    bench = Bench(visitor().work(work_id, KIND))
+    workbench = GraphWorkbench(visitor().work(work_id, KIND))
     known = step if step in STEPS else "method"
     with ui.row().classes("items-baseline"):
         ui.label(_("Graphs")).classes("celosia-h1").props("role=heading aria-level=1")
-        ui.label(str(bench.told["name"])).classes("celosia-quiet celosia-break")
-        quiet(_size(bench.told))
+        ui.label(str(workbench.state["name"])).classes("celosia-quiet celosia-break")
+        quiet(_size(workbench.state))
     step_links(
-        f"/graphs/{bench.work.id}",
+        f"/graphs/{workbench.work.id}",
         [
             ("method", _("Method"), "tune"),
             ("result", _("Before and after"), "compare"),
@@ -142,40 +142,40 @@ async def graphs_steps(work_id: str, step: str = "method") -> None:
     )
     await run.io_bound(model.cards)  # loads compiled kernels, once
     if known == "method":
-        _method(bench)
+        _method(workbench)
     elif known == "result":
-        graphs_result.show(bench)
+        graphs_result.show(workbench)
     else:
-        graphs_attacks.show(bench)
+        graphs_attacks.show(workbench)
 
 
-def _method(bench: Bench) -> None:
-    _unseen(bench)
-    if bench.told["reading"]:
+def _method(workbench: GraphWorkbench) -> None:
+    _unseen(workbench)
+    if workbench.state["reading"]:
         with ui.expansion(_("How the file was read")).classes("w-full"):
-            from_library(bench.told["reading"], "plans").classes("celosia-break")
+            from_library(workbench.state["reading"], "plans").classes("celosia-break")
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"):
-            draw_one(bench.told["drawing"])
+            draw_one(workbench.state["drawing"])
         with ui.element("div"):
 
             @ui.refreshable
             def chosen() -> None:
-                _chosen(bench)
+                _chosen(workbench)
 
             chosen()
 
             def begin() -> None:
-                _run(bench, place)
+                _run(workbench, place)
 
             ui.button(_("Publish the graph"), icon="play_arrow", on_click=begin).props(
                 'data-test="run"'
             ).classes("q-mt-md")
             place = ui.element("div").classes("w-full")
-            _running(bench, place)
+            _running(workbench, place)
 
     def choose(kind: str) -> None:
-        bench.save(choice=model.first_choice(kind))
+        workbench.save(choice=model.first_choice(kind))
         chosen.refresh()
         cards.refresh()
 
@@ -186,29 +186,29 @@ def _method(bench: Bench) -> None:
             model.cards(),
             choose,
             label=_("Choose"),
-            chosen=bench.told["choice"]["method"],
+            chosen=workbench.state["choice"]["method"],
         )
 
     heading(_("Methods"))
     cards()
 
 
-def _unseen(bench: Bench) -> None:
+def _unseen(workbench: GraphWorkbench) -> None:
     """Name what no drawing, measure or method looks at."""
-    names = bench.told.get("edge_attributes", [])
+    names = workbench.state.get("edge_attributes", [])
     if names:
-        told = ", ".join(names)
+        state = ", ".join(names)
         notice(
             _(
                 "The edges have attributes: {names}. Drawings, measures and attacks do not look at "
                 "them, and no method protects them.",
-                names=told,
+                names=state,
             )
         )
 
 
-def _chosen(bench: Bench) -> None:
-    choice = bench.told["choice"]
+def _chosen(workbench: GraphWorkbench) -> None:
+    choice = workbench.state["choice"]
     card = model.cards()[choice["method"]]
     with ui.card().classes("w-full").props('data-test="chosen"'):
         heading(_(card.title))
@@ -217,26 +217,26 @@ def _chosen(bench: Bench) -> None:
             card.controls,
             choice["parameters"],
             [],
-            lambda parameters: bench.save(
+            lambda parameters: workbench.save(
                 choice={"method": choice["method"], "parameters": parameters}
             ),
             prefix="graph-",
         )
         box = ui.number(
             _("Seed (for a simulation)"),
-            value=bench.told.get("seed"),
+            value=workbench.state.get("seed"),
             min=0,
-            on_change=lambda event: bench.save(
+            on_change=lambda event: workbench.save(
                 seed=None if event.value is None else max(0, int(event.value))
             ),
         ).props("clearable debounce=400")
         box.classes("w-full")
         box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
-        if names := bench.told.get("edge_attributes", []):
+        if names := workbench.state.get("edge_attributes", []):
             ui.switch(
                 _("Leave out the edge attributes: {names}", names=", ".join(names)),
-                value=bool(bench.told.get("drop_edge_attributes")),
-                on_change=lambda event: bench.save(drop_edge_attributes=bool(event.value)),
+                value=bool(workbench.state.get("drop_edge_attributes")),
+                on_change=lambda event: workbench.save(drop_edge_attributes=bool(event.value)),
             ).props('data-test="drop-edge-attributes"').classes("celosia-break")
         quiet(
             _(
@@ -246,9 +246,9 @@ def _chosen(bench: Bench) -> None:
         )
 
 
-def _running(bench: Bench, place: ui.element) -> None:
+def _running(workbench: GraphWorkbench, place: ui.element) -> None:
     """Show a job of this work that is still at it, after a reload."""
-    address = f"/graphs/{bench.work.id}?step=result"
+    address = f"/graphs/{workbench.work.id}?step=result"
     for job in studio().jobs.of(visitor().token):
         if job.address == address and not job.over:
             with place:
@@ -256,9 +256,9 @@ def _running(bench: Bench, place: ui.element) -> None:
             return
 
 
-def _run(bench: Bench, place: ui.element) -> None:
-    choice = bench.told["choice"]
-    address = f"/graphs/{bench.work.id}?step=result"
+def _run(workbench: GraphWorkbench, place: ui.element) -> None:
+    choice = workbench.state["choice"]
+    address = f"/graphs/{workbench.work.id}?step=result"
     place.clear()
     with place:
         try:
@@ -267,12 +267,12 @@ def _run(bench: Bench, place: ui.element) -> None:
             show_error(error)
             return
         start(
-            _("Publishing {name}", name=str(bench.told["name"])),
+            _("Publishing {name}", name=str(workbench.state["name"])),
             jobs.run,
             on_done=lambda _result: ui.navigate.to(address),
             address=address,
-            folder=str(bench.work.folder),
+            folder=str(workbench.work.folder),
             choice=choice,
-            seed=bench.told.get("seed"),
-            drop_edge_attributes=bool(bench.told.get("drop_edge_attributes")),
+            seed=workbench.state.get("seed"),
+            drop_edge_attributes=bool(workbench.state.get("drop_edge_attributes")),
         )

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, number, percent
 from celosia.studio.model.graph_words import ATTACKS, FIRST, MORE
-from celosia.studio.pages.graphs import Bench
+from celosia.studio.pages.graphs import GraphWorkbench
 from celosia.studio.pages.mask_parts import heading, lead, quiet
 from celosia.studio.widgets.chart import bars
 from celosia.studio.widgets.following import start
@@ -17,12 +17,12 @@ from celosia.studio.widgets.table import show_table
 from celosia.studio.work import graphs as jobs
 
 
-def show(bench: Bench) -> None:
+def show(workbench: GraphWorkbench) -> None:
     """The attacks that every release meets, and more when asked for."""
-    result = bench.work.load("result")
+    result = workbench.work.load("result")
     if result is None:
         lead(_("Nothing was published yet."))
-        ui.link(_("Choose a method and publish"), f"/graphs/{bench.work.id}?step=method")
+        ui.link(_("Choose a method and publish"), f"/graphs/{workbench.work.id}?step=method")
         return
     lead(
         _(
@@ -42,7 +42,7 @@ def show(bench: Bench) -> None:
         quiet(_("The release is no plain graph: one random world of it is attacked."))
     _structural(result["attacks"])
     heading(_("More attacks"))
-    _more(bench, result)
+    _more(workbench, result)
 
 
 def _structural(found: Sequence[Mapping[str, Any]]) -> None:
@@ -98,7 +98,7 @@ def _words(name: str) -> None:
         ui.label(_("What helps: {repair}", repair=_(repair))).classes("celosia-quiet")
 
 
-def _more(bench: Bench, result: Mapping[str, Any]) -> None:
+def _more(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
     wanted = dict.fromkeys(MORE, True)
     with ui.element("div").classes("celosia-cards"):
         for name in MORE:
@@ -121,11 +121,11 @@ def _more(bench: Bench, result: Mapping[str, Any]) -> None:
         drawn.clear()
         with place:
             start(
-                _("Attacking {name}", name=str(bench.told["name"])),
+                _("Attacking {name}", name=str(workbench.state["name"])),
                 jobs.attack,
                 on_done=draw,
-                address=f"/graphs/{bench.work.id}?step=attacks",
-                folder=str(bench.work.folder),
+                address=f"/graphs/{workbench.work.id}?step=attacks",
+                folder=str(workbench.work.folder),
                 names=names,
                 choice=result["choice"],
                 seed=result["seed"],
@@ -141,7 +141,7 @@ def _more(bench: Bench, result: Mapping[str, Any]) -> None:
     ).classes("q-my-md")
     place = ui.element("div").classes("w-full")
     drawn = ui.element("div").classes("w-full").props('data-test="more"')
-    known = bench.work.load("attacks")
+    known = workbench.work.load("attacks")
     if known is not None:
         draw(known)
 

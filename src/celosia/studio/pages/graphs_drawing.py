@@ -104,11 +104,11 @@ def _legend(kind: str, drawing: Mapping[str, Any]) -> None:
             )
         )
         return
-    told = [("", _("in both graphs"))]
+    labels = [("", _("in both graphs"))]
     if kind == "uncertain":
-        told.append(("come", _("pair that was no edge; the thicker, the likelier")))
+        labels.append(("come", _("pair that was no edge; the thicker, the likelier")))
     else:
-        told += [
+        labels += [
             (
                 "gone",
                 n_(
@@ -126,7 +126,7 @@ def _legend(kind: str, drawing: Mapping[str, Any]) -> None:
                 ),
             ),
         ]
-    inside = "".join(f'<span><i class="{name}"></i>{escape(text)}</span>' for name, text in told)
+    inside = "".join(f'<span><i class="{name}"></i>{escape(text)}</span>' for name, text in labels)
     ui.html(f'<div class="celosia-lines">{inside}</div>', sanitize=False)  # escaped above
     quiet(
         _(

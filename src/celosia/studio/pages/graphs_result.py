@@ -10,7 +10,7 @@ from nicegui import ui
 from celosia.studio.language import _, percent, short
 from celosia.studio.model import graphs as model
 from celosia.studio.model.graph_words import METRICS, NOT_SHARES, SHARES
-from celosia.studio.pages.graphs import Bench
+from celosia.studio.pages.graphs import GraphWorkbench
 from celosia.studio.pages.graphs_drawing import draw_both
 from celosia.studio.pages.mask_parts import (
     downloads,
@@ -21,7 +21,7 @@ from celosia.studio.pages.mask_parts import (
     promise,
     quiet,
 )
-from celosia.studio.retelling import retold
+from celosia.studio.retelling import translate
 from celosia.studio.widgets.chart import axis, chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.table import show_table
@@ -34,12 +34,12 @@ STEEP = 50
 """Degrees from which on their line is drawn on logarithmic axes."""
 
 
-def show(bench: Bench) -> None:
+def show(workbench: GraphWorkbench) -> None:
     """Everything about the last release."""
-    result = bench.work.load("result")
+    result = workbench.work.load("result")
     if result is None:
         lead(_("Nothing was published yet."))
-        ui.link(_("Choose a method and publish"), f"/graphs/{bench.work.id}?step=method")
+        ui.link(_("Choose a method and publish"), f"/graphs/{workbench.work.id}?step=method")
         return
     card = model.cards()[result["choice"]["method"]]
     lead(_("Published by {method}.", method=_(card.title)))
@@ -59,7 +59,7 @@ def show(bench: Bench) -> None:
     _degrees(result)
     heading(_("What the graph is still good for"))
     _metrics(result)
-    _take(bench, result)
+    _take(workbench, result)
 
 
 def _left_out(left_out: Mapping[str, Any]) -> None:
@@ -78,7 +78,7 @@ def _left_out(left_out: Mapping[str, Any]) -> None:
 
 def _listed(name: str, what: list[str]) -> str:
     """Names of attributes as they are, and what the library says in the language of the page."""
-    return ", ".join(what if name != "ignored" else [retold(each, "plans") for each in what])
+    return ", ".join(what if name != "ignored" else [translate(each, "plans") for each in what])
 
 
 def _figures(result: Mapping[str, Any]) -> None:
@@ -140,7 +140,7 @@ def _value(value: float | None) -> str:
 
 
 def _degrees(result: Mapping[str, Any]) -> None:
-    told = result["degrees"]
+    facts = result["degrees"]
     names = (_("original"), _("release"))
     if result["drawing"]["kind"] == "uncertain":
         quiet(_("Of the release the expected degrees are drawn: the sums of the chances."))
@@ -155,10 +155,10 @@ def _degrees(result: Mapping[str, Any]) -> None:
         )
     x, y = _("rank of the vertex"), _("degree (contacts)")
     kind = "value"
-    if max(point[1] for point in told["before"]) >= STEEP:
+    if max(point[1] for point in facts["before"]) >= STEEP:
         kind, x, y = "log", _("{axis}, logarithmic", axis=x), _("{axis}, logarithmic", axis=y)
         # A vertex without contacts has no place on such an axis.
-        told = {key: [point for point in told[key] if point[1] > 0] for key in told}
+        facts = {key: [point for point in facts[key] if point[1] > 0] for key in facts}
     chart(
         {
             "legend": {"data": list(names)},
@@ -170,7 +170,7 @@ def _degrees(result: Mapping[str, Any]) -> None:
                     "type": "line",
                     "step": "end",
                     "name": name,
-                    "data": told[key],
+                    "data": facts[key],
                     "symbol": "none",
                     "lineStyle": {"width": 2.5, "type": style},
                 }
@@ -184,7 +184,7 @@ def _degrees(result: Mapping[str, Any]) -> None:
         rows=[
             [name, *point]
             for name, key in zip(names, ("before", "after"), strict=True)
-            for point in told[key][:100]
+            for point in facts[key][:100]
         ],
     )
 
@@ -241,19 +241,19 @@ def _told(measured: Mapping[str, float | None]) -> str:
     value, error = measured["value"], measured["error"]
     if value is None:
         return _("unknown")
-    told = _value(value)
+    facts = _value(value)
     seen = error is None or error > TINY * abs(value)
-    return told if not seen else f"{told} ± {'?' if error is None else short(error)}"
+    return facts if not seen else f"{facts} ± {'?' if error is None else short(error)}"
 
 
 def _signed(drift: float | None) -> str:
     if drift is None:
         return ""
-    told = _value(drift)
-    return f"+{told}" if drift > 0 and told != "0" else told
+    facts = _value(drift)
+    return f"+{facts}" if drift > 0 and facts != "0" else facts
 
 
-def _take(bench: Bench, result: Mapping[str, Any]) -> None:
+def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
     heading(_("Take it with you"))
     kinds = {
         "edges": _("edge list, to be published"),
@@ -280,7 +280,7 @@ def _take(bench: Bench, result: Mapping[str, Any]) -> None:
         ),
         ("graph.json", "lock", _("Original graph"), _("what you brought; keep it to yourself")),
     ]
-    downloads(bench.work.id, files)
+    downloads(workbench.work.id, files)
     if "key" in result["files"]:
         notice(
             _(
@@ -288,13 +288,13 @@ def _take(bench: Bench, result: Mapping[str, Any]) -> None:
                 "if you need it, keep it apart from the graph, and never publish it."
             )
         )
-        link = ui.link(_("Download the key (secret)"), f"/files/{bench.work.id}/key.csv")
+        link = ui.link(_("Download the key (secret)"), f"/files/{workbench.work.id}/key.csv")
         link.props('download data-test="file-key.csv"')
     heading(_("The same elsewhere"))
     quiet(_("Draws are new each time, so the released graph differs unless it is seeded."))
     texts = model.code(
-        str(bench.told["name"]),
-        bench.told["sample"],
+        str(workbench.facts["name"]),
+        workbench.facts["sample"],
         result["choice"],
         seed=result["seed"],
         drop_edge_attributes=result.get("drop_edge_attributes", False),

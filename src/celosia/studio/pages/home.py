@@ -34,15 +34,15 @@ def home() -> None:
     _heading(_("Try with sample data"))
     ui.label(_("Nothing to install and nothing to bring: three clicks to a result."))
     with ui.element("ul").classes("celosia-samples"):
-        for address, link, told in _samples():
+        for address, link, text in _samples():
             with ui.element("li"):
                 ui.link(link, address).props("data-test=sample")
-                ui.label(told)
+                ui.label(text)
     _for_whom()
 
 
-def _heading(told: str) -> None:
-    ui.label(told).classes("celosia-h2").props("role=heading aria-level=2")
+def _heading(text: str) -> None:
+    ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
 
 
 def _sentences() -> dict[str, str]:

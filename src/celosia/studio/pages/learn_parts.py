@@ -25,7 +25,7 @@ class Address:
         self._path = path
         self._values = dict(given)
 
-    def told(self, name: str) -> str | None:
+    def text(self, name: str) -> str | None:
         """What the address has under a name."""
         return self._values.get(name)
 
@@ -35,13 +35,13 @@ class Address:
         >>> Address("/learn", {"step": "3"}).place("step", 5)
         2
         """
-        told = self._values.get(name, "")
-        found = int(told) - 1 if told.isascii() and told.isdigit() and len(told) < 4 else 0
+        text = self._values.get(name, "")
+        found = int(text) - 1 if text.isascii() and text.isdigit() and len(text) < 4 else 0
         return found if 0 <= found < many else 0
 
-    def keep(self, name: str, told: str | int) -> None:
+    def keep(self, name: str, text: str | int) -> None:
         """Write a value into the address."""
-        self._values[name] = str(told)
+        self._values[name] = str(text)
         ui.navigate.history.replace(f"{self._path}?{urlencode(self._values)}")
 
 
@@ -82,8 +82,8 @@ def _show_network(network: Network) -> None:
         (network.removed, _("removed")),
     )
     rows = [
-        (network.vertices[one].name, network.vertices[other].name, told)
-        for pairs, told in kinds
+        (network.vertices[one].name, network.vertices[other].name, text)
+        for pairs, text in kinds
         for one, other in pairs
     ]
     with ui.expansion(_("The same as a table")).classes("w-full celosia-quiet"):
@@ -149,7 +149,7 @@ class Stepper:
         self._body.clear()
         with self._body:
             ui.label(step.title).classes("celosia-h3").props("role=heading aria-level=3")
-            ui.label(step.told)
+            ui.label(step.text)
             show_parts(step.parts)
             if step.learnt:
                 with ui.element("p").classes("celosia-learnt"):
@@ -166,7 +166,7 @@ class Stepper:
         self._next.set_enabled(self._step + 1 < len(self._steps))
 
 
-class Live:
+class LiveView:
     """Controls, and what each setting of them gives.
 
     Args:
@@ -184,7 +184,7 @@ class Live:
         self._controls = controls
         self._view = view
         self._address = address
-        self._places = [each.place(address.told(each.name)) for each in controls]
+        self._places = [each.place(address.text(each.name)) for each in controls]
         with ui.element("div").classes("celosia-controls"):
             for at, control in enumerate(controls):
                 self._control(at, control)
@@ -233,7 +233,7 @@ class Live:
         found = self._view(tuple(self._places))
         self._body.clear()
         with self._body:
-            ui.label(found.told).classes("q-my-sm")
+            ui.label(found.text).classes("q-my-sm")
             if found.figures:
                 key_figures(found.figures)
             show_parts(found.parts)

@@ -16,7 +16,7 @@ from celosia.studio.model.learn.techniques import (
     technique_of,
     techniques,
 )
-from celosia.studio.pages.learn_parts import Address, Live, Stepper, show_parts
+from celosia.studio.pages.learn_parts import Address, LiveView, Stepper, show_parts
 from celosia.studio.running import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.widgets.following import follow, start
@@ -71,8 +71,8 @@ def sections(text: str) -> list[str]:
     return [part for part in parts if part.strip()][:SECTIONS]
 
 
-def _heading(told: str) -> None:
-    ui.label(told).classes("celosia-h2").props("role=heading aria-level=2")
+def _heading(text: str) -> None:
+    ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
 
 
 def _compute(subject: Technique, place: ui.element, draw: Any) -> None:
@@ -111,7 +111,7 @@ def _draw(
     with attack:
         Stepper(lesson.stories(facts), address)
     with live:
-        Live(lesson.controls(), lambda chosen: lesson.view(facts, chosen), address)
+        LiveView(lesson.controls(), lambda chosen: lesson.view(facts, chosen), address)
 
 
 def _onwards(subject: Technique) -> None:

@@ -66,12 +66,12 @@ def _begin(work: Work, title: str, **arguments: Any) -> None:
 
 def _earlier() -> None:
     found = [
-        (work, told) for work in visitor().works(KIND) if (told := work.load("mask")) is not None
+        (work, facts) for work in visitor().works(KIND) if (facts := work.load("mask")) is not None
     ]
     if not found:
         return
     heading(_("Go on with"))
-    for work, told in found[:8]:
+    for work, facts in found[:8]:
         with ui.row().classes("items-center"):
-            ui.link(str(told["name"]), f"/mask/{work.id}?step=recipe").classes("celosia-break")
-            quiet(n_("{count} record", "{count} records", told["rows"]))
+            ui.link(str(facts["name"]), f"/mask/{work.id}?step=recipe").classes("celosia-break")
+            quiet(n_("{count} record", "{count} records", facts["rows"]))

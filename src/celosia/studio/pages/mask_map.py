@@ -10,12 +10,12 @@ from nicegui import ui
 from celosia.studio.language import _, percent, short
 from celosia.studio.pages import mask_charts
 from celosia.studio.pages.mask_parts import heading, lead, quiet
-from celosia.studio.pages.mask_steps import Desk, start_masking
+from celosia.studio.pages.mask_steps import MaskWorkbench, start_masking
 from celosia.studio.widgets.following import start
 from celosia.studio.work import masking
 
 
-def show(desk: Desk) -> None:
+def show(workbench: MaskWorkbench) -> None:
     """Choose columns and measures, draw the map, apply a point."""
     lead(
         _(
@@ -24,12 +24,12 @@ def show(desk: Desk) -> None:
         )
     )
     numbers = [
-        each["name"] for each in desk.columns if each["numeric"] and each["role"] != "identifier"
+        each["name"] for each in workbench.columns if each["numeric"] and each["role"] != "identifier"
     ]
     if not numbers:
         quiet(_("The table has no column of numbers, which these methods need."))
         return
-    found = desk.work.load("map")
+    found = workbench.work.load("map")
     with ui.element("div").classes("celosia-parameters"):
         known = [each for each in (found or {}).get("columns", numbers) if each in numbers]
         columns = ui.select(
@@ -52,18 +52,18 @@ def show(desk: Desk) -> None:
                 _("Map of variants"),
                 masking.map_variants,
                 on_done=draw,
-                address=f"/mask/{desk.work.id}?step=map",
-                folder=str(desk.work.folder),
+                address=f"/mask/{workbench.work.id}?step=map",
+                folder=str(workbench.work.folder),
                 columns=list(columns.value),
                 risk=risk.value,
                 loss=loss.value,
-                seed=desk.told.get("seed"),
+                seed=workbench.state.get("seed"),
             )
 
     def draw(result: dict[str, Any]) -> None:
         drawn.clear()
         with drawn:
-            _drawn(desk, result)
+            _drawn(workbench, result)
 
     ui.button(_("Draw the map"), icon="scatter_plot", on_click=compute).props(
         'data-test="map"'
@@ -74,14 +74,14 @@ def show(desk: Desk) -> None:
         draw(found)
 
 
-def _drawn(desk: Desk, found: Mapping[str, Any]) -> None:
+def _drawn(workbench: MaskWorkbench, found: Mapping[str, Any]) -> None:
     by_name = {str(point["name"]): point for point in found["points"] if point["method"]}
 
     def choose(name: str) -> None:
         if name in by_name:
             chosen.clear()
             with chosen:
-                _offer(desk, by_name[name], list(found["columns"]))
+                _offer(workbench, by_name[name], list(found["columns"]))
 
     mask_charts.variants(found, choose)
     quiet(_("Click a point to see it and to apply it, or choose it here."))
@@ -102,7 +102,7 @@ def _drawn(desk: Desk, found: Mapping[str, Any]) -> None:
     chosen = ui.element("div").classes("w-full").props('aria-live="polite"')
 
 
-def _offer(desk: Desk, point: Mapping[str, Any], columns: list[str]) -> None:
+def _offer(workbench: MaskWorkbench, point: Mapping[str, Any], columns: list[str]) -> None:
     with ui.card().classes("w-full").props('data-test="variant"'):
         ui.label(str(point["name"])).classes("text-bold")
         ui.label(
@@ -119,8 +119,8 @@ def _offer(desk: Desk, point: Mapping[str, Any], columns: list[str]) -> None:
                 "columns": columns,
                 "parameters": point["parameters"],
             }
-            desk.save(steps=[step])
-            start_masking(desk, [step], place)
+            workbench.save(steps=[step])
+            start_masking(workbench, [step], place)
 
         ui.button(_("Apply it to the table"), icon="check", on_click=apply).props(
             'data-test="apply"'

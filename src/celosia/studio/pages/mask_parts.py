@@ -55,8 +55,8 @@ def figures(found: Sequence[tuple[str, str, str]]) -> None:
 
 def summary_of(card: MethodCard) -> str:
     """What a method does, as a sentence begins."""
-    told = re.sub(r"^mdav\b", "MDAV", _(card.summary))
-    return told[:1].upper() + told[1:]
+    text = re.sub(r"^mdav\b", "MDAV", _(card.summary))
+    return text[:1].upper() + text[1:]
 
 
 def notice(text: str) -> None:
@@ -210,17 +210,17 @@ def _control(
 
 def _with_range(control: Control) -> str:
     """What a parameter does, with the range that it must be in."""
-    told = _(control.help)
+    text = _(control.help)
     if control.least is not None and control.most is not None:
         return _(
             "{help} From {least} to {most}.",
-            help=told,
+            help=text,
             least=short(control.least),
             most=short(control.most),
         )
     if control.least is not None:
-        return _("{help} At least {least}.", help=told, least=short(control.least))
-    return told
+        return _("{help} At least {least}.", help=text, least=short(control.least))
+    return text
 
 
 def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:

@@ -21,7 +21,7 @@ from celosia.studio.pages.mask_parts import (
     promise,
     quiet,
 )
-from celosia.studio.pages.mask_steps import Desk
+from celosia.studio.pages.mask_steps import MaskWorkbench
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.table import html_table
 
@@ -29,12 +29,12 @@ SIZE = 12
 """Rows on a page of both tables."""
 
 
-async def show(desk: Desk) -> None:
+async def show(workbench: MaskWorkbench) -> None:
     """Everything about the last run of the recipe."""
-    result = desk.work.load("result")
+    result = workbench.work.load("result")
     if result is None:
         lead(_("There is no result yet."))
-        ui.link(_("Go to the recipe and run it"), f"/mask/{desk.work.id}?step=recipe")
+        ui.link(_("Go to the recipe and run it"), f"/mask/{workbench.work.id}?step=recipe")
         return
     lead(
         n_(
@@ -45,7 +45,7 @@ async def show(desk: Desk) -> None:
             result["rows"],
         )
     )
-    if not desk.told["steps"] or result["touched"] != _touched(desk):
+    if not workbench.state["steps"] or result["touched"] != _touched(workbench):
         quiet(_("The recipe has changed since: run it again to see what that does."))
     heading(_("Risk that is left"))
     figures(mask_figures.risk_figures(result))
@@ -57,7 +57,7 @@ async def show(desk: Desk) -> None:
         quiet(_("No column of both tables can be compared."))
     promise(result["guarantee"], simulation=result["simulation"])
     heading(_("Before and after"))
-    sides = await run.io_bound(both_sides, desk.work.folder, ("before", "after"))
+    sides = await run.io_bound(both_sides, workbench.work.folder, ("before", "after"))
     if result["aligned"]:
         quiet(
             _(
@@ -76,11 +76,11 @@ async def show(desk: Desk) -> None:
         heading(_("Drift of correlations"))
         quiet(_("After less before, for each pair of columns of numbers: 0 where nothing changed."))
         mask_charts.correlations(result["correlations"])
-    _take(desk, result)
+    _take(workbench, result)
 
 
-def _touched(desk: Desk) -> list[str]:
-    return list(dict.fromkeys(name for step in desk.told["steps"] for name in step["columns"]))
+def _touched(workbench: MaskWorkbench) -> list[str]:
+    return list(dict.fromkeys(name for step in workbench.state["steps"] for name in step["columns"]))
 
 
 def both_sides(folder: Path, names: tuple[str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -123,10 +123,10 @@ def _rounded(row: tuple[Any, ...]) -> list[Any]:
     return [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
 
 
-def _take(desk: Desk, result: dict[str, Any]) -> None:
+def _take(workbench: MaskWorkbench, result: dict[str, Any]) -> None:
     heading(_("Take it with you"))
     downloads(
-        desk.work.id,
+        workbench.work.id,
         [
             ("masked.csv", "table_view", _("Masked data"), _("CSV, to be published")),
             (
@@ -152,6 +152,6 @@ def _take(desk: Desk, result: dict[str, Any]) -> None:
     )
     heading(_("The same elsewhere"))
     quiet(_("Put recipe.toml beside the table first. Draws are new each time unless seeded."))
-    texts = model.code(str(desk.told["name"]), desk.told["sample"], seed=result["seed"])
-    recipe = desk.work.path("recipe.toml").read_text("utf-8")
+    texts = model.code(str(workbench.state["name"]), workbench.state["sample"], seed=result["seed"])
+    recipe = workbench.work.path("recipe.toml").read_text("utf-8")
     show_code([*((_(name), text) for name, text in texts), (_("Recipe (TOML)"), recipe)])

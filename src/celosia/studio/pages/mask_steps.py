@@ -29,17 +29,17 @@ from celosia.studio.work import masking
 STEPS = ("columns", "recipe", "result", "map")
 
 
-class Desk:
+class MaskWorkbench:
     """One piece of work: its table, roles, recipe and results, kept in files of the work."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.told: dict[str, Any] = work.load("mask") or {}
+        self.state: dict[str, Any] = work.load("mask") or {}
 
     @property
     def columns(self) -> list[dict[str, Any]]:
         """What is known of the columns, and their roles."""
-        return list(self.told["columns"])
+        return list(self.state["columns"])
 
     @property
     def names(self) -> list[str]:
@@ -48,20 +48,20 @@ class Desk:
 
     def save(self, **values: Any) -> None:
         """Keep some choices; what another window changed besides stays."""
-        self.told = (self.work.load("mask") or self.told) | values
-        self.work.save("mask", self.told)
+        self.state = (self.work.load("mask") or self.state) | values
+        self.work.save("mask", self.state)
 
 
-def opened(work_id: str) -> Desk:
+def opened(work_id: str) -> MaskWorkbench:
     """The work of an address.
 
     Raises:
         InputError: CEL-W011, there is none; CEL-W076, its table was not read to the end.
     """
-    desk = Desk(visitor().work(work_id, KIND))
-    if not desk.told:
+    workbench = MaskWorkbench(visitor().work(work_id, KIND))
+    if not workbench.state:
         raise no_table()
-    return desk
+    return workbench
 
 
 def no_table() -> InputError:
@@ -74,20 +74,20 @@ def no_table() -> InputError:
     )
 
 
-def mask_head(desk: Desk, current: str) -> None:
+def mask_head(workbench: MaskWorkbench, current: str) -> None:
     """The name of the table and the way to every step."""
     with ui.row().classes("items-baseline"):
         ui.label(_("Mask and synthesise")).classes("celosia-h1").props("role=heading aria-level=1")
-        ui.label(str(desk.told["name"])).classes("celosia-quiet celosia-break")
-        quiet(n_("{count} record", "{count} records", desk.told["rows"]))
+        ui.label(str(workbench.state["name"])).classes("celosia-quiet celosia-break")
+        quiet(n_("{count} record", "{count} records", workbench.state["rows"]))
     step_links(
-        f"/mask/{desk.work.id}",
+        f"/mask/{workbench.work.id}",
         [
             ("columns", _("Columns"), "view_column"),
             ("recipe", _("Recipe"), "format_list_numbered"),
             ("result", _("Result"), "compare"),
             ("map", _("Map of variants"), "scatter_plot"),
-            (f"/synthesise/{desk.work.id}", _("Synthesise"), "auto_awesome"),
+            (f"/synthesise/{workbench.work.id}", _("Synthesise"), "auto_awesome"),
         ],
         current,
     )
@@ -98,18 +98,18 @@ async def mask_steps(work_id: str, step: str = "recipe") -> None:
     """Show one step of a piece of work."""
     from celosia.studio.pages import mask_map, mask_result  # noqa: PLC0415 - they use this module
 
-    desk = opened(work_id)
+    workbench = opened(work_id)
     known = step if step in STEPS else "recipe"
-    mask_head(desk, known)
+    mask_head(workbench, known)
     if known == "columns":
-        _columns(desk)
+        _columns(workbench)
     elif known == "recipe":
         await run.io_bound(model.cards)  # loads compiled kernels, once
-        _recipe(desk)
+        _recipe(workbench)
     elif known == "result":
-        await mask_result.show(desk)
+        await mask_result.show(workbench)
     else:
-        mask_map.show(desk)
+        mask_map.show(workbench)
 
 
 def role_names() -> dict[str, str]:
@@ -122,7 +122,7 @@ def role_names() -> dict[str, str]:
     }
 
 
-def _columns(desk: Desk) -> None:
+def _columns(workbench: MaskWorkbench) -> None:
     lead(
         _(
             "What each column is. Suggested by its name and its values; look at every one. Records "
@@ -131,14 +131,14 @@ def _columns(desk: Desk) -> None:
     )
 
     def put(name: str, role: str) -> None:
-        desk.save(
+        workbench.save(
             columns=[
-                each | ({"role": role} if each["name"] == name else {}) for each in desk.columns
+                each | ({"role": role} if each["name"] == name else {}) for each in workbench.columns
             ]
         )
 
     with ui.element("div").classes("celosia-roles"):
-        for each in desk.columns:
+        for each in workbench.columns:
             with ui.element("div").classes("celosia-card q-pa-sm celosia-sides"):
                 with ui.element("div"):
                     ui.label(each["name"]).classes("text-bold celosia-break")
@@ -151,12 +151,12 @@ def _columns(desk: Desk) -> None:
                         on_change=lambda event, name=each["name"]: put(name, event.value),
                     ).classes("w-full")
                     select.props["aria-label"] = _("Role of {column}", column=each["name"])
-    _weights(desk)
-    ui.link(_("On to the recipe"), f"/mask/{desk.work.id}?step=recipe").classes("q-mt-md block")
+    _weights(workbench)
+    ui.link(_("On to the recipe"), f"/mask/{workbench.work.id}?step=recipe").classes("q-mt-md block")
 
 
-def _weights(desk: Desk) -> None:
-    numbers = {each["name"]: each["name"] for each in desk.columns if each["numeric"]}
+def _weights(workbench: MaskWorkbench) -> None:
+    numbers = {each["name"]: each["name"] for each in workbench.columns if each["numeric"]}
     heading(_("Survey weights"))
     quiet(
         _(
@@ -166,20 +166,20 @@ def _weights(desk: Desk) -> None:
     )
     ui.select(
         {"": _("no column")} | numbers,
-        value=desk.told.get("weights") or "",
+        value=workbench.state.get("weights") or "",
         label=_("Column with the weights"),
-        on_change=lambda event: desk.save(weights=event.value or None),
+        on_change=lambda event: workbench.save(weights=event.value or None),
     ).style("max-width: 24rem")
 
 
 def _facts(column: Mapping[str, Any]) -> str:
     kind = _("numbers") if column["numeric"] else _("categories")
-    told = n_("{count} distinct value", "{count} distinct values", column["distinct"])
+    state = n_("{count} distinct value", "{count} distinct values", column["distinct"])
     empty = n_("{count} empty cell", "{count} empty cells", column["empty"])
-    return f"{kind} · {told} · {empty}"
+    return f"{kind} · {state} · {empty}"
 
 
-def _recipe(desk: Desk) -> None:
+def _recipe(workbench: MaskWorkbench) -> None:
     lead(
         _(
             "A recipe masks columns step by step. Change what stands here, add steps, and run it: "
@@ -189,37 +189,37 @@ def _recipe(desk: Desk) -> None:
 
     @ui.refreshable
     def steps() -> None:
-        found = desk.told["steps"]
+        found = workbench.state["steps"]
         if not found:
             quiet(_("No step yet: choose a method below."))
         for place, step in enumerate(found):
-            _step(desk, place, step, len(found), steps.refresh)
+            _step(workbench, place, step, len(found), steps.refresh)
 
     def begin() -> None:
-        start_masking(desk, desk.told["steps"], running)
+        start_masking(workbench, workbench.state["steps"], running)
 
     steps()
     with ui.row().classes("items-center q-mt-md"):
         ui.button(_("Run the recipe"), icon="play_arrow", on_click=begin).props('data-test="run"')
-        _seed(desk)
+        _seed(workbench)
     running = ui.element("div").classes("w-full")
-    _running(desk, running)
+    _running(workbench, running)
 
     def add(kind: str) -> None:
-        desk.save(steps=[*desk.told["steps"], model.new_step(kind, desk.columns)])
+        workbench.save(steps=[*workbench.state["steps"], model.new_step(kind, workbench.columns)])
         steps.refresh()
-        ui.notify(_("Added as step {number}", number=len(desk.told["steps"])))
+        ui.notify(_("Added as step {number}", number=len(workbench.state["steps"])))
 
     heading(_("Add a step"))
     method_cards(model.FAMILIES, model.cards(), add, label=_("Add"))
 
 
-def _seed(desk: Desk) -> None:
+def _seed(workbench: MaskWorkbench) -> None:
     box = ui.number(
         _("Seed (for a simulation)"),
-        value=desk.told.get("seed"),
+        value=workbench.state.get("seed"),
         min=0,
-        on_change=lambda event: desk.save(
+        on_change=lambda event: workbench.save(
             seed=None if event.value is None else max(0, int(event.value))
         ),
     ).style("min-width: min(17rem, 100%)")
@@ -227,22 +227,22 @@ def _seed(desk: Desk) -> None:
     box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
 
 
-def _step(desk: Desk, place: int, step: Mapping[str, Any], count: int, draw: Any) -> None:
+def _step(workbench: MaskWorkbench, place: int, step: Mapping[str, Any], count: int, draw: Any) -> None:
     card = model.cards()[step["method"]]
 
     def put(**values: Any) -> None:
-        found = list(desk.told["steps"])
+        found = list(workbench.state["steps"])
         found[place] = {**found[place], **values}
-        desk.save(steps=found)
+        workbench.save(steps=found)
 
     def move(by: int) -> None:
-        desk.save(steps=model.moved(desk.told["steps"], place, by))
+        workbench.save(steps=model.moved(workbench.state["steps"], place, by))
         draw()
 
     def remove() -> None:
-        found = list(desk.told["steps"])
+        found = list(workbench.state["steps"])
         del found[place]
-        desk.save(steps=found)
+        workbench.save(steps=found)
         draw()
 
     with ui.card().classes("w-full q-mb-md").props(f'data-test="step-{place + 1}"'):
@@ -260,9 +260,9 @@ def _step(desk: Desk, place: int, step: Mapping[str, Any], count: int, draw: Any
                 button.props["aria-label"] = f"{label}: {_(card.title)}"
                 button.set_enabled(allowed)
         quiet(summary_of(card))
-        known = [name for name in step["columns"] if name in desk.names]
+        known = [name for name in step["columns"] if name in workbench.names]
         select = ui.select(
-            {name: name for name in desk.names},
+            {name: name for name in workbench.names},
             value=known,
             label=_("Columns"),
             multiple=True,
@@ -272,15 +272,15 @@ def _step(desk: Desk, place: int, step: Mapping[str, Any], count: int, draw: Any
         parameter_controls(
             card.controls,
             step["parameters"],
-            desk.names,
+            workbench.names,
             lambda parameters: put(parameters=parameters),
             prefix=f"step-{place + 1}-",
         )
 
 
-def _running(desk: Desk, place: ui.element) -> None:
+def _running(workbench: MaskWorkbench, place: ui.element) -> None:
     """Show a job of this work that is still at it, after a reload."""
-    address = f"/mask/{desk.work.id}?step=result"
+    address = f"/mask/{workbench.work.id}?step=result"
     for job in studio().jobs.of(visitor().token):
         if job.address == address and not job.over:
             with place:
@@ -288,24 +288,24 @@ def _running(desk: Desk, place: ui.element) -> None:
             return
 
 
-def start_masking(desk: Desk, steps: list[dict[str, Any]], place: ui.element) -> None:
+def start_masking(workbench: MaskWorkbench, steps: list[dict[str, Any]], place: ui.element) -> None:
     """Run a recipe, and go to its result; what is wrong with it is said at once."""
     place.clear()
-    address = f"/mask/{desk.work.id}?step=result"
+    address = f"/mask/{workbench.work.id}?step=result"
     with place:
         try:
-            model.check(desk.columns, steps)
+            model.check(workbench.columns, steps)
         except CelosiaError as error:
             show_error(error)
             return
         start(
-            _("Masking {name}", name=str(desk.told["name"])),
+            _("Masking {name}", name=str(workbench.state["name"])),
             masking.run,
             on_done=lambda _result: ui.navigate.to(address),
             address=address,
-            folder=str(desk.work.folder),
-            columns=desk.columns,
+            folder=str(workbench.work.folder),
+            columns=workbench.columns,
             steps=steps,
-            seed=desk.told.get("seed"),
-            weights=desk.told.get("weights"),
+            seed=workbench.state.get("seed"),
+            weights=workbench.state.get("weights"),
         )

@@ -10,10 +10,10 @@ from nicegui import background_tasks, run, ui
 
 from celosia.assess.risk import RiskProfile
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.model.publish.choices import DATA, Choices, ColumnChoice
+from celosia.studio.model.publish.form import DATA, PublishForm, ColumnForm
 from celosia.studio.model.publish.suggesting import exposure, suggested_hierarchy
 from celosia.studio.model.publish.words import finding, kind_word, reason, role_word
-from celosia.studio.pages.publish_steps import Board
+from celosia.studio.pages.publish_steps import PublishWorkbench
 from celosia.studio.widgets.table import key_figures
 
 ROWS = 8
@@ -31,9 +31,9 @@ ROLES = {
 """The roles and their icons."""
 
 
-def show(board: Board, first: int = 0) -> None:
+def show(workbench: PublishWorkbench, first: int = 0) -> None:
     """The preview, the roles, and how many people they leave alone."""
-    rows = pl.read_parquet(board.work.path(DATA), n_rows=ROWS).rows()
+    rows = pl.read_parquet(workbench.work.path(DATA), n_rows=ROWS).rows()
     ui.label(
         _(
             "Say what each column may give away. The roles are a suggestion by the names and the "
@@ -45,36 +45,36 @@ def show(board: Board, first: int = 0) -> None:
     shown = ui.html(sanitize=False)
 
     def draw_preview() -> None:
-        shown.set_content(_preview(board, rows))
+        shown.set_content(_preview(workbench, rows))
 
     async def count() -> None:
-        quasi = board.choices.named("quasi-identifier")
-        places = [board.place(name) for name in quasi]
-        profile = await run.io_bound(exposure, board.work.path(DATA), places)
-        if profile is not None and quasi == board.choices.named(
+        quasi = workbench.form.named("quasi-identifier")
+        places = [workbench.place(name) for name in quasi]
+        profile = await run.io_bound(exposure, workbench.work.path(DATA), places)
+        if profile is not None and quasi == workbench.form.named(
             "quasi-identifier"
         ):  # no other click in between
             figures.clear()
             with figures:
-                _figures(board.choices, profile)
+                _figures(workbench.form, profile)
 
     draw_preview()
     ui.label(_("Roles")).classes("celosia-h2").props("role=heading aria-level=2")
     _legend()
     with ui.element("div").classes("celosia-roles"):
-        begin = first - first % MANY if 0 < first < len(board.facts) else 0
+        begin = first - first % MANY if 0 < first < len(workbench.facts) else 0
         part = slice(begin, begin + MANY)
-        for column, facts in zip(board.choices.columns[part], board.facts[part], strict=True):
-            _row(board, column, facts)
-    _pages(board, begin)
-    board.listen(draw_preview)
-    board.listen(lambda: background_tasks.create(count()))
+        for column, facts in zip(workbench.form.columns[part], workbench.facts[part], strict=True):
+            _row(workbench, column, facts)
+    _pages(workbench, begin)
+    workbench.listen(draw_preview)
+    workbench.listen(lambda: background_tasks.create(count()))
     ui.timer(0.01, count, once=True)
 
 
-def _pages(board: Board, begin: int) -> None:
+def _pages(workbench: PublishWorkbench, begin: int) -> None:
     """Links to the other columns of a table with many."""
-    total = len(board.facts)
+    total = len(workbench.facts)
     if total <= MANY:
         return
     with ui.element("nav").classes("celosia-steps") as nav:
@@ -83,14 +83,14 @@ def _pages(board: Board, begin: int) -> None:
             last = min(first + MANY, total)
             link = ui.link(
                 _("Columns {first} to {last}", first=number(first + 1), last=number(last)),
-                f"/publish/{board.work.id}?step=columns&column={first}",
+                f"/publish/{workbench.work.id}?step=columns&column={first}",
             ).classes("celosia-step")
             if first == begin:
                 link.props('aria-current="true"')
 
 
-def _figures(choices: Choices, profile: RiskProfile) -> None:
-    quasi = choices.named("quasi-identifier")
+def _figures(form: PublishForm, profile: RiskProfile) -> None:
+    quasi = form.named("quasi-identifier")
     if not quasi:
         ui.label(
             _(
@@ -125,12 +125,12 @@ def _figures(choices: Choices, profile: RiskProfile) -> None:
     )
 
 
-def _preview(board: Board, cells: list[tuple[Any, ...]]) -> str:
+def _preview(workbench: PublishWorkbench, cells: list[tuple[Any, ...]]) -> str:
     """The first rows; the head of a column has the colour, the word and the mark of its role."""
     heads = "".join(
         f'<th scope="col" class="role-{escape(column.role)}">{escape(column.name)}'
         f'<br><span class="celosia-quiet">{escape(role_word(column.role))}</span></th>'
-        for column in board.choices.columns
+        for column in workbench.form.columns
     )
     rows = "".join(
         "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in cells
@@ -138,7 +138,7 @@ def _preview(board: Board, cells: list[tuple[Any, ...]]) -> str:
     caption = n_(
         "The first {shown} of {count} row",
         "The first {shown} of {count} rows",
-        board.choices.rows,
+        workbench.form.rows,
         shown=number(len(cells)),
     )
     return (
@@ -151,8 +151,8 @@ def _preview(board: Board, cells: list[tuple[Any, ...]]) -> str:
 
 def _cell(value: Any) -> str:
     if value is None:
-        told = escape(_("empty"))
-        return f'<span class="celosia-quiet">{told}</span>'
+        text = escape(_("empty"))
+        return f'<span class="celosia-quiet">{text}</span>'
     text = str(value)
     return escape(text if len(text) <= 60 else f"{text[:60]}…")
 
@@ -171,11 +171,11 @@ def _legend() -> None:
                 ui.label(f"{role_word(role)}: {meanings[role]}")
 
 
-def _row(board: Board, column: ColumnChoice, facts: dict[str, Any]) -> None:
+def _row(workbench: PublishWorkbench, column: ColumnForm, facts: dict[str, Any]) -> None:
     with ui.element("div").classes(f"celosia-role role-{column.role}") as row:
         with ui.element("div").classes("celosia-role-facts"):
             ui.label(column.name).classes("text-bold celosia-break")
-            ui.label(_facts(facts, board.choices.rows)).classes("celosia-quiet")
+            ui.label(_facts(facts, workbench.form.rows)).classes("celosia-quiet")
             ui.label(
                 _(
                     "Seems to be: {kind} ({why}). Suggested: {role}.",
@@ -207,23 +207,23 @@ def _row(board: Board, column: ColumnChoice, facts: dict[str, Any]) -> None:
     async def choose(role: str) -> None:
         mark(role)
         changes: dict[str, Any] = {"role": role}
-        present = board.choices.column(column.name)
+        present = workbench.form.column(column.name)
         if role == "quasi-identifier":
             if present.hierarchy is None and facts["distinct"] <= FEW:
                 changes["hierarchy"] = await run.io_bound(
-                    _suggestion, board, board.place(column.name)
+                    _suggestion, workbench, workbench.place(column.name)
                 )
             if facts["empty"] and present.missing == "refuse":
                 changes["missing"] = "value"
-        board.update(lambda choices: choices.with_column(column.name, **changes))
+        workbench.update(lambda form: form.with_column(column.name, **changes))
 
     for role, button in buttons.items():
         button.on_click(lambda role=role: choose(role))
     mark(column.role)
 
 
-def _suggestion(board: Board, place: int) -> dict[str, Any]:
-    return suggested_hierarchy(pl.read_parquet(board.work.path(DATA), columns=[place]).to_series())
+def _suggestion(workbench: PublishWorkbench, place: int) -> dict[str, Any]:
+    return suggested_hierarchy(pl.read_parquet(workbench.work.path(DATA), columns=[place]).to_series())
 
 
 def _facts(facts: dict[str, Any], rows: int) -> str:

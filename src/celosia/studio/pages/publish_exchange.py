@@ -8,10 +8,10 @@ from nicegui import run, ui
 
 from celosia.core.errors import InputError
 from celosia.studio.language import _
-from celosia.studio.model.publish.choices import schema_table
+from celosia.studio.model.publish.form import schema_table
 from celosia.studio.model.publish.hierarchies import imported
 from celosia.studio.model.publish.writing import toml_text
-from celosia.studio.retelling import retold
+from celosia.studio.retelling import translate
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.upload import upload
 
@@ -44,11 +44,11 @@ def exchange(editor: Editor) -> None:
             if found is not None:
                 ui.notify(_("The hierarchy was imported."), type="positive")
                 if found.note is not None:
-                    ui.notify(retold(found.note, "errors"), type="info")
+                    ui.notify(translate(found.note, "errors"), type="info")
                 await editor.choose(found.rule, redraw=True)
 
         upload(
-            lambda: editor.board.work,
+            lambda: editor.workbench.work,
             arrived,
             suffixes=(".csv", ".toml"),
             name="hierarchy",
@@ -63,7 +63,7 @@ async def _export_csv(editor: Editor) -> None:
 
 
 def _export_toml(editor: Editor) -> None:
-    table = schema_table(editor.board.choices)["columns"][editor.name]
+    table = schema_table(editor.workbench.form)["columns"][editor.name]
     ui.download.content(toml_text({"columns": {editor.name: table}}), "hierarchy.toml")
 
 

@@ -13,11 +13,11 @@ from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.language import _, n_, number
 from celosia.studio.model.publish.asking import LARGE, ask, is_small
-from celosia.studio.model.publish.choices import DATA, ColumnChoice
+from celosia.studio.model.publish.form import DATA, ColumnForm
 from celosia.studio.model.publish.hierarchies import Preview, Values, preview, values_of
 from celosia.studio.model.publish.words import kind_word
 from celosia.studio.pages.publish_rules import edit_rule
-from celosia.studio.pages.publish_steps import Board
+from celosia.studio.pages.publish_steps import PublishWorkbench
 from celosia.studio.running import studio
 from celosia.studio.widgets.following import OFTEN
 from celosia.studio.widgets.table import show_table
@@ -27,7 +27,7 @@ CHECKED = 5_000
 """Columns with at most so many distinct values are checked beside the one that is edited."""
 
 
-def show(board: Board, place: int) -> None:
+def show(workbench: PublishWorkbench, place: int) -> None:
     """The quasi-identifiers to choose from, and the hierarchy of the one that was chosen."""
     ui.label(
         _(
@@ -37,8 +37,8 @@ def show(board: Board, place: int) -> None:
     ).classes("celosia-lead")
     columns = [
         (at, column)
-        for at, column in enumerate(board.choices.columns)
-        if column.role == "quasi-identifier" or _is_measured(board, column)
+        for at, column in enumerate(workbench.form.columns)
+        if column.role == "quasi-identifier" or _is_measured(workbench, column)
     ]
     if not columns:
         ui.label(
@@ -46,38 +46,38 @@ def show(board: Board, place: int) -> None:
         ).classes("text-bold")
         return
     chosen = next(((at, each) for at, each in columns if at == place), columns[0])
-    marks = _chooser(board, columns, chosen[0])
+    marks = _chooser(workbench, columns, chosen[0])
     work = ui.element("div").classes("w-full")
 
     async def fill() -> None:
         values = None
-        if board.facts[chosen[0]]["distinct"] <= LARGE:
-            values = await run.io_bound(values_of, board.work.path(DATA), chosen[0])
+        if workbench.facts[chosen[0]]["distinct"] <= LARGE:
+            values = await run.io_bound(values_of, workbench.work.path(DATA), chosen[0])
         with work:
-            Editor(board, chosen[1].name, values, marks[chosen[0]])
+            Editor(workbench, chosen[1].name, values, marks[chosen[0]])
         for at, column in columns:
-            if at != chosen[0] and board.facts[at]["distinct"] <= CHECKED:
-                await _check(board, at, column.name, marks[at])
+            if at != chosen[0] and workbench.facts[at]["distinct"] <= CHECKED:
+                await _check(workbench, at, column.name, marks[at])
 
     ui.timer(0.01, fill, once=True)
 
 
-def _is_measured(board: Board, column: ColumnChoice) -> bool:
+def _is_measured(workbench: PublishWorkbench, column: ColumnForm) -> bool:
     """Whether a model measures distances in the hierarchy of a sensitive column."""
     return column.role == "sensitive" and any(
         model.get("distance") == "hierarchical" and model.get("column") in (None, column.name)
-        for model in board.choices.models
+        for model in workbench.form.models
     )
 
 
 def _chooser(
-    board: Board, columns: list[tuple[int, ColumnChoice]], chosen: int
+    workbench: PublishWorkbench, columns: list[tuple[int, ColumnForm]], chosen: int
 ) -> dict[int, ui.icon]:
     marks = {}
     with ui.element("nav").classes("celosia-steps") as nav:
         nav.props["aria-label"] = _("Columns")
         for at, column in columns:
-            target = f"/publish/{board.work.id}?step=hierarchies&column={at}"
+            target = f"/publish/{workbench.work.id}?step=hierarchies&column={at}"
             with ui.link(target=target).classes("celosia-step") as link:
                 marks[at] = ui.icon("help_outline")
                 _call(marks[at], _("not checked yet"))
@@ -87,11 +87,11 @@ def _chooser(
     return marks
 
 
-async def _check(board: Board, at: int, name: str, mark: ui.icon) -> None:
+async def _check(workbench: PublishWorkbench, at: int, name: str, mark: ui.icon) -> None:
     """Mark a column as covered or not, in sign and words."""
 
     def look() -> Preview | None:
-        column, values = board.choices.column(name), values_of(board.work.path(DATA), at)
+        column, values = workbench.form.column(name), values_of(workbench.work.path(DATA), at)
         return preview(column, values) if is_small(column, values) else None
 
     if (found := await run.io_bound(look)) is not None:
@@ -116,9 +116,9 @@ def _call(mark: ui.icon, name: str) -> None:
 class Editor:
     """The hierarchy of one column: its rule on one side, what it makes of the values beside it."""
 
-    def __init__(self, board: Board, name: str, values: Values | None, mark: ui.icon) -> None:
-        self.board, self.name, self.values, self._mark = board, name, values, mark
-        self.facts = board.facts[board.place(name)]
+    def __init__(self, workbench: PublishWorkbench, name: str, values: Values | None, mark: ui.icon) -> None:
+        self.workbench, self.name, self.values, self._mark = workbench, name, values, mark
+        self.facts = workbench.facts[workbench.place(name)]
         ui.label(name).classes("celosia-h2 celosia-break").props("role=heading aria-level=2")
         ui.label(
             _(
@@ -143,9 +143,9 @@ class Editor:
         ui.timer(0.01, self.look, once=True)
 
     @property
-    def column(self) -> ColumnChoice:
+    def column(self) -> ColumnForm:
         """The column as it is chosen now."""
-        return self.board.choices.column(self.name)
+        return self.workbench.form.column(self.name)
 
     def draw_rule(self) -> None:
         """Draw the fields of the present rule."""
@@ -155,7 +155,7 @@ class Editor:
 
     async def choose(self, rule: dict[str, Any], *, redraw: bool = False) -> None:
         """Take another rule and show what it does."""
-        self.board.update(lambda choices: choices.with_column(self.name, hierarchy=rule))
+        self.workbench.update(lambda form: form.with_column(self.name, hierarchy=rule))
         if redraw:
             self.draw_rule()
         await self.look()
@@ -172,9 +172,9 @@ class Editor:
                 shell.visitor().token,
                 _("Hierarchy of {column}", column=self.name),
                 ask_column,
-                folder=str(self.board.work.folder),
+                folder=str(self.workbench.work.folder),
                 column=asdict(self.column),
-                place=self.board.place(self.name),
+                place=self.workbench.place(self.name),
                 what=what,
                 how=how,
             )
@@ -209,7 +209,7 @@ class Editor:
             return
 
         async def changed(event: Any) -> None:
-            self.board.update(lambda choices: choices.with_column(self.name, missing=event.value))
+            self.workbench.update(lambda form: form.with_column(self.name, missing=event.value))
 
         ui.select(
             {

@@ -10,7 +10,7 @@ from nicegui import ui
 from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.language import _, number, percent
-from celosia.studio.model.publish.choices import POPULATION, models
+from celosia.studio.model.publish.form import POPULATION, models
 from celosia.studio.model.publish.promises import (
     KINDS,
     Kind,
@@ -24,7 +24,7 @@ from celosia.studio.model.publish.promises import (
     word,
 )
 from celosia.studio.pages.publish_settings import settings
-from celosia.studio.pages.publish_steps import Board, problem
+from celosia.studio.pages.publish_steps import PublishWorkbench, problem
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.following import start
 from celosia.studio.widgets.upload import upload
@@ -34,7 +34,7 @@ ALL = ""
 """Stands for every sensitive column."""
 
 
-def show(board: Board) -> None:
+def show(workbench: PublishWorkbench) -> None:
     """The models as cards, what they promise together, and the settings."""
     ui.label(
         _(
@@ -46,61 +46,61 @@ def show(board: Board) -> None:
         with ui.element("div"):
             _heading(_("Models"))
             cards = ui.element("div").classes("column gap-2")
-            _adding(board, cards)
+            _adding(workbench, cards)
         with ui.element("div"):
             _heading(_("The promise in plain words"))
             summary = ui.element("div").props('aria-live="polite" data-test="promise"')
             population = ui.element("div").classes("w-full")
-    _cards(board, cards)
+    _cards(workbench, cards)
 
     def tell() -> None:
         summary.clear()
         with summary:
-            _promise(board)
+            _promise(workbench)
 
     drawn: Any = None
 
     def ask() -> None:
         nonlocal drawn
-        wanted = _wanted_population(board)
+        wanted = _wanted_population(workbench)
         if wanted != drawn:
             drawn = wanted
             population.clear()
             with population:
-                _population(board, asked=wanted[0], present=wanted[1])
+                _population(workbench, asked=wanted[0], present=wanted[1])
 
     tell()
     ask()
-    board.listen(tell)
-    board.listen(ask)
-    settings(board)
+    workbench.listen(tell)
+    workbench.listen(ask)
+    settings(workbench)
 
 
 def _heading(text: str) -> None:
     ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
 
 
-def _cards(board: Board, cards: ui.element) -> None:
+def _cards(workbench: PublishWorkbench, cards: ui.element) -> None:
     cards.clear()
     with cards:
-        if not board.choices.models:
+        if not workbench.form.models:
             ui.label(_("No model yet: nothing would be promised. Add one below."))
-        for place, model in enumerate(board.choices.models):
-            _card(board, cards, place, model)
+        for place, model in enumerate(workbench.form.models):
+            _card(workbench, cards, place, model)
 
 
-def _card(board: Board, cards: ui.element, place: int, model: Mapping[str, Any]) -> None:
+def _card(workbench: PublishWorkbench, cards: ui.element, place: int, model: Mapping[str, Any]) -> None:
     kind = kind_of_model(model["model"])
 
     def change(key: str, value: Any) -> None:
-        changed = [dict(each) for each in board.choices.models]
+        changed = [dict(each) for each in workbench.form.models]
         changed[place][key] = value
-        board.update(lambda choices: choices.with_wishes(models=tuple(changed)))
+        workbench.update(lambda form: form.with_options(models=tuple(changed)))
 
     def remove() -> None:
-        rest = [each for at, each in enumerate(board.choices.models) if at != place]
-        board.update(lambda choices: choices.with_wishes(models=tuple(rest)))
-        _cards(board, cards)
+        rest = [each for at, each in enumerate(workbench.form.models) if at != place]
+        workbench.update(lambda form: form.with_options(models=tuple(rest)))
+        _cards(workbench, cards)
 
     with (
         ui.element("div")
@@ -115,7 +115,7 @@ def _card(board: Board, cards: ui.element, place: int, model: Mapping[str, Any])
         with ui.row().classes("w-full"):
             for parameter in kind.parameters:
                 _number(kind, parameter, model, change)
-        for key, words in kind.choices.items():
+        for key, words in kind.options.items():
             ui.select(
                 {each: word(each) for each in words},
                 value=model[key],
@@ -129,7 +129,7 @@ def _card(board: Board, cards: ui.element, place: int, model: Mapping[str, Any])
                 on_change=lambda event, key=key: change(key, event.value),
             )
         if kind.sensitive:
-            _column(board, model, change)
+            _column(workbench, model, change)
 
 
 def _number(kind: Kind, parameter: Parameter, model: Mapping[str, Any], change: Any) -> None:
@@ -154,8 +154,8 @@ def _number(kind: Kind, parameter: Parameter, model: Mapping[str, Any], change: 
     ).props(f'debounce=300 data-test="{kind.name}-{parameter.key}"').style("min-width: 13rem")
 
 
-def _column(board: Board, model: Mapping[str, Any], change: Any) -> None:
-    sensitive = board.choices.named("sensitive")
+def _column(workbench: PublishWorkbench, model: Mapping[str, Any], change: Any) -> None:
+    sensitive = workbench.form.named("sensitive")
     chosen = model.get("column") or ALL
     options = {name: name for name in (*sensitive, chosen)} | {ALL: _("every sensitive column")}
     ui.select(
@@ -166,11 +166,11 @@ def _column(board: Board, model: Mapping[str, Any], change: Any) -> None:
     ).classes("w-full")
 
 
-def _adding(board: Board, cards: ui.element) -> None:
+def _adding(workbench: PublishWorkbench, cards: ui.element) -> None:
     def add(kind: Kind) -> None:
-        made = (*board.choices.models, kind.at_first())
-        board.update(lambda choices: choices.with_wishes(models=made))
-        _cards(board, cards)
+        made = (*workbench.form.models, kind.at_first())
+        workbench.update(lambda form: form.with_options(models=made))
+        _cards(workbench, cards)
 
     with (
         ui.button(_("Add a model"), icon="add")
@@ -189,15 +189,15 @@ def _adding(board: Board, cards: ui.element) -> None:
                 ui.label(purpose(kind.name)).classes("celosia-quiet")
 
 
-def _promise(board: Board) -> None:
+def _promise(workbench: PublishWorkbench) -> None:
     """All promises, what is left open, and what does not go together."""
-    found = problem(board.choices)
+    found = problem(workbench.form)
     if found is not None:
         shell.show_error(found)
         return
-    choices = board.choices
+    form = workbench.form
     with ui.element("ul").classes("celosia-points"):
-        for model in choices.models:
+        for model in form.models:
             with ui.element("li"):
                 ui.label(promise(model))
         with ui.element("li"):
@@ -205,24 +205,24 @@ def _promise(board: Board) -> None:
                 _(
                     "At most {share} of the records ({count} of {rows}) are suppressed to reach "
                     "this.",
-                    share=percent(choices.suppression),
-                    count=number(int(choices.suppression * choices.rows)),
-                    rows=number(choices.rows),
+                    share=percent(form.suppression),
+                    count=number(int(form.suppression * form.rows)),
+                    rows=number(form.rows),
                 )
             )
-    ui.label(caveat({model["model"] for model in choices.models})).classes("celosia-quiet")
+    ui.label(caveat({model["model"] for model in form.models})).classes("celosia-quiet")
 
 
-def _wanted_population(board: Board) -> tuple[bool, str | None]:
+def _wanted_population(workbench: PublishWorkbench) -> tuple[bool, str | None]:
     """Whether a model compares with the population, and what was brought as one."""
     try:
-        asked = any(model.needs_population for model in models(board.choices))
+        asked = any(model.needs_population for model in models(workbench.form))
     except CelosiaError:
         asked = False
-    return asked, board.choices.population
+    return asked, workbench.form.population
 
 
-def _population(board: Board, *, asked: bool, present: str | None) -> None:
+def _population(workbench: PublishWorkbench, *, asked: bool, present: str | None) -> None:
     if not asked and present is None:
         return
     ui.label(_("The population")).classes("celosia-h3").props("role=heading aria-level=3")
@@ -230,8 +230,8 @@ def _population(board: Board, *, asked: bool, present: str | None) -> None:
         ui.label(_("The table is compared with {file}.", file=present)).classes("celosia-break")
 
         def without() -> None:
-            board.work.path(POPULATION).unlink(missing_ok=True)
-            board.update(lambda choices: choices.with_wishes(population=None))
+            workbench.work.path(POPULATION).unlink(missing_ok=True)
+            workbench.update(lambda form: form.with_options(population=None))
 
         ui.button(_("Remove the population"), icon="delete", on_click=without).props("flat dense")
     elif asked:
@@ -246,7 +246,7 @@ def _population(board: Board, *, asked: bool, present: str | None) -> None:
             start(
                 _("Reading {file}", file=shown),
                 reading.read_population,
-                on_done=lambda result: board.update(lambda choices: choices),
+                on_done=lambda result: workbench.update(lambda form: form),
                 address=f"/publish/{work.id}?step=models",
                 attend=True,
                 folder=str(work.folder),
@@ -255,4 +255,4 @@ def _population(board: Board, *, asked: bool, present: str | None) -> None:
                 reading={},
             )
 
-        upload(lambda: board.work, arrived, name="people")
+        upload(lambda: workbench.work, arrived, name="people")

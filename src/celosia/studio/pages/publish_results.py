@@ -11,7 +11,7 @@ from celosia.studio import shell
 from celosia.studio.jobs import Job
 from celosia.studio.language import _
 from celosia.studio.model.publish import results
-from celosia.studio.model.publish.choices import Choices
+from celosia.studio.model.publish.form import PublishForm
 from celosia.studio.model.publish.results_solutions import Solutions
 from celosia.studio.pages import (
     publish_results_attacks,
@@ -53,28 +53,28 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
     """Follow the run of a work, or show one view of what came of it."""
     work = visitor().work(work_id, "publish")
     wanted = view if view in VIEWS else "summary"
-    choices = Choices.load(work)
-    title(choices)
+    form = PublishForm.load(work)
+    title(form)
     step_bar(work.id, "results")
     job = _job(work)
     if job is not None and not job.over:
         _wait(work, job, wanted)
         return
-    told = results.load(work)
+    facts = results.load(work)
     if job is not None and job.state == "failed" and job.error is not None:
         shell.show_error(job.error)
-    if told is None:
+    if facts is None:
         _nothing(work, job)
         return
     solutions = None
     if wanted in WITH_SOLUTIONS:
         solutions = await run.io_bound(Solutions.load, work)
-    if results.is_outdated(told, choices):
+    if results.is_outdated(facts, form):
         with ui.card().classes("w-full q-mb-md").props('role="status"'):
             ui.label(_("The choices have changed since this run; these are its results."))
             ui.link(_("Run again"), f"/publish/{work.id}?step=models")
     _tabs(work, wanted)
-    found = VIEWS[wanted](Results(work, told, solutions, dict(request.query_params)))
+    found = VIEWS[wanted](Results(work, facts, solutions, dict(request.query_params)))
     if found is not None:
         await found
 

@@ -27,7 +27,7 @@ def show(found: Results) -> None:
             "quasi-identifiers of people who are in the table: the worst case."
         )
     )
-    attacks = found.told["attacks"]
+    attacks = found.facts["attacks"]
     not_computed(found)
     if not attacks:
         return
@@ -39,7 +39,7 @@ def show(found: Results) -> None:
                 "Mark one under Columns to see them."
             )
         )
-    _left_out(found.told.get("suppressed", ()))
+    _left_out(found.facts.get("suppressed", ()))
     with ui.element("div").classes("celosia-cards q-mt-md"):
         for each in attacks:
             _card(each)

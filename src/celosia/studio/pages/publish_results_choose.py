@@ -22,7 +22,7 @@ ANY = -1
 Pick = Callable[[Levels], None]
 
 
-class ByLevels:
+class LevelPicker:
     """A list of levels for each column, and a button that shows the node they lead to.
 
     Args:

@@ -32,7 +32,7 @@ def show(found: Results) -> None:
         )
     )
     tray = results_tray.load(found.work)
-    release = Candidate.of_release(found.told)
+    release = Candidate.of_release(found.facts)
     with ui.row().classes("items-center q-mb-md"):
         if release not in tray and len(tray) < results_tray.MOST:
             ui.button(
@@ -103,8 +103,8 @@ def _table(tray: list[Candidate], release: Candidate) -> str:
     ]
     for name in dict.fromkeys(name for each in tray for name in each.columns):
         levels = [results_tray.level_of(each, name) for each in tray]
-        told = [_("of its own") if level is None else str(level) for level in levels]
-        rows.append((f"level:{name}", _("Level of {column}", column=name), told))
+        facts = [_("of its own") if level is None else str(level) for level in levels]
+        rows.append((f"level:{name}", _("Level of {column}", column=name), facts))
     here = f" · {escape(_('the release'))}"
     head = "".join(
         f'<th scope="col">{NAMES[place]}{here if each == release else ""}</th>'
@@ -130,15 +130,15 @@ def _table(tray: list[Candidate], release: Candidate) -> str:
 
 def _models(candidate: Candidate) -> str:
     """The models with their parameters, such as k-anonymity (k 5)."""
-    told = []
+    facts = []
     for model in candidate.models:
         rest = [
             f"{key} {value if isinstance(value, str) else short(value)}"
             for key, value in model.items()
             if key != "model" and value is not None and not isinstance(value, bool)
         ]
-        told.append(f"{promises.title(model['model'])} ({', '.join(rest)})")
-    return "; ".join(told)
+        facts.append(f"{promises.title(model['model'])} ({', '.join(rest)})")
+    return "; ".join(facts)
 
 
 def _words(tray: list[Candidate]) -> None:

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.model.publish.results_solutions import Levels, Node, Solutions
-from celosia.studio.pages.publish_results_choose import ByLevels, Pick, detail_of
+from celosia.studio.pages.publish_results_choose import LevelPicker, Pick, detail_of
 from celosia.studio.pages.publish_results_parts import (
     Results,
     heading,
@@ -61,7 +61,7 @@ def show(found: Results) -> None:
     else:
         _grid(found, solutions, pick)
     named = solutions.parse(found.query.get("node", ""))
-    by_levels = ByLevels(found, solutions, pick, named)
+    by_levels = LevelPicker(found, solutions, pick, named)
     detail = detail_of(found, named)
 
 

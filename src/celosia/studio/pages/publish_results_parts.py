@@ -26,7 +26,7 @@ class Results:
     """What a view shows: a work, what was measured, and all solutions."""
 
     work: Work
-    told: Mapping[str, Any]
+    facts: Mapping[str, Any]
     solutions: Solutions | None
     query: Mapping[str, str]
 
@@ -37,12 +37,12 @@ class Results:
     @property
     def rows(self) -> int:
         """Records of the table."""
-        return int(self.told["solution"]["rows"])
+        return int(self.facts["solution"]["rows"])
 
     @property
     def chosen(self) -> Levels | None:
         """The levels of the release, where all records share them."""
-        levels = tuple(column["level"] for column in self.told["solution"]["columns"])
+        levels = tuple(column["level"] for column in self.facts["solution"]["columns"])
         return None if None in levels else levels
 
 
@@ -73,7 +73,7 @@ def not_computed(found: Results) -> None:
         "distributions": _("distributions"),
         "statistics": _("statistics"),
     }
-    failed = [names.get(each, each) for each in found.told.get("not_computed", ())]
+    failed = [names.get(each, each) for each in found.facts.get("not_computed", ())]
     if failed:
         ui.label(
             _(
@@ -117,7 +117,7 @@ def level_text(found: Results, column: str, level: int | None, height: int) -> s
         return _("ranges of its own in each class")
     if level == 0:
         return _("level 0 of {height}: as it is", height=height)
-    labels = found.told["labels"].get(column, ())
+    labels = found.facts["labels"].get(column, ())
     if level == height or level >= len(labels):
         return _("level {level} of {height}: hidden", level=level, height=height)
     count, example = labels[level]
@@ -200,7 +200,7 @@ def _actions(found: Results, point: Point) -> None:
             )
             button.props["data-test"] = "apply"
         assert found.solutions is not None
-        candidate = Candidate.of_point(point, found.solutions, found.told)
+        candidate = Candidate.of_point(point, found.solutions, found.facts)
         ui.button(
             _("Add to the comparison"),
             icon="playlist_add",
@@ -235,7 +235,7 @@ def apply(found: Results, levels: Levels) -> None:
             publish.apply,
             address=found.address("summary"),
             folder=str(found.work.folder),
-            choices=dict(found.told["choices"]),
+            form=dict(found.facts["form"]),
             levels=dict(zip(names, levels, strict=True)),
         )
     except CelosiaError as error:

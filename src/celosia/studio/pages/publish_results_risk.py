@@ -22,7 +22,7 @@ def show(found: Results) -> None:
         )
     )
     with ui.element("div").classes("celosia-cards"):
-        for gauge in found.told["gauges"]:
+        for gauge in found.facts["gauges"]:
             with ui.card().classes("celosia-tight"):
                 heading(_title(gauge), 3)
                 quiet(_meaning(gauge))
@@ -64,7 +64,7 @@ def _meaning(gauge: Mapping[str, Any]) -> str:
 
 
 def _why_none(found: Results) -> str:
-    if found.told["choices"]["population"] is None:
+    if found.facts["form"]["population"] is None:
         return _(
             "This needs the population that the table was drawn from. Add one under Models, with a "
             "model that asks for it."

@@ -22,7 +22,7 @@ async def show(found: Results) -> None:
             "and number look alike in the release. Rows do not correspond one to one, and in the "
             "file itself they are shuffled."
         )
-        if not found.told["choices"]["keep_order"]
+        if not found.facts["form"]["keep_order"]
         else _(
             "Both sides are sorted by class, so that you can compare them: records of one colour "
             "and number look alike in the release. Within a class rows do not correspond."
@@ -48,7 +48,7 @@ async def show(found: Results) -> None:
             with ui.element("section").classes("celosia-side"):
                 heading(name, 3)
                 sides.append((ui.html(sanitize=False), ui.label().classes("celosia-quiet")))
-    if not found.told["solution"]["suppressed"]:
+    if not found.facts["solution"]["suppressed"]:
         quiet(_("No record is suppressed."))
 
     async def turn(page: int) -> None:

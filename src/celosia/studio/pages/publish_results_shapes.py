@@ -22,7 +22,7 @@ from celosia.studio.widgets.table import show_table
 
 def show(found: Results) -> None:
     """The bars of one column, how far each moved, and a pair of columns."""
-    shown = found.told["distributions"]
+    shown = found.facts["distributions"]
     names = {each["column"]: each["column"] for each in shown}
     heading(_("How often each value occurs, before and after"), 2)
     lead(
@@ -126,7 +126,7 @@ def _bars(shown: dict[str, Any]) -> None:
 
 
 def _pair(found: Results) -> None:
-    pairs = found.told["pairs"]
+    pairs = found.facts["pairs"]
     if not pairs:
         return
     heading(_("Two columns together"), 2)

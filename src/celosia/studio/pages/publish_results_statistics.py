@@ -24,7 +24,7 @@ NOUGHT = 1e-9
 def show(found: Results) -> None:
     """A table for each column of numbers."""
     heading(_("Statistics of the numeric columns"), 2)
-    listed = found.told["statistics"]
+    listed = found.facts["statistics"]
     not_computed(found)
     if not listed:
         lead(

@@ -24,21 +24,21 @@ from celosia.studio.widgets.table import show_table
 
 def show(found: Results) -> None:
     """Promise, key figures, columns and warnings."""
-    told = found.told
+    facts = found.facts
     with ui.card().classes("w-full celosia-tight"):
         heading(_("What is promised"), 2)
-        for model in told["choices"]["models"]:
+        for model in facts["form"]["models"]:
             ui.label(promises.promise(model))
-        named = {model["model"] for model in told["choices"]["models"]}
+        named = {model["model"] for model in facts["form"]["models"]}
         quiet(promises.caveat(named))
         quiet(
             _(
                 "This holds if each person has at most one record, and if of what the table holds "
                 "an attacker knows only: {columns}.",
-                columns=", ".join(column["name"] for column in told["solution"]["columns"]),
+                columns=", ".join(column["name"] for column in facts["solution"]["columns"]),
             )
         )
-    _warnings(told)
+    _warnings(facts)
     heading(_("Key figures"), 2)
     figures(_figures(found))
     heading(_("What became of each column"), 2)
@@ -46,13 +46,13 @@ def show(found: Results) -> None:
     ui.button(
         _("Add to the comparison"),
         icon="playlist_add",
-        on_click=lambda: keep(found, Candidate.of_release(told)),
+        on_click=lambda: keep(found, Candidate.of_release(facts)),
     ).props("outline").classes("q-mt-md")
 
 
 def _figures(found: Results) -> list[tuple[str, str, str]]:
-    told = found.told
-    solution, risk, before = told["solution"], told["risk"], told["risk_before"]
+    facts = found.facts
+    solution, risk, before = facts["solution"], facts["risk"], facts["risk_before"]
     listed = [
         (
             _("Loss"),
@@ -66,7 +66,7 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
                 "{share} of {rows}; up to {limit} were allowed",
                 share=percent(solution["suppressed"] / solution["rows"]),
                 rows=number(solution["rows"]),
-                limit=percent(told["choices"]["suppression"]),
+                limit=percent(facts["form"]["suppression"]),
             ),
         ),
         (
@@ -122,7 +122,7 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
 
 
 def _columns(found: Results) -> None:
-    solution = found.told["solution"]
+    solution = found.facts["solution"]
     show_table(
         [_("column"), _("what is shown of it"), _("loss")],
         [
@@ -134,21 +134,21 @@ def _columns(found: Results) -> None:
             for column in solution["columns"]
         ],
     )
-    if found.told["identifiers"]:
+    if found.facts["identifiers"]:
         quiet(
             _(
                 "Left out altogether, because they name people: {columns}.",
-                columns=", ".join(found.told["identifiers"]),
+                columns=", ".join(found.facts["identifiers"]),
             )
         )
-    quiet(_how(found.told))
+    quiet(_how(found.facts))
 
 
-def _how(told: Mapping[str, Any]) -> str:
-    solution = told["solution"]
+def _how(facts: Mapping[str, Any]) -> str:
+    solution = facts["solution"]
     if solution["method"] != "lattice":
         return _("Recoded by Mondrian: each class has ranges of its own.")
-    if told["choices"]["levels"] is not None:
+    if facts["form"]["levels"] is not None:
         return _("These levels were chosen by hand.")
     if solution["rounds"] > 1:
         return n_(
@@ -161,16 +161,16 @@ def _how(told: Mapping[str, Any]) -> str:
     return _("This is the best generalisation that was found in time.")
 
 
-def _warnings(told: Mapping[str, Any]) -> None:
-    for text in told["warnings"]:
+def _warnings(facts: Mapping[str, Any]) -> None:
+    for text in facts["warnings"]:
         with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
             ui.label(_("Please note")).classes("text-bold")
-            ui.label(warning(text, told))
+            ui.label(warning(text, facts))
 
 
-def warning(text: str, told: Mapping[str, Any]) -> str:
+def warning(text: str, facts: Mapping[str, Any]) -> str:
     """A warning of the library in the language of the page."""
-    solution = told["solution"]
+    solution = facts["solution"]
     if text.startswith("Only "):
         return n_(
             "Only {count} record is suppressed: whoever fits no class must be among them, a crowd "

@@ -6,7 +6,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, number
 from celosia.studio.model.publish import writing
-from celosia.studio.model.publish.choices import Choices
+from celosia.studio.model.publish.form import PublishForm
 from celosia.studio.pages.publish_results_parts import Results, heading, lead, quiet
 from celosia.studio.widgets.code import show_code
 
@@ -24,14 +24,14 @@ def show(found: Results) -> None:
         for name, icon, title, text in _files():
             _card(found, name, icon, title, text)
     heading(_("The same elsewhere"), 2)
-    choices = Choices.from_dict(found.told["choices"])
+    form = PublishForm.from_dict(found.facts["form"])
     quiet(
         _(
             "These texts publish the same table in the same way. Put {schema} beside the table "
             "first. Rows are shuffled anew each time, so files differ in their order.",
             schema=writing.SCHEMA_FILE,
         )
-        if not choices.keep_order
+        if not form.keep_order
         else _(
             "These texts publish the same table in the same way. Put {schema} beside the table "
             "first.",
@@ -40,9 +40,9 @@ def show(found: Results) -> None:
     )
     show_code(
         [
-            (_("Command line"), writing.command_text(choices)),
-            (_("Python"), writing.python_text(choices)),
-            (_("Schema (TOML)"), writing.schema_text(choices)),
+            (_("Command line"), writing.command_text(form)),
+            (_("Python"), writing.python_text(form)),
+            (_("Schema (TOML)"), writing.schema_text(form)),
         ]
     )
 

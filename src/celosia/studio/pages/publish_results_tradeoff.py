@@ -8,7 +8,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.model.publish.results_solutions import Levels, Point, Solutions
-from celosia.studio.pages.publish_results_choose import ByLevels, detail_of
+from celosia.studio.pages.publish_results_choose import LevelPicker, detail_of
 from celosia.studio.pages.publish_results_parts import (
     Results,
     heading,
@@ -87,7 +87,7 @@ def show(found: Results) -> None:
 
     drawn.on_point_click(clicked)
     front.on_value_change(chosen)
-    by_levels = ByLevels(found, solutions, pick, named)
+    by_levels = LevelPicker(found, solutions, pick, named)
     detail = detail_of(found, named)
     _remarks(solutions, highest)
 
@@ -258,8 +258,8 @@ def _line(solutions: Solutions, highest: bool) -> list[Point]:
 
 
 def _here(found: Results, highest: bool) -> list[float]:
-    risk = found.told["risk"]["maximum" if highest else "average"]
-    return [round(100 * found.told["solution"]["score"], 2), float(f"{100 * risk:.3g}")]
+    risk = found.facts["risk"]["maximum" if highest else "average"]
+    return [round(100 * found.facts["solution"]["score"], 2), float(f"{100 * risk:.3g}")]
 
 
 def _front(solutions: Solutions, highest: bool) -> dict[str, str]:

@@ -7,8 +7,8 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, percent
-from celosia.studio.model.publish.choices import metric
-from celosia.studio.pages.publish_steps import Board
+from celosia.studio.model.publish.form import metric
+from celosia.studio.pages.publish_steps import PublishWorkbench
 
 METRICS = (
     "loss",
@@ -21,31 +21,31 @@ METRICS = (
 )
 
 
-def settings(board: Board) -> None:
+def settings(workbench: PublishWorkbench) -> None:
     """Everything beside the models; what is usual is chosen already."""
     ui.label(_("How it is done")).classes("celosia-h2").props("role=heading aria-level=2")
     with ui.element("div").classes("celosia-split"):
         with ui.element("div").classes("celosia-card q-pa-md"):
-            _suppression(board)
-            _method(board)
-            _switches(board)
+            _suppression(workbench)
+            _method(workbench)
+            _switches(workbench)
         with ui.element("div").classes("celosia-card q-pa-md"):
-            _metric(board)
+            _metric(workbench)
 
 
-def _suppression(board: Board) -> None:
-    told = ui.label()
+def _suppression(workbench: PublishWorkbench) -> None:
+    labels = ui.label()
 
     def tell(share: float) -> None:
-        told.set_text(_("Records that may be suppressed, at most: {share}", share=percent(share)))
+        labels.set_text(_("Records that may be suppressed, at most: {share}", share=percent(share)))
 
     def changed(event: Any) -> None:
         share = float(event.args) / 100
         tell(share)
-        board.update(lambda choices: choices.with_wishes(suppression=share))
+        workbench.update(lambda form: form.with_options(suppression=share))
 
-    tell(board.choices.suppression)
-    slider = ui.slider(min=0, max=100, step=0.5, value=board.choices.suppression * 100)
+    tell(workbench.form.suppression)
+    slider = ui.slider(min=0, max=100, step=0.5, value=workbench.form.suppression * 100)
     slider.props('label data-test="suppression"').on("change", changed)
     slider.props["aria-label"] = _("Records that may be suppressed, at most, in per cent")
     ui.label(
@@ -56,7 +56,7 @@ def _suppression(board: Board) -> None:
     ).classes("celosia-quiet q-mb-md")
 
 
-def _method(board: Board) -> None:
+def _method(workbench: PublishWorkbench) -> None:
     options = {
         "lattice": _("lattice: the best of all full-domain generalisations"),
         "mondrian": _("Mondrian: finer where the table is crowded, fast"),
@@ -64,24 +64,24 @@ def _method(board: Board) -> None:
     }
     ui.select(
         options,
-        value=board.choices.method,
+        value=workbench.form.method,
         label=_("Method"),
-        on_change=lambda event: board.update(
-            lambda choices: choices.with_wishes(method=event.value)
+        on_change=lambda event: workbench.update(
+            lambda form: form.with_options(method=event.value)
         ),
     ).classes("w-full").props('data-test="method"')
     seconds = ui.number(
         _("Time limit in seconds (may be empty)"),
-        value=board.choices.time_limit,
+        value=workbench.form.time_limit,
         min=1,
-        on_change=lambda event: board.update(
-            lambda choices: choices.with_wishes(time_limit=event.value or None)
+        on_change=lambda event: workbench.update(
+            lambda form: form.with_options(time_limit=event.value or None)
         ),
     )
     seconds.classes("w-full").props("debounce=300")
 
 
-def _switches(board: Board) -> None:
+def _switches(workbench: PublishWorkbench) -> None:
     names = {
         "local": _("recode suppressed records again by themselves (local)"),
         "drop_suppressed": _("leave suppressed records out of the file"),
@@ -90,28 +90,28 @@ def _switches(board: Board) -> None:
     for name, label in names.items():
         ui.switch(
             label,
-            value=getattr(board.choices, name),
-            on_change=lambda event, name=name: board.update(
-                lambda choices: choices.with_wishes(**{name: event.value})
+            value=getattr(workbench.form, name),
+            on_change=lambda event, name=name: workbench.update(
+                lambda form: form.with_options(**{name: event.value})
             ),
         )
 
 
-def _metric(board: Board) -> None:
+def _metric(workbench: PublishWorkbench) -> None:
     def draw() -> None:
         weights.clear()
         with weights:
-            _weights(board)
+            _weights(workbench)
 
     def changed(event: Any) -> None:
-        def change(choices: Any) -> Any:
-            other = choices.with_wishes(metric=event.value)
-            return other if hasattr(metric(other), "weights") else other.with_wishes(weights={})
+        def change(form: Any) -> Any:
+            other = form.with_options(metric=event.value)
+            return other if hasattr(metric(other), "weights") else other.with_options(weights={})
 
-        board.update(change)
+        workbench.update(change)
         draw()
 
-    told = {
+    labels = {
         "loss": _("loss: how many values a label stands for"),
         "precision": _("precision: how high the levels are"),
         "height": _("height: the sum of the levels"),
@@ -121,8 +121,8 @@ def _metric(board: Board) -> None:
         "ambiguity": _("ambiguity: combinations that a record may stand for"),
     }
     select = ui.select(
-        {name: told[name] for name in METRICS},
-        value=board.choices.metric,
+        {name: labels[name] for name in METRICS},
+        value=workbench.form.metric,
         label=_("What to keep least (metric)"),
         on_change=changed,
     ).classes("w-full")
@@ -131,8 +131,8 @@ def _metric(board: Board) -> None:
     draw()
 
 
-def _weights(board: Board) -> None:
-    if not hasattr(metric(board.choices), "weights"):
+def _weights(workbench: PublishWorkbench) -> None:
+    if not hasattr(metric(workbench.form), "weights"):
         ui.label(_("This metric has no weights: it does not look at columns one by one.")).classes(
             "celosia-quiet"
         )
@@ -140,20 +140,20 @@ def _weights(board: Board) -> None:
     ui.label(
         _("How much each column counts. Columns with a larger weight keep more detail.")
     ).classes("celosia-quiet q-mt-md")
-    for name in board.choices.named("quasi-identifier"):
+    for name in workbench.form.named("quasi-identifier"):
 
         def changed(event: Any, name: str = name) -> None:
-            def change(choices: Any) -> Any:
-                rest = {key: each for key, each in choices.weights.items() if key != name}
+            def change(form: Any) -> Any:
+                rest = {key: each for key, each in form.weights.items() if key != name}
                 more = {} if event.value in (None, 1) else {name: float(event.value)}
-                return choices.with_wishes(weights=rest | more)
+                return form.with_options(weights=rest | more)
 
-            board.update(change)
+            workbench.update(change)
 
         with ui.row().classes("items-center no-wrap w-full"):
             ui.label(name).classes("grow celosia-break")
             field = ui.number(
-                value=board.choices.weights.get(name, 1), min=0, step=0.5, on_change=changed
+                value=workbench.form.weights.get(name, 1), min=0, step=0.5, on_change=changed
             ).props("dense debounce=300")
             field.style("max-width: 6rem")
             field.props["aria-label"] = _("Weight of {column}", column=name)

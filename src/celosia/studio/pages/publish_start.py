@@ -9,7 +9,7 @@ from nicegui import ui
 
 from celosia.core.errors import CelosiaError
 from celosia.studio.language import _, n_, number
-from celosia.studio.model.publish import Choices
+from celosia.studio.model.publish import PublishForm
 from celosia.studio.model.publish.samples import SAMPLES, Sample
 from celosia.studio.pages.publish_steps import KIND
 from celosia.studio.running import studio
@@ -174,7 +174,7 @@ def _follow(work: Work, title: str, function: Any, **arguments: Any) -> None:
     """Read, then go to the columns; a file that was refused leaves nothing behind."""
 
     def ended() -> None:
-        if work.load("choices") is None:
+        if work.load("form") is None:
             work.remove()
 
     begun = start(
@@ -204,25 +204,25 @@ def _earlier() -> None:
     with ui.element("div").classes("celosia-cards"):
         for work in works:
             try:
-                choices = Choices.load(work)
+                form = PublishForm.load(work)
             except CelosiaError:
                 if work.id not in busy:  # its file was never read, and nobody is reading it
                     work.remove()
                 continue
-            _work_card(work, choices)
+            _work_card(work, form)
 
 
-def _work_card(work: Work, choices: Choices) -> None:
+def _work_card(work: Work, form: PublishForm) -> None:
     minutes = int((time.time() - work.folder.stat().st_mtime) // 60)
     with ui.element("div").classes("celosia-card q-pa-md column") as card:
-        link = ui.link(choices.file, f"/publish/{work.id}").classes("celosia-h3 celosia-break")
-        link.props["aria-label"] = _("Go on with {file}", file=choices.file)
+        link = ui.link(form.file, f"/publish/{work.id}").classes("celosia-h3 celosia-break")
+        link.props["aria-label"] = _("Go on with {file}", file=form.file)
         ui.label(
             n_(
                 "{count} row, {columns} columns",
                 "{count} rows, {columns} columns",
-                choices.rows,
-                columns=number(len(choices.columns)),
+                form.rows,
+                columns=number(len(form.columns)),
             )
         ).classes("celosia-quiet")
         ui.label(n_("changed {count} minute ago", "changed {count} minutes ago", minutes)).classes(
@@ -241,4 +241,4 @@ def _work_card(work: Work, choices: Choices) -> None:
         button = ui.button(_("Delete now"), icon="delete", on_click=delete).props(
             'flat color=negative data-test="delete"'
         )
-        button.props["aria-label"] = _("Delete {file} now", file=choices.file)
+        button.props["aria-label"] = _("Delete {file} now", file=form.file)

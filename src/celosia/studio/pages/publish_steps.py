@@ -11,7 +11,7 @@ from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.language import _, n_, number
 from celosia.studio.model.publish import (
-    Choices,
+    PublishForm,
     command_text,
     python_text,
     schema_text,
@@ -30,19 +30,19 @@ LONGEST = 20_000
 """So many letters of a text are shown; a schema with long trees has more, and is downloaded."""
 
 
-class Board:
+class PublishWorkbench:
     """What a page of a step works on: the choices, and who wants to know when they change."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.choices = Choices.load(work)
+        self.form = PublishForm.load(work)
         self.facts: list[dict[str, Any]] = work.load(PROFILE, [])
         self._listeners: list[Callable[[], Any]] = []
 
-    def update(self, change: Callable[[Choices], Choices]) -> None:
+    def update(self, change: Callable[[PublishForm], PublishForm]) -> None:
         """Change what is kept now, which another window may have changed, and tell everybody."""
-        self.choices = change(Choices.load(self.work))
-        self.choices.save(self.work)
+        self.form = change(PublishForm.load(self.work))
+        self.form.save(self.work)
         for listener in self._listeners:
             listener()
 
@@ -52,7 +52,7 @@ class Board:
 
     def place(self, name: str) -> int:
         """The place of a column in the table."""
-        return [column.name for column in self.choices.columns].index(name)
+        return [column.name for column in self.form.columns].index(name)
 
 
 @page("/publish/{work_id}", "Publish", door="/publish")
@@ -64,17 +64,17 @@ async def steps(work_id: str, step: str = "columns", column: int = -1) -> None:
         publish_models,
     )
 
-    board = Board(visitor().work(work_id, KIND))
+    workbench = PublishWorkbench(visitor().work(work_id, KIND))
     known = step if step in ("hierarchies", "models") else "columns"
-    _head(board, known)
+    _head(workbench, known)
     if known == "columns":
-        publish_columns.show(board, column)
+        publish_columns.show(workbench, column)
     elif known == "hierarchies":
-        publish_hierarchies.show(board, column)
+        publish_hierarchies.show(workbench, column)
     else:
-        publish_models.show(board)
-    _onward(board, known)
-    _drawer(board)
+        publish_models.show(workbench)
+    _onward(workbench, known)
+    _drawer(workbench)
 
 
 def step_bar(work_id: str, current: str) -> None:
@@ -100,23 +100,23 @@ def step_bar(work_id: str, current: str) -> None:
                 link.props('aria-current="step"')
 
 
-def run(board: Board) -> None:
+def run(workbench: PublishWorkbench) -> None:
     """Check the choices together, begin the search, and go where its result will be."""
     from celosia.studio.work import publish  # noqa: PLC0415 - it is heavy
 
-    work, choices = board.work, board.choices
+    work, form = workbench.work, workbench.form
     try:
-        wish(choices)
+        wish(form)
         before = studio().jobs.find(visitor().token, (work.load("run") or {}).get("job", ""))
         if before is not None and not before.over:
             studio().jobs.cancel(before)  # it would write the same files
         job = studio().jobs.submit(
             visitor().token,
-            _("Publishing {file}", file=choices.file),
+            _("Publishing {file}", file=form.file),
             publish.run,
             address=f"/publish/{work.id}/results",
             folder=str(work.folder),
-            choices=choices.as_dict(),
+            form=form.as_dict(),
         )
     except CelosiaError as error:
         shell.notify_error(error)
@@ -125,79 +125,79 @@ def run(board: Board) -> None:
     ui.navigate.to(f"/publish/{work.id}/results")
 
 
-def problem(choices: Choices) -> CelosiaError | None:
+def problem(form: PublishForm) -> CelosiaError | None:
     """What keeps these choices from being run, if anything."""
     try:
-        wish(choices)
+        wish(form)
     except CelosiaError as error:
         return error
     return None
 
 
-def _head(board: Board, step: str) -> None:
-    choices = board.choices
+def _head(workbench: PublishWorkbench, step: str) -> None:
+    form = workbench.form
     with ui.row().classes("items-end justify-between w-full"):
-        title(choices)
-        _run_button(board)
-    step_bar(board.work.id, step)
+        title(form)
+        _run_button(workbench)
+    step_bar(workbench.work.id, step)
 
 
-def title(choices: Choices) -> None:
+def title(form: PublishForm) -> None:
     """The name of the table that a page is about, and its size."""
     with ui.column().classes("gap-0"):
-        ui.label(choices.file).classes("celosia-h1 celosia-break").props(
+        ui.label(form.file).classes("celosia-h1 celosia-break").props(
             "role=heading aria-level=1"
         )
         ui.label(
             n_(
                 "{count} row, {columns} columns",
                 "{count} rows, {columns} columns",
-                choices.rows,
-                columns=number(len(choices.columns)),
+                form.rows,
+                columns=number(len(form.columns)),
             )
         ).classes("celosia-quiet")
 
 
-def _run_button(board: Board) -> None:
+def _run_button(workbench: PublishWorkbench) -> None:
     with ui.element("div"):
-        button = ui.button(_("Run now"), icon="play_arrow", on_click=lambda: run(board)).props(
+        button = ui.button(_("Run now"), icon="play_arrow", on_click=lambda: run(workbench)).props(
             'unelevated data-test="run"'
         )
         why = ui.label().classes("celosia-quiet celosia-break").style("max-width: 26rem")
 
     def look() -> None:
-        found = problem(board.choices)
+        found = problem(workbench.form)
         button.set_enabled(found is None)
         why.set_text("" if found is None else found.what)
         why.set_visibility(found is not None)
 
     look()
-    board.listen(look)
+    workbench.listen(look)
 
 
-def _onward(board: Board, step: str) -> None:
+def _onward(workbench: PublishWorkbench, step: str) -> None:
     """Buttons to the step before and the step after."""
     order = ("columns", "hierarchies", "models")
     place = order.index(step)
     with ui.row().classes("w-full justify-between q-mt-lg"):
         if place:
-            before = f"/publish/{board.work.id}?step={order[place - 1]}"
+            before = f"/publish/{workbench.work.id}?step={order[place - 1]}"
             ui.button(_("Back"), icon="arrow_back", on_click=lambda: ui.navigate.to(before)).props(
                 "flat"
             )
         ui.space()
         if place < len(order) - 1:
-            after = f"/publish/{board.work.id}?step={order[place + 1]}"
+            after = f"/publish/{workbench.work.id}?step={order[place + 1]}"
             ui.button(
                 _("Next step"), icon="arrow_forward", on_click=lambda: ui.navigate.to(after)
             ).props("outline")
         else:
-            ui.button(_("Run now"), icon="play_arrow", on_click=lambda: run(board)).props(
+            ui.button(_("Run now"), icon="play_arrow", on_click=lambda: run(workbench)).props(
                 "unelevated"
             )
 
 
-def _drawer(board: Board) -> None:
+def _drawer(workbench: PublishWorkbench) -> None:
     """The same choices as text, up to date after every click."""
     ui.label(_("The same as text")).classes("celosia-h2").props("role=heading aria-level=2")
     ui.label(
@@ -206,16 +206,16 @@ def _drawer(board: Board) -> None:
             "and the release can be made again without this studio."
         )
     ).classes("celosia-quiet")
-    update = show_code(_texts(board.choices))
-    board.listen(lambda: update(_texts(board.choices)))
+    update = show_code(_texts(workbench.form))
+    workbench.listen(lambda: update(_texts(workbench.form)))
     ui.button(
         _("Download {file}", file=SCHEMA_FILE),
         icon="download",
-        on_click=lambda: ui.download.content(schema_text(board.choices), SCHEMA_FILE),
+        on_click=lambda: ui.download.content(schema_text(workbench.form), SCHEMA_FILE),
     ).props("flat dense")
 
 
-def _texts(choices: Choices) -> list[tuple[str, str]]:
+def _texts(form: PublishForm) -> list[tuple[str, str]]:
     writers = (
         (_("Command line"), command_text),
         (_("Python"), python_text),
@@ -224,7 +224,7 @@ def _texts(choices: Choices) -> list[tuple[str, str]]:
     found = []
     for name, write in writers:
         try:
-            text = write(choices)
+            text = write(form)
         except CelosiaError as error:
             text = f"# {error.what}"
         if len(text) > LONGEST:

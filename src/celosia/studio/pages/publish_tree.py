@@ -76,10 +76,10 @@ class _Tree:
         ]
 
         def node(level: int, label: str) -> dict[str, Any]:
-            told = n_("{count} record", "{count} records", counts[level][label])
+            text = n_("{count} record", "{count} records", counts[level][label])
             made: dict[str, Any] = {
                 "id": f"{level}:{numbered[level][label]}",
-                "label": f"{label}  ({told})",
+                "label": f"{label}  ({text})",
             }
             if level:
                 made["children"] = [

@@ -9,10 +9,10 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number, short
 from celosia.studio.model import querying
-from celosia.studio.model.querying import SPARQL_EXAMPLES, SQL_EXAMPLES, Branch
+from celosia.studio.model.querying import SPARQL_EXAMPLES, SQL_EXAMPLES, PlanBranch
 from celosia.studio.pages.query_ledger import show_account
 from celosia.studio.pages.query_start import KIND
-from celosia.studio.retelling import retold
+from celosia.studio.retelling import translate
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets import chart
@@ -35,12 +35,12 @@ def ask_page(work_id: str, epsilon: float | None = None) -> None:
         start(
             _("Opening the database"),
             work.schema,
-            on_done=lambda schema: _Bench(made, schema, epsilon),
+            on_done=lambda schema: _QueryWorkbench(made, schema, epsilon),
             folder=str(made.folder),
         )
 
 
-class _Bench:
+class _QueryWorkbench:
     """One database that is being asked."""
 
     def __init__(self, made: Work, schema: dict[str, Any], epsilon: float | None) -> None:
@@ -135,7 +135,7 @@ def _schema(schema: dict[str, Any], made: Work) -> None:
     ui.label(
         _(
             "Protected: every {unit}, with all that belongs to it. Budget: epsilon {epsilon}.",
-            unit=retold(schema["unit"]["name"], "plans"),
+            unit=translate(schema["unit"]["name"], "plans"),
             epsilon=short(budget["epsilon"]),
         )
     )
@@ -153,8 +153,8 @@ def _schema(schema: dict[str, Any], made: Work) -> None:
 
 
 def _table(name: str, table: dict[str, Any]) -> None:
-    told = _("public") if table["public"] else _("private")
-    with ui.expansion(f"{name} ({told})").classes("w-full").props("dense"):
+    text = _("public") if table["public"] else _("private")
+    with ui.expansion(f"{name} ({text})").classes("w-full").props("dense"):
         show_table(
             [_("Column"), _("Type"), _("Known of it")],
             [[column, facts["type"], _known(facts)] for column, facts in table["columns"].items()],
@@ -184,7 +184,7 @@ def _plan(plan: dict[str, Any]) -> None:
             (_("Price"), f"epsilon {short(plan['epsilon'])}", _("of the whole question")),
             (
                 _("Neighbours"),
-                querying.neighbours_told(plan["neighbours"]),
+                querying.translate_neighbours(plan["neighbours"]),
                 _("what one step between two databases is"),
             ),
             (
@@ -198,9 +198,9 @@ def _plan(plan: dict[str, Any]) -> None:
         [_("Measured"), _("Mechanism"), _("One unit adds"), "epsilon", _("Typical error")],
         [
             [
-                retold(part["name"], "plans"),
-                retold(part["mechanism"], "plans"),
-                retold(str(part["bound"]), "plans"),
+                translate(part["name"], "plans"),
+                translate(part["mechanism"], "plans"),
+                translate(str(part["bound"]), "plans"),
                 part["epsilon"],
                 _("not public") if part["error"] is None else part["error"],
             ]
@@ -229,13 +229,13 @@ def _plan(plan: dict[str, Any]) -> None:
         )
 
 
-def _nested(branches: list[Branch]) -> str:
+def _nested(branches: list[PlanBranch]) -> str:
     """The tree of a plan as nested lists, every word escaped."""
     items = []
     for each in branches:
-        told, why = retold(each.text, "plans"), retold(each.reason, "plans")
+        text, why = translate(each.text, "plans"), translate(each.reason, "plans")
         reason = f'<div class="celosia-quiet">{escape(why)}</div>' if why else ""
-        items.append(f"<li><code>{escape(told)}</code>{reason}{_nested(each.parts)}</li>")
+        items.append(f"<li><code>{escape(text)}</code>{reason}{_nested(each.parts)}</li>")
     return f'<ul class="celosia-plan">{"".join(items)}</ul>' if items else ""
 
 

@@ -61,8 +61,8 @@ def show_account(found: dict[str, Any]) -> None:
 
 def _told_state(status: str) -> str:
     """What became of a question, in words."""
-    told = {"sealed": _("answered"), "reserved": _("reserved"), "failed": _("failed")}
-    return told.get(status, status)
+    labels = {"sealed": _("answered"), "reserved": _("reserved"), "failed": _("failed")}
+    return labels.get(status, status)
 
 
 def _when(at: str) -> str:

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from celosia import lab
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.model.statistics import Measure, families, file_name, measures, told
+from celosia.studio.model.statistics import Measure, families, file_name, measures, translate_value
 from celosia.studio.running import studio
 from celosia.studio.shell import page
 from celosia.studio.widgets import chart
@@ -123,7 +123,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
         names = [each.name for each in drawn]
         first = chosen if chosen in names else names[0]
         select = ui.select(
-            {name: told(name) for name in names}, value=first, label=_("Measure")
+            {name: translate_value(name) for name in names}, value=first, label=_("Measure")
         ).classes("w-full")
         picture = ui.column().classes("w-full")
 
@@ -148,7 +148,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
             [_("Run"), _("Measure"), _("Published"), _("Computed"), _("Agree")],
             [
                 [
-                    *(told(each[key]) for key in ("run", "cell", "published", "computed")),
+                    *(translate_value(each[key]) for key in ("run", "cell", "published", "computed")),
                     each["matches"],
                 ]
                 for each in rows[:MOST_LISTED]
@@ -164,7 +164,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
 
 
 def _draw(measure: Measure) -> None:
-    name = told(measure.name)
+    name = translate_value(measure.name)
     description = _(
         "{measure} of {runs} runs, published and computed: {matched} of {runs} agree.",
         measure=name,
@@ -172,7 +172,7 @@ def _draw(measure: Measure) -> None:
         matched=number(measure.matched),
     )
     chart.bars(
-        [told(run) for run in measure.runs],
+        [translate_value(run) for run in measure.runs],
         [(_("Published"), measure.published), (_("Computed"), measure.computed)],
         description=description,
         x=_("Run"),

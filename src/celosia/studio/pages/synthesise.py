@@ -25,7 +25,7 @@ from celosia.studio.pages.mask_parts import (
     summary_of,
 )
 from celosia.studio.pages.mask_result import both_sides, side_by_side
-from celosia.studio.pages.mask_steps import Desk, mask_head, opened
+from celosia.studio.pages.mask_steps import MaskWorkbench, mask_head, opened
 from celosia.studio.shell import notify_error, page, show_error
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.following import start
@@ -37,39 +37,39 @@ FAMILIES = {"Measured, not promised": model.PLAIN, "With a privacy loss": model.
 @page("/synthesise/{work_id}", "Mask and synthesise", door="/mask")
 async def synthesise(work_id: str, step: str = "method") -> None:
     """Choose a method and run it, or look at what it made."""
-    desk = opened(work_id)
-    mask_head(desk, f"/synthesise/{work_id}")
+    workbench = opened(work_id)
+    mask_head(workbench, f"/synthesise/{work_id}")
     await run.io_bound(masking.cards)  # loads compiled kernels, once
-    if step == "result" and desk.work.load("synthetic") is not None:
-        await _result(desk)
+    if step == "result" and workbench.work.load("synthetic") is not None:
+        await _result(workbench)
     else:
-        _choose(desk)
+        _choose(workbench)
 
 
-def _choice(desk: Desk) -> dict[str, Any]:
-    found: dict[str, Any] | None = desk.told.get("synthesis")
-    return found or model.first_choice("copula", desk.columns)
+def _choice(workbench: MaskWorkbench) -> dict[str, Any]:
+    found: dict[str, Any] | None = workbench.state.get("synthesis")
+    return found or model.first_choice("copula", workbench.columns)
 
 
-def _choose(desk: Desk) -> None:
+def _choose(workbench: MaskWorkbench) -> None:
     lead(
         _(
             "New rows that nobody is, drawn from a model of the table. Without a privacy loss "
             "nothing is promised: it is measured how many real people are repeated."
         )
     )
-    if desk.work.load("synthetic") is not None:
-        ui.link(_("See the last synthetic table"), f"/synthesise/{desk.work.id}?step=result")
+    if workbench.work.load("synthetic") is not None:
+        ui.link(_("See the last synthetic table"), f"/synthesise/{workbench.work.id}?step=result")
 
     @ui.refreshable
     def chosen() -> None:
-        choice = _choice(desk)
-        _method(desk, choice)
+        choice = _choice(workbench)
+        _method(workbench, choice)
         if choice["method"] in model.PRIVATE:
-            _declared(desk, choice, chosen.refresh)
+            _declared(workbench, choice, chosen.refresh)
 
     def begin() -> None:
-        _run(desk, place)
+        _run(workbench, place)
 
     chosen()
     with ui.row().classes("items-center q-mt-md"):
@@ -78,38 +78,38 @@ def _choose(desk: Desk) -> None:
         )
         ui.checkbox(
             _("Hold back a fifth, and try to tell who was in the table"),
-            value=bool(desk.told.get("holdout")),
-            on_change=lambda event: desk.save(holdout=bool(event.value)),
+            value=bool(workbench.state.get("holdout")),
+            on_change=lambda event: workbench.save(holdout=bool(event.value)),
         )
     place = ui.element("div").classes("w-full")
 
     def choose(kind: str) -> None:
-        desk.save(synthesis=model.first_choice(kind, desk.columns))
+        workbench.save(synthesis=model.first_choice(kind, workbench.columns))
         chosen.refresh()
         cards.refresh()
 
     @ui.refreshable
     def cards() -> None:
         method_cards(
-            FAMILIES, masking.cards(), choose, label=_("Choose"), chosen=_choice(desk)["method"]
+            FAMILIES, masking.cards(), choose, label=_("Choose"), chosen=_choice(workbench)["method"]
         )
 
     heading(_("Methods"))
     cards()
 
 
-def _method(desk: Desk, choice: Mapping[str, Any]) -> None:
+def _method(workbench: MaskWorkbench, choice: Mapping[str, Any]) -> None:
     card = masking.cards()[choice["method"]]
 
     def put(**values: Any) -> None:
-        desk.save(synthesis={**_choice(desk), **values})
+        workbench.save(synthesis={**_choice(workbench), **values})
 
     with ui.card().classes("w-full").props('data-test="chosen"'):
         heading(_(card.title))
         quiet(summary_of(card))
         select = ui.select(
-            {name: name for name in desk.names},
-            value=[name for name in choice["columns"] if name in desk.names],
+            {name: name for name in workbench.names},
+            value=[name for name in choice["columns"] if name in workbench.names],
             label=_("Columns that are made"),
             multiple=True,
             on_change=lambda event: put(columns=list(event.value or [])),
@@ -118,15 +118,15 @@ def _method(desk: Desk, choice: Mapping[str, Any]) -> None:
         parameter_controls(
             card.controls,
             choice["parameters"],
-            desk.names,
+            workbench.names,
             lambda parameters: put(parameters=parameters),
             prefix="synthesis-",
         )
 
 
-def _declared(desk: Desk, choice: Mapping[str, Any], draw: Any) -> None:
+def _declared(workbench: MaskWorkbench, choice: Mapping[str, Any], draw: Any) -> None:
     """What is public of each column: the only thing that a private method may know beforehand."""
-    told: dict[str, Any] = desk.work.load("declared") or {}
+    state: dict[str, Any] = workbench.work.load("declared") or {}
     with ui.card().classes("w-full q-mt-md"):
         heading(_("What is public of the columns"))
         quiet(
@@ -136,7 +136,7 @@ def _declared(desk: Desk, choice: Mapping[str, Any], draw: Any) -> None:
             )
         )
         place = ui.element("div").classes("w-full")
-        if desk.told["sample"] is not None:
+        if workbench.state["sample"] is not None:
             quiet(_("Of a sample everything is public, so its values may be used."))
             label = _("Use the values of the sample")
         else:
@@ -155,37 +155,37 @@ def _declared(desk: Desk, choice: Mapping[str, Any], draw: Any) -> None:
                     _("Looking at the columns"),
                     synthesis.declare,
                     on_done=lambda _result: draw(),
-                    folder=str(desk.work.folder),
-                    columns=[each for each in desk.columns if each["name"] in desk.names],
+                    folder=str(workbench.work.folder),
+                    columns=[each for each in workbench.columns if each["name"] in workbench.names],
                 )
 
         ui.button(label, on_click=fill).props('outline data-test="declare"')
 
         def put(name: str, **values: Any) -> None:
-            found = desk.work.load("declared") or {}
-            desk.work.save("declared", found | {name: values})
+            found = workbench.work.load("declared") or {}
+            workbench.work.save("declared", found | {name: values})
 
         with ui.element("div").classes("celosia-parameters q-mt-sm"):
-            for each in desk.columns:
+            for each in workbench.columns:
                 if each["name"] in choice["columns"]:
-                    _declaration(each, told.get(each["name"], {}), put)
+                    _declaration(each, state.get(each["name"], {}), put)
 
 
-def _declaration(column: Mapping[str, Any], told: Mapping[str, Any], put: Any) -> None:
+def _declaration(column: Mapping[str, Any], state: Mapping[str, Any], put: Any) -> None:
     name = column["name"]
     with ui.element("div").classes("celosia-parameter"):
         ui.label(name).classes("text-bold celosia-break")
         if not column["numeric"]:
             box = ui.input(
                 _("All values, with commas"),
-                value=", ".join(map(str, told.get("values", []))),
+                value=", ".join(map(str, state.get("values", []))),
                 on_change=lambda event: put(
                     name, values=[part.strip() for part in event.value.split(",") if part.strip()]
                 ),
             ).props("debounce=600")
             box.classes("w-full").props["aria-label"] = _("All values of {column}", column=name)
             return
-        bounds = list(told.get("bounds") or [None, None])
+        bounds = list(state.get("bounds") or [None, None])
 
         def set_bound(place: int, value: Any) -> None:
             bounds[place] = value
@@ -202,10 +202,10 @@ def _declaration(column: Mapping[str, Any], told: Mapping[str, Any], put: Any) -
                 field.props["aria-label"] = f"{label}: {name}"
 
 
-def _run(desk: Desk, place: ui.element) -> None:
-    choice = _choice(desk)
-    declared = desk.work.load("declared") or {}
-    address = f"/synthesise/{desk.work.id}?step=result"
+def _run(workbench: MaskWorkbench, place: ui.element) -> None:
+    choice = _choice(workbench)
+    declared = workbench.work.load("declared") or {}
+    address = f"/synthesise/{workbench.work.id}?step=result"
     place.clear()
     with place:
         try:
@@ -214,21 +214,21 @@ def _run(desk: Desk, place: ui.element) -> None:
             show_error(error)
             return
         start(
-            _("Synthesising {name}", name=str(desk.told["name"])),
+            _("Synthesising {name}", name=str(workbench.state["name"])),
             synthesis.run,
             on_done=lambda _result: ui.navigate.to(address),
             address=address,
-            folder=str(desk.work.folder),
-            columns=desk.columns,
+            folder=str(workbench.work.folder),
+            columns=workbench.columns,
             choice=choice,
             declared=declared,
-            holdout=bool(desk.told.get("holdout")),
-            seed=desk.told.get("seed"),
+            holdout=bool(workbench.state.get("holdout")),
+            seed=workbench.state.get("seed"),
         )
 
 
-async def _result(desk: Desk) -> None:
-    result: dict[str, Any] = desk.work.load("synthetic")
+async def _result(workbench: MaskWorkbench) -> None:
+    result: dict[str, Any] = workbench.work.load("synthetic")
     choice = result["choice"]
     card = masking.cards()[choice["method"]]
     lead(
@@ -239,7 +239,7 @@ async def _result(desk: Desk) -> None:
             method=_(card.title),
         )
     )
-    ui.link(_("Another method, or other settings"), f"/synthesise/{desk.work.id}")
+    ui.link(_("Another method, or other settings"), f"/synthesise/{workbench.work.id}")
     if result["private"]:
         notice(
             _(
@@ -247,7 +247,7 @@ async def _result(desk: Desk) -> None:
                 "compare it with the real rows, and are not: keep them to yourself."
             )
         )
-        if desk.told["sample"] is None:
+        if workbench.state["sample"] is None:
             quiet(
                 _(
                     "Whether a column holds numbers was found out from the file; on the command "
@@ -275,7 +275,7 @@ async def _result(desk: Desk) -> None:
         mask_charts.nearest(result["nearest"])
     heading(_("Side by side"))
     quiet(_("No row on the right is anybody on the left."))
-    sides = await run.io_bound(both_sides, desk.work.folder, ("real", "made"))
+    sides = await run.io_bound(both_sides, workbench.work.folder, ("real", "made"))
     if sides is not None:  # None where the studio is closing
         side_by_side(*sides, (_("Original"), _("Synthetic")))
     if result["distributions"]:
@@ -285,10 +285,10 @@ async def _result(desk: Desk) -> None:
     if result["correlations"] is not None:
         heading(_("Drift of correlations"))
         mask_charts.correlations(result["correlations"])
-    _take(desk, result)
+    _take(workbench, result)
 
 
-def _take(desk: Desk, result: Mapping[str, Any]) -> None:
+def _take(workbench: MaskWorkbench, result: Mapping[str, Any]) -> None:
     heading(_("Take it with you"))
     files = [
         ("synthetic.csv", "table_view", _("Synthetic data"), _("CSV, to be published")),
@@ -321,15 +321,15 @@ def _take(desk: Desk, result: Mapping[str, Any]) -> None:
                 _("original rows that were held back; keep them to yourself"),
             ),
         ]
-    downloads(desk.work.id, files)
+    downloads(workbench.work.id, files)
     heading(_("The same elsewhere"))
     try:
         texts = model.code(
-            str(desk.told["name"]),
-            desk.told["sample"],
-            desk.columns,
+            str(workbench.state["name"]),
+            workbench.state["sample"],
+            workbench.columns,
             result["choice"],
-            desk.work.load("declared") or {},
+            workbench.work.load("declared") or {},
             holdout=bool(result["holdout"]),
             seed=result["seed"],
         )

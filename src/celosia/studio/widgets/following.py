@@ -11,7 +11,7 @@ from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.jobs import Job
 from celosia.studio.language import _, n_, percent
-from celosia.studio.retelling import retold
+from celosia.studio.retelling import translate
 from celosia.studio.running import studio
 
 OFTEN = 0.15
@@ -137,7 +137,7 @@ def _told(job: Job, place: int) -> str:
     if job.state == "waiting":
         return n_("Waiting; {count} job in line", "Waiting; {count} jobs in line", max(place, 1))
     if job.state == "running":
-        stage = retold(job.step.stage, "stages") if job.step is not None else _("Starting")
+        stage = translate(job.step.stage, "stages") if job.step is not None else _("Starting")
         return stage if job.share is None else f"{stage}: {percent(job.share, 0)}"
     return {"done": _("Done"), "failed": _("Failed"), "cancelled": _("Cancelled")}[job.state]
 

@@ -20,7 +20,7 @@ from celosia.studio.visitors import Work
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".json")
 
 _HEAD = """<div class="row items-center no-wrap q-pa-sm celosia-upload">
-<div class="col" v-pre>{told}</div>
+<div class="col" v-pre>{text}</div>
 <q-spinner v-if="props.isUploading" size="1.5rem" aria-hidden="true"></q-spinner>
 <q-btn v-else flat icon="upload_file" aria-label="{choose}" title="{choose}"
   @click="props.pickFiles">
@@ -83,11 +83,11 @@ def upload(
         with place:
             _refused(int(event.args))
 
-    told = label or _(
+    text = label or _(
         "Drop a file here, or choose one (at most {size} MB)", size=number(most / MEGABYTE)
     )
     box = ui.upload(
-        max_file_size=most, max_files=1, auto_upload=True, on_upload=arrived, label=told
+        max_file_size=most, max_files=1, auto_upload=True, on_upload=arrived, label=text
     )
     # What the browser itself turned away, and what the server did.
     box.on(
@@ -95,7 +95,7 @@ def upload(
     )
     box.on("failed", failed, js_handler="(info) => emit(info.xhr ? info.xhr.status : 0)")
     # The toolkit's own head has a button without a name, and speaks of 0.0B and 0.00%.
-    box.add_slot("header", _HEAD.format(told=escape(told), choose=escape(_("Choose a file"))))
+    box.add_slot("header", _HEAD.format(text=escape(text), choose=escape(_("Choose a file"))))
     place = ui.element("div").classes("w-full q-mt-sm").props("data-test=upload-result")
     return box.props(f'accept="{",".join(suffixes)}" flat bordered').classes("w-full")
 

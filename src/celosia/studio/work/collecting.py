@@ -6,14 +6,14 @@ from typing import Any
 
 from celosia.core.progress import Step
 from celosia.studio.model import collecting
-from celosia.studio.worker import Voice
+from celosia.studio.worker import JobProgress
 
 
-def play(voice: Voice, **choices: Any) -> dict[str, Any]:
+def play(progress: JobProgress, **choices: Any) -> dict[str, Any]:
     """Play a collection; each look at the estimates is a part."""
-    voice(Step("Making the devices", 0))
+    progress(Step("Making the devices", 0))
     collection = collecting.Collection(**choices)
-    voice.part(
+    progress.part(
         {
             "values": [str(each) for each in collection.candidates],
             "truth": list(collection.truth),
@@ -24,20 +24,20 @@ def play(voice: Voice, **choices: Any) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for played in collection.play():
         state = played.as_dict()
-        voice.part(state)
-        voice(Step("Devices report", played.devices, choices["devices"]))
+        progress.part(state)
+        progress(Step("Devices report", played.devices, choices["devices"]))
     return state
 
 
-def one_report(voice: Voice, *, times: int = 2, **choices: Any) -> list[list[int]]:
+def one_report(progress: JobProgress, *, times: int = 2, **choices: Any) -> list[list[int]]:
     """What one device might send, drawn several times for the same value."""
     collection = collecting.Collection(**choices)
     return [collection.one_report(choices["seed"] + time) for time in range(times)]
 
 
-def compare(voice: Voice, *, users: int, domain: int, epsilon: float) -> dict[str, Any]:
+def compare(progress: JobProgress, *, users: int, domain: int, epsilon: float) -> dict[str, Any]:
     """The error of every protocol at every epsilon, and which one to take."""
-    voice(Step("Comparing the protocols", 0))
+    progress(Step("Comparing the protocols", 0))
     return {
         "lines": collecting.compared(users=users, domain=domain),
         "ranked": collecting.recommended(users=users, domain=domain, epsilon=epsilon),

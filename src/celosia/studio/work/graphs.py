@@ -16,7 +16,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step
 from celosia.studio.model import graph_drawing
 from celosia.studio.model import graphs as model
-from celosia.studio.worker import Voice
+from celosia.studio.worker import JobProgress
 
 if TYPE_CHECKING:
     from celosia.core.randomness import Source
@@ -35,7 +35,7 @@ TARGETS = 10
 
 
 def prepare(
-    voice: Voice, *, folder: str, sample: str | None = None, file: str = "", shown: str = ""
+    progress: JobProgress, *, folder: str, sample: str | None = None, file: str = "", shown: str = ""
 ) -> dict[str, Any]:
     """Put a sample or an uploaded file in place as `graph.json`, and draw it.
 
@@ -51,13 +51,13 @@ def prepare(
 
     place = Path(folder)
     if sample is not None:
-        voice(Step("Making the sample", 0))
+        progress(Step("Making the sample", 0))
         reading = as_graph(model.sample_graph(sample))
     else:
-        reading = _read(voice, place / file, shown)
+        reading = _read(progress, place / file, shown)
     graph = reading.graph
     write(graph, place / "graph.json", partial=True)
-    voice(Step("Placing the points", 0))
+    progress(Step("Placing the points", 0))
     about = {
         "sample": sample,
         "name": shown or sample,
@@ -77,11 +77,11 @@ def prepare(
     return about
 
 
-def _read(voice: Voice, path: Path, shown: str) -> Reading:
+def _read(progress: JobProgress, path: Path, shown: str) -> Reading:
     from celosia.graphs import read  # noqa: PLC0415 - slow to load
 
     try:
-        found = read(path, progress=voice)
+        found = read(path, progress=progress)
     except InputError as error:
         # Where the file lies is ours to know.
         texts = [
@@ -113,17 +113,17 @@ def _stored(place: Path) -> Reading:
     return replace(found, counts=Counts(**about["counts"]), ignored=tuple(about["ignored"]))
 
 
-def stages(voice: Voice, kind: str) -> Progress:
+def stages(progress: JobProgress, kind: str) -> Progress:
     """The voice, with the stage that has the name of the method called by one word."""
 
     def tell(step: Step) -> None:
-        voice(Step("Changing the graph", 0) if step.stage == kind else step)
+        progress(Step("Changing the graph", 0) if step.stage == kind else step)
 
     return tell
 
 
 def run(
-    voice: Voice,
+    progress: JobProgress,
     *,
     folder: str,
     choice: Mapping[str, Any],
@@ -146,10 +146,10 @@ def run(
             method,
             drop_edge_attributes=drop_edge_attributes,
             randomness=rng,
-            progress=stages(voice, choice["method"]),
+            progress=stages(progress, choice["method"]),
         )
     files = _write(graph, release, place)
-    voice(Step("Placing the points", 0))
+    progress(Step("Placing the points", 0))
     result = {
         "choice": {**choice},
         "files": files,
@@ -245,7 +245,7 @@ def _found(attack: GraphAttack) -> dict[str, Any]:
 
 
 def attack(
-    voice: Voice,
+    progress: JobProgress,
     *,
     folder: str,
     names: Sequence[str],
@@ -276,44 +276,44 @@ def attack(
     plain = method if model.cards()[choice["method"]].makes == "Graph" else None
     found = []
     for done, name in enumerate(names):
-        voice(Step("Attacking", done, len(names)))
+        progress(Step("Attacking", done, len(names)))
         if name == "active":
-            told = _active(graph, plain, rng, voice)
+            facts = _active(graph, plain, rng, progress)
         else:
-            way = _way(name, rng, voice)
-            told = {"before": way(graph, graph), "after": way(graph, world)}
-        found.append({"name": name} | told)
+            way = _way(name, rng, progress)
+            facts = {"before": way(graph, graph), "after": way(graph, world)}
+        found.append({"name": name} | facts)
     (place / "attacks.json").write_text(json.dumps(found), "utf-8")
     return found
 
 
-def _active(graph: Graph, method: Any, rng: Source, voice: Voice) -> dict[str, Any]:
+def _active(graph: Graph, method: Any, rng: Source, progress: JobProgress) -> dict[str, Any]:
     from celosia.graphs import Relabelling, attacks  # noqa: PLC0415 - slow to load
 
     targets = min(TARGETS, graph.order // 2)
-    before = attacks.active(graph, rng=rng, targets=targets, progress=voice).share_exposed
+    before = attacks.active(graph, rng=rng, targets=targets, progress=progress).share_exposed
     after = None
     if method is not None:
         tried = None if isinstance(method, Relabelling) else method
         after = attacks.active(
-            graph, rng=rng, method=tried, targets=targets, progress=voice
+            graph, rng=rng, method=tried, targets=targets, progress=progress
         ).share_exposed
     return {"before": before, "after": after}
 
 
-def _way(name: str, rng: Source, voice: Voice) -> Callable[[Graph, Graph], float]:
+def _way(name: str, rng: Source, progress: JobProgress) -> Callable[[Graph, Graph], float]:
     """An attack as a function of two graphs, to the share of those that it finds."""
     from celosia.graphs import attacks  # noqa: PLC0415 - slow to load
 
     def spread(original: Graph, release: Graph) -> float:
         seeds = attacks.top_hubs(original, min(SEEDS, original.order // 3)).tolist()
         return attacks.propagation(
-            original, release, seeds=seeds, rng=rng, progress=voice
+            original, release, seeds=seeds, rng=rng, progress=progress
         ).share_correct
 
     ways: dict[str, Callable[[Graph, Graph], float]] = {
         "subgraph": lambda one, two: (
-            attacks.subgraph(one, two, edges=PIECE, rng=rng, progress=voice).chance
+            attacks.subgraph(one, two, edges=PIECE, rng=rng, progress=progress).chance
         ),
         "hubs": lambda one, two: attacks.hub_fingerprint(one, two).chance,
         "links": lambda one, two: attacks.link_prediction(one, two, rng=rng).best,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from celosia.studio.worker import Voice
+from celosia.studio.worker import JobProgress
 
 
-def lesson(voice: Voice, *, technique: str) -> dict[str, Any]:
+def lesson(progress: JobProgress, *, technique: str) -> dict[str, Any]:
     """Everything that the page of a technique shows, by the library itself."""
     from celosia.studio.model.learn.techniques import lesson_of, technique_of  # noqa: PLC0415
 
-    return lesson_of(technique_of(technique)).compute(voice)
+    return lesson_of(technique_of(technique)).compute(progress)

@@ -13,7 +13,7 @@ import polars as pl
 
 from celosia.core.progress import Progress, Step
 from celosia.studio.model import comparing, masking
-from celosia.studio.worker import Voice
+from celosia.studio.worker import JobProgress
 
 if TYPE_CHECKING:
     from celosia.core.randomness import Source
@@ -25,7 +25,7 @@ _DYNAMIC = re.compile(r"(Step \d+|Masking): .*")
 
 
 def prepare(
-    voice: Voice, *, folder: str, sample: str | None = None, file: str = "", shown: str = ""
+    progress: JobProgress, *, folder: str, sample: str | None = None, file: str = "", shown: str = ""
 ) -> dict[str, Any]:
     """Put a sample or an uploaded file in place, and say what its columns seem to be.
 
@@ -42,12 +42,12 @@ def prepare(
     place = Path(folder)
     data = place / "data.parquet"
     if sample is not None:
-        voice(Step("Making the sample", 0))
+        progress(Step("Making the sample", 0))
         _sample(sample).write_parquet(data)
     else:
-        read_table(voice, folder=folder, file=file, shown=shown, reading={})
+        read_table(progress, folder=folder, file=file, shown=shown, reading={})
     frame = pl.read_parquet(data)
-    roles = {each.column: str(each.role) for each in detect(frame, progress=voice)}
+    roles = {each.column: str(each.role) for each in detect(frame, progress=progress)}
     if sample == "incomes":
         roles = dict.fromkeys(frame.columns, "quasi-identifier")
     elif sample == "census":
@@ -82,7 +82,7 @@ def _sample(name: str) -> pl.DataFrame:
     return datasets.census(rows)
 
 
-class _Remembering:
+class _RecordingSource:
     """Keeps the last order that was dealt: which released row is which."""
 
     order: Any = None
@@ -92,31 +92,31 @@ class _Remembering:
         return self.order
 
 
-def remembering(seed: int | None) -> Any:
+def recording_source(seed: int | None) -> Any:
     """Entropy of the system, or a seed for a simulation, that remembers how rows were shuffled."""
     from celosia.core.randomness import Seeded, System  # noqa: PLC0415 - slow to load
 
-    class Entropy(_Remembering, System):
+    class Entropy(_RecordingSource, System):
         pass
 
-    class Repeated(_Remembering, Seeded):
+    class Repeated(_RecordingSource, Seeded):
         pass
 
     return Entropy() if seed is None else Repeated(seed)
 
 
-def stages(voice: Voice) -> Progress:
+def stages(progress: JobProgress) -> Progress:
     """The voice, with stages whose names have numbers in them called by one word."""
 
     def tell(step: Step) -> None:
         found = _DYNAMIC.fullmatch(step.stage)
-        voice(Step("Masking", step.done, step.total) if found else step)
+        progress(Step("Masking", step.done, step.total) if found else step)
 
     return tell
 
 
 def run(
-    voice: Voice,
+    progress: JobProgress,
     *,
     folder: str,
     columns: Sequence[Mapping[str, Any]],
@@ -132,13 +132,13 @@ def run(
     table = masking.recipe_table(columns, steps)
     recipe = Recipe.from_table(table)
     frame = pl.read_parquet(place / "data.parquet")
-    rng = remembering(seed)
+    rng = recording_source(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them
-        release = mask(frame, recipe, randomness=rng, progress=stages(voice))
+        release = mask(frame, recipe, randomness=rng, progress=stages(progress))
     write(release, place, "masked")
     (place / "recipe.toml").write_text(masking.recipe_text(table), "utf-8")
-    voice(Step("Comparing", 0))
+    progress(Step("Comparing", 0))
     raw = frame.select(release.data.columns)
     aligned = release.data.height == raw.height and not any(
         step.method.picks_rows for step in recipe.steps
@@ -146,7 +146,7 @@ def run(
     pairs(raw, release.data, rng, place, aligned=aligned)
     touched = list(dict.fromkeys(name for step in steps for name in step["columns"]))
     result = (
-        told(release)
+        result_facts(release)
         | compared(raw, release.data, touched)
         | {
             "aligned": aligned,
@@ -168,7 +168,7 @@ def write(release: MaskedTable, place: Path, name: str) -> None:
     release.report(place / f"{name}-report.html")
 
 
-def told(release: MaskedTable) -> dict[str, Any]:
+def result_facts(release: MaskedTable) -> dict[str, Any]:
     """What the release says of itself, as plain values."""
     account = release.account
     return {
@@ -242,7 +242,7 @@ def _individual(  # noqa: PLR0917 - two tables and how they belong together
 
 
 def map_variants(
-    voice: Voice,
+    progress: JobProgress,
     *,
     folder: str,
     columns: Sequence[str],
@@ -258,7 +258,7 @@ def map_variants(
     rng: Source = source(seed)
     frame = pl.read_parquet(place / "data.parquet")
     found = map_methods(
-        frame, columns, risk=risk, loss=loss, randomness=rng, progress=stages(voice)
+        frame, columns, risk=risk, loss=loss, randomness=rng, progress=stages(progress)
     )
     tried = usual()
     points = []

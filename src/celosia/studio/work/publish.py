@@ -16,10 +16,10 @@ from celosia import tables
 from celosia.core.errors import Cancelled, CelosiaError
 from celosia.core.files import replacing
 from celosia.core.progress import Step
-from celosia.studio.model.publish import choices as chosen
+from celosia.studio.model.publish import form as chosen
 from celosia.studio.model.publish import results, results_solutions, results_table, writing
-from celosia.studio.model.publish.choices import Choices
-from celosia.studio.worker import Voice
+from celosia.studio.model.publish.form import PublishForm
+from celosia.studio.worker import JobProgress
 
 SECONDS = 60.0
 """How long solutions are tried; after that those found so far are shown."""
@@ -40,20 +40,20 @@ KEPT = (
 class _Task:
     """One table, what is wanted of it, and where all of it lies."""
 
-    voice: Voice
+    progress: JobProgress
     place: Path
-    wanted: Choices
+    wanted: PublishForm
     frame: pl.DataFrame
     people: pl.DataFrame | None
 
     @classmethod
-    def read(cls, voice: Voice, place: Path, wanted: Choices) -> _Task:
-        voice(Step("Reading the table", 0))
+    def read(cls, progress: JobProgress, place: Path, wanted: PublishForm) -> _Task:
+        progress(Step("Reading the table", 0))
         frame = pl.read_parquet(place / chosen.DATA)
         people = None
         if wanted.population is not None:
             people = pl.read_parquet(place / chosen.POPULATION)
-        return cls(voice=voice, place=place, wanted=wanted, frame=frame, people=people)
+        return cls(progress=progress, place=place, wanted=wanted, frame=frame, people=people)
 
     def publish(self) -> tables.TableRelease:
         with warnings.catch_warnings():
@@ -63,32 +63,32 @@ class _Task:
                 chosen.schema(self.wanted),
                 chosen.models(self.wanted),
                 population=self.people,
-                progress=self.voice,
+                progress=self.progress,
                 **chosen.arguments(self.wanted),
             )
 
 
 def run(
-    voice: Voice, *, folder: str, choices: dict[str, Any], seconds: float = SECONDS
+    progress: JobProgress, *, folder: str, form: dict[str, Any], seconds: float = SECONDS
 ) -> dict[str, Any]:
     """Publish as chosen, try all other solutions, measure both sides, and write it all down."""
     place = Path(folder)
     for name in (results.FILE, results_solutions.FILE):
         (place / name).unlink(missing_ok=True)
-    task = _Task.read(voice, place, Choices.from_dict(choices))
+    task = _Task.read(progress, place, PublishForm.from_dict(form))
     release = task.publish()
     _write_json(place / results_solutions.FILE, _explored(task, release, seconds))
     return _written(task, release)
 
 
 def apply(
-    voice: Voice, *, folder: str, choices: dict[str, Any], levels: dict[str, int]
+    progress: JobProgress, *, folder: str, form: dict[str, Any], levels: dict[str, int]
 ) -> dict[str, Any]:
     """Publish at levels that the visitor took from the solutions; these stay as they are."""
     wanted = replace(
-        Choices.from_dict(choices), levels=levels, method="lattice", local=False, time_limit=None
+        PublishForm.from_dict(form), levels=levels, method="lattice", local=False, time_limit=None
     )
-    task = _Task.read(voice, Path(folder), wanted)
+    task = _Task.read(progress, Path(folder), wanted)
     return _written(task, task.publish())
 
 
@@ -103,21 +103,21 @@ def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict
             metric=chosen.metric(task.wanted),
             time_limit=seconds,
             population=task.people,
-            progress=task.voice,
+            progress=task.progress,
         )
     except CelosiaError as error:
         if error.code not in ("CEL-P001", "CEL-P003"):
             raise
         found = None
-    return results_solutions.told(found, release.solution, metric=task.wanted.metric)
+    return results_solutions.facts(found, release.solution, metric=task.wanted.metric)
 
 
 def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
     place, wanted, frame = task.place, task.wanted, task.frame
     aligned = _aligned(task, release)
-    task.voice(Step("Measuring risk and use", 0))
-    told = results.measured(frame, release, wanted, people=task.people, progress=task.voice)
-    task.voice(Step("Writing the files", 0))
+    task.progress(Step("Measuring risk and use", 0))
+    facts = results.measured(frame, release, wanted, people=task.people, progress=task.progress)
+    task.progress(Step("Writing the files", 0))
     (place / results.FILE).unlink(missing_ok=True)  # cancelled half-way, there are no results
     results_table.write_sides(place, frame, release.data, aligned, wanted)
     release.save(place / "release.csv")
@@ -134,7 +134,7 @@ def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
     ):
         for name in KEPT:
             archive.write(place / name, name)
-    _write_json(place / results.FILE, told)  # last: it says that all the rest is there
+    _write_json(place / results.FILE, facts)  # last: it says that all the rest is there
     return {"rows": release.solution.rows, "suppressed": release.solution.suppressed}
 
 

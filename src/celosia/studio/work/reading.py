@@ -13,18 +13,18 @@ from celosia.core.files import replacing
 from celosia.core.progress import Step
 from celosia.frames import read
 from celosia.studio.model.publish.asking import ask
-from celosia.studio.model.publish.choices import (
+from celosia.studio.model.publish.form import (
     DATA,
     POPULATION,
     SAVED,
-    Choices,
-    ColumnChoice,
+    PublishForm,
+    ColumnForm,
 )
 from celosia.studio.model.publish.hierarchies import values_of
 from celosia.studio.model.publish.samples import load_sample
-from celosia.studio.model.publish.suggesting import column_facts, suggested
+from celosia.studio.model.publish.suggesting import column_facts, suggest
 from celosia.studio.visitors import Work
-from celosia.studio.worker import Voice
+from celosia.studio.worker import JobProgress
 
 MOST_COLUMNS = 300
 """A table with more columns cannot be shown so that somebody looks at each."""
@@ -35,7 +35,7 @@ PROFILE = "profile"
 
 
 def read_table(
-    voice: Voice, *, folder: str, file: str, shown: str, reading: dict[str, Any]
+    progress: JobProgress, *, folder: str, file: str, shown: str, reading: dict[str, Any]
 ) -> dict[str, Any]:
     """Read an uploaded table, keep it as Parquet, suggest what to choose; the upload is removed.
 
@@ -49,18 +49,18 @@ def read_table(
     Raises:
         InputError: the file is no table, has no rows, or has too many columns.
     """
-    frame = _read(voice, Path(folder) / file, shown, reading)
-    return _kept(voice, Path(folder), frame, shown, sample=None)
+    frame = _read(progress, Path(folder) / file, shown, reading)
+    return _kept(progress, Path(folder), frame, shown, sample=None)
 
 
-def read_sample(voice: Voice, *, folder: str, name: str) -> dict[str, Any]:
+def read_sample(progress: JobProgress, *, folder: str, name: str) -> dict[str, Any]:
     """Make a sample table, and keep it with the choices that make sense for it."""
-    voice(Step("Making the sample", 0))
-    return _kept(voice, Path(folder), load_sample(name), f"{name}.csv", sample=name)
+    progress(Step("Making the sample", 0))
+    return _kept(progress, Path(folder), load_sample(name), f"{name}.csv", sample=name)
 
 
 def read_population(
-    voice: Voice, *, folder: str, file: str, shown: str, reading: dict[str, Any]
+    progress: JobProgress, *, folder: str, file: str, shown: str, reading: dict[str, Any]
 ) -> dict[str, Any]:
     """Read the table of the population; it must have the quasi-identifiers of the sample.
 
@@ -69,9 +69,9 @@ def read_population(
     """
     place = Path(folder)
     work = Work(place.name, place)
-    choices = Choices.load(work)
-    frame = _read(voice, place / file, shown, reading)
-    absent = [name for name in choices.named("quasi-identifier") if name not in frame.columns]
+    form = PublishForm.load(work)
+    frame = _read(progress, place / file, shown, reading)
+    absent = [name for name in form.named("quasi-identifier") if name not in frame.columns]
     if absent:
         raise InputError(
             "CEL-W057",
@@ -80,21 +80,21 @@ def read_population(
             fix="Use a table with the same quasi-identifiers under the same names.",
         )
     _write(frame, place / POPULATION)
-    choices.with_wishes(population=shown).save(work)
+    form.with_options(population=shown).save(work)
     return {"rows": frame.height}
 
 
 def ask_column(
-    voice: Voice, *, folder: str, column: dict[str, Any], place: int, what: str, how: dict[str, Any]
+    progress: JobProgress, *, folder: str, column: dict[str, Any], place: int, what: str, how: dict[str, Any]
 ) -> Any:
     """Answer a question about the hierarchy of a column that is too long for a page to wait."""
-    voice(Step("Building the hierarchy", 0))
+    progress(Step("Building the hierarchy", 0))
     values = values_of(Path(folder) / DATA, place)
-    return ask(what, ColumnChoice(**column), values, **how)
+    return ask(what, ColumnForm(**column), values, **how)
 
 
-def _read(voice: Voice, path: Path, shown: str, reading: dict[str, Any]) -> pl.DataFrame:
-    voice(Step("Reading the file", 0))
+def _read(progress: JobProgress, path: Path, shown: str, reading: dict[str, Any]) -> pl.DataFrame:
+    progress(Step("Reading the file", 0))
     given = {key: value for key, value in reading.items() if value is not None}
     if path.suffix == ".json":
         given["format"] = "jsonl"
@@ -138,17 +138,17 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def _kept(
-    voice: Voice, folder: Path, frame: pl.DataFrame, shown: str, *, sample: str | None
+    progress: JobProgress, folder: Path, frame: pl.DataFrame, shown: str, *, sample: str | None
 ) -> dict[str, Any]:
     work = Work(folder.name, folder)
-    voice(Step("Looking at the columns", 0, frame.width))
+    progress(Step("Looking at the columns", 0, frame.width))
     facts = column_facts(
-        frame, progress=lambda step: voice(Step("Looking at the columns", step.done, step.total))
+        frame, progress=lambda step: progress(Step("Looking at the columns", step.done, step.total))
     )
-    choices = suggested(shown, frame, facts, sample=sample)
+    form = suggest(shown, frame, facts, sample=sample)
     _write(frame, work.path(DATA))
     work.save(PROFILE, [each.as_dict() for each in facts])
-    work.save(SAVED, choices.as_dict())
+    work.save(SAVED, form.as_dict())
     return {"rows": frame.height, "columns": frame.width}
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from celosia import lab
 from celosia.core.files import replacing
 from celosia.studio.model.statistics import file_name
-from celosia.studio.worker import Voice
+from celosia.studio.worker import JobProgress
 
 
-def run(voice: Voice, *, study: str, folder: str) -> dict[str, Any]:
+def run(progress: JobProgress, *, study: str, folder: str) -> dict[str, Any]:
     """Compute a study again; nothing in it is private, so its result is kept for all visitors."""
-    found = lab.find(study).run(progress=voice).as_dict()
+    found = lab.find(study).run(progress=progress).as_dict()
     place = Path(folder)
     place.mkdir(mode=0o700, exist_ok=True)
     with replacing(place / file_name(study)) as draft:

@@ -12,8 +12,8 @@ import polars as pl
 
 from celosia.core.progress import Step
 from celosia.studio.model import comparing, synthesis
-from celosia.studio.work.masking import compared, pairs, remembering, stages, told, write
-from celosia.studio.worker import Voice
+from celosia.studio.work.masking import compared, pairs, recording_source, stages, result_facts, write
+from celosia.studio.worker import JobProgress
 
 MOST_DECLARED = 200
 """Values of a column that are listed for a declaration."""
@@ -21,7 +21,7 @@ EVERY = 5
 """Of so many rows one is held back."""
 
 
-def declare(voice: Voice, *, folder: str, columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def declare(progress: JobProgress, *, folder: str, columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the columns hold, as a private method must be told it: `declared.json`.
 
     Of a public sample this is public too. Of anybody's own table it is taken from the data, which
@@ -31,7 +31,7 @@ def declare(voice: Voice, *, folder: str, columns: Sequence[Mapping[str, Any]]) 
     frame = pl.read_parquet(place / "data.parquet")
     found: dict[str, Any] = {}
     for done, each in enumerate(columns):
-        voice(Step("Looking at the columns", done, len(columns)))
+        progress(Step("Looking at the columns", done, len(columns)))
         column = frame.get_column(each["name"]).drop_nulls()
         if each["numeric"]:
             low, high = column.min(), column.max()
@@ -45,7 +45,7 @@ def declare(voice: Voice, *, folder: str, columns: Sequence[Mapping[str, Any]]) 
 
 
 def run(
-    voice: Voice,
+    progress: JobProgress,
     *,
     folder: str,
     columns: Sequence[Mapping[str, Any]],
@@ -75,7 +75,7 @@ def run(
         others, frame = frame.filter(number), frame.filter(~number)
         others.write_parquet(place / "outsiders.parquet")
         frame.write_parquet(place / "members.parquet")
-    rng = remembering(seed)
+    rng = recording_source(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them
         release = mask(
@@ -83,15 +83,15 @@ def run(
             Recipe.of(schema, [(method, names)]),
             holdout=others,
             randomness=rng,
-            progress=stages(voice),
+            progress=stages(progress),
         )
     write(release, place, "synthetic")
-    voice(Step("Comparing", 0))
+    progress(Step("Comparing", 0))
     raw = frame.select(names)
     made = release.data
     pairs(raw, made, rng, place, aligned=False, names=("real", "made"))
     alike = set(made.columns) == set(raw.columns)
-    result = told(release) | {
+    result = result_facts(release) | {
         "alike": alike,
         "private": method.neighbours is not None,
         "epsilon": getattr(method, "epsilon", None),
@@ -105,6 +105,6 @@ def run(
     }
     if alike and made.height:
         result |= compared(raw, made, names)
-        result["nearest"] = comparing.nearest_distances(raw, made, names, progress=voice)
+        result["nearest"] = comparing.nearest_distances(raw, made, names, progress=progress)
     (place / "synthetic.json").write_text(json.dumps(result), "utf-8")
     return result

@@ -154,7 +154,7 @@ def _differencing(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What is allowed"),
-                told=_(
+                text=_(
                     "A hospital answers counts over many patients, exactly, and never shows a row. "
                     "The attacker knows that Bob is a patient, and his zip code."
                 ),
@@ -169,12 +169,12 @@ def _differencing(facts: Facts) -> Story:
             ),
             Step(
                 title=_("She asks twice"),
-                told=_("Both counts are over many people; neither is about Bob alone."),
+                text=_("Both counts are over many people; neither is about Bob alone."),
                 parts=(table(heads, [first, second]),),
             ),
             Step(
                 title=_("She subtracts"),
-                told=_("The two questions differ by one person."),
+                text=_("The two questions differ by one person."),
                 parts=(table(heads, [first, second], marked=[0, 1]),),
                 learnt=n_(
                     "The difference is {count}: Bob has a heart disease.",
@@ -184,7 +184,7 @@ def _differencing(facts: Facts) -> Story:
             ),
             Step(
                 title=_("The same with noise"),
-                told=_(
+                text=_(
                     "With noise at epsilon {epsilon} for each count, the difference is right in "
                     "{share} of all cases; throwing a coin, in 50 %.",
                     epsilon=short(EPSILONS[0]),
@@ -205,7 +205,7 @@ def _differencing(facts: Facts) -> Story:
 def _again(facts: Facts) -> Story:
     rows = facts["repeated"]
     heads = (_("times asked"), _("average answer"), _("epsilon in all"))
-    told = [(many, round(average, 2), spent) for many, average, spent in rows]
+    text = [(many, round(average, 2), spent) for many, average, spent in rows]
     paid = [
         (question, _("refused: nothing is left") if value is None else value)
         for question, value in facts["payments"]
@@ -215,23 +215,23 @@ def _again(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What the attacker does"),
-                told=_(
+                text=_(
                     "Each answer has fresh noise (epsilon {epsilon}). She asks for the same count "
                     "once and gets something near {count}.",
                     epsilon=short(SPENT),
                     count=number(facts["counts"][0]),
                 ),
-                parts=(table(heads, told[:1]),),
+                parts=(table(heads, text[:1]),),
             ),
             Step(
                 title=_("She averages"),
-                told=_("Noise has no side: in the average of many answers it is gone."),
-                parts=(table(heads, told, marked=[len(told) - 1]),),
+                text=_("Noise has no side: in the average of many answers it is gone."),
+                parts=(table(heads, text, marked=[len(text) - 1]),),
                 learnt=_("With enough answers she has the exact count, and subtracts again."),
             ),
             Step(
                 title=_("What a budget does"),
-                told=_(
+                text=_(
                     "Epsilons add up. A budget of {allowance} pays for two such answers and "
                     "refuses the third, whoever asks.",
                     allowance=short(ALLOWANCE),
@@ -291,7 +291,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         ),
     )
     return View(
-        told=_(
+        text=_(
             "No answer is more than {factor} times as likely with Bob as without him, or the other "
             "way round. Noise of a simulation with a fixed seed.",
             factor=number(ceil(1000 * exp(epsilon)) / 1000, 3),

@@ -21,10 +21,10 @@ def network_svg(network: Network) -> str:
         *(_line(network, pair, "added") for pair in network.added),
     ]
     points = [_point(vertex) for vertex in network.vertices]
-    told = escape(network.description)
+    text = escape(network.description)
     return (
         f'<svg class="celosia-network" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{told}"><title>{told}</title>{"".join(lines)}{"".join(points)}</svg>'
+        f'aria-label="{text}"><title>{text}</title>{"".join(lines)}{"".join(points)}</svg>'
     )
 
 

@@ -146,12 +146,12 @@ def _by_degree(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What is published"),
-                told=_("Names become random numbers. The lines stay, for they are to be studied."),
+                text=_("Names become random numbers. The lines stay, for they are to be studied."),
                 parts=(_network(drawn, shown, released),),
             ),
             Step(
                 title=_("What the attacker knows"),
-                told=n_(
+                text=n_(
                     "Bruno has {count} friend in this network; she has seen his profile.",
                     "Bruno has {count} friends in this network; she has seen his profile.",
                     degree,
@@ -160,12 +160,12 @@ def _by_degree(facts: Facts) -> Story:
             ),
             Step(
                 title=_("Which vertices remain"),
-                told=_("One vertex has as many lines. It must be Bruno."),
+                text=_("One vertex has as many lines. It must be Bruno."),
                 parts=(_network(drawn, shown, released, marked=[BRUNO], faded=others),),
             ),
             Step(
                 title=_("What she learns"),
-                told=_(
+                text=_(
                     "His friends are marked, too. Whoever counts the contacts of everybody finds "
                     "{share} of all people by guessing among those who fit.",
                     share=percent(facts["chance"], 0),
@@ -208,17 +208,17 @@ def _by_neighbourhood(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What is published"),
-                told=_("Everybody shares the number of contacts with another: k = 2 by degree."),
+                text=_("Everybody shares the number of contacts with another: k = 2 by degree."),
                 parts=(_network(drawn, numbers, released),),
             ),
             Step(
                 title=_("Which vertices remain"),
-                told=_("Dan has four contacts. Two vertices fit: the number hides him."),
+                text=_("Dan has four contacts. Two vertices fit: the number hides him."),
                 parts=(_network(drawn, numbers, released, marked=[dan, joe], faded=rest),),
             ),
             Step(
                 title=_("What else the attacker knows"),
-                told=_("Two of Dan's friends know each other: three lines make a triangle."),
+                text=_("Two of Dan's friends know each other: three lines make a triangle."),
                 parts=(
                     _network(
                         drawn,
@@ -231,7 +231,7 @@ def _by_neighbourhood(facts: Facts) -> Story:
             ),
             Step(
                 title=_("What she learns"),
-                told=_(
+                text=_(
                     "Only one of the two has a triangle. k-neighbourhood anonymity, k-automorphism "
                     "or noise repair this, at the price of more change."
                 ),
@@ -299,15 +299,15 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         caption=_("Names are shown here to compare; they are not published."),
     )
     if KS[chosen[0]] == 1:
-        told = _("k = 1 asks for nothing: the network as it was, under random numbers.")
+        text = _("k = 1 asks for nothing: the network as it was, under random numbers.")
     else:
-        told = n_(
+        text = n_(
             "Every number of contacts is now that of at least {count} person.",
             "Every number of contacts is now that of at least {count} people.",
             found["smallest"],
         )
     return View(
-        told=told,
+        text=text,
         figures=(
             (
                 _("Edges changed"),

@@ -22,7 +22,7 @@ from celosia.studio.model.learn.parts import (
     table,
     worded,
 )
-from celosia.studio.model.learn.publishing import levels_told, measures, published, raw, shown
+from celosia.studio.model.learn.publishing import levels_text, measures, published, raw, shown
 
 if TYPE_CHECKING:
     from celosia.assess.attacks import Attack
@@ -138,12 +138,12 @@ def _homogeneity(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What is published"),
-                told=_("Twelve patients in four classes of three: the table is 3-anonymous."),
+                text=_("Twelve patients in four classes of three: the table is 3-anonymous."),
                 parts=(table(ill["columns"], ill["rows"], classes=classes),),
             ),
             Step(
                 title=_("What the attacker knows"),
-                told=_(
+                text=_(
                     "Her neighbour was in that hospital. He is under 50 and lives in a postal code "
                     "that begins with 054."
                 ),
@@ -151,12 +151,12 @@ def _homogeneity(facts: Facts) -> Story:
             ),
             Step(
                 title=_("Which rows remain"),
-                told=_("Three rows fit. Which of them is his, she cannot tell: k keeps its word."),
+                text=_("Three rows fit. Which of them is his, she cannot tell: k keeps its word."),
                 parts=(narrowed(ill["columns"], ill["rows"], rows, classes=classes),),
             ),
             Step(
                 title=_("What she learns"),
-                told=_(
+                text=_(
                     "She need not tell: all three have the same problem. {share} of the people in "
                     "this table are exposed like that.",
                     share=percent(share, 0),
@@ -178,7 +178,7 @@ def _background(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What the attacker knows"),
-                told=_(
+                text=_(
                     "A colleague of 52 from postal code 05485 was in that hospital. She also knows "
                     "that he has no trouble with his stomach."
                 ),
@@ -186,17 +186,17 @@ def _background(facts: Facts) -> Story:
             ),
             Step(
                 title=_("Which rows remain"),
-                told=_("Three rows fit his age and postal code, with two different problems."),
+                text=_("Three rows fit his age and postal code, with two different problems."),
                 parts=(narrowed(ill["columns"], ill["rows"], rows, classes=classes),),
             ),
             Step(
                 title=_("What she rules out"),
-                told=_("The row with vomiting cannot be his."),
+                text=_("The row with vomiting cannot be his."),
                 parts=(narrowed(ill["columns"], ill["rows"], left, classes=classes),),
             ),
             Step(
                 title=_("What she learns"),
-                told=_("What is left agrees."),
+                text=_("What is left agrees."),
                 parts=(narrowed(ill["columns"], ill["rows"], left, classes=classes),),
                 learnt=_("Her colleague has {disease}, for certain.", disease=worded(learnt)),
             ),
@@ -213,7 +213,7 @@ def _order(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What is published"),
-                told=_(
+                text=_(
                     "The same twelve people are released twice. Each release is 2-anonymous: one "
                     "generalises the ethnic group, the other the postal code."
                 ),
@@ -221,7 +221,7 @@ def _order(facts: Facts) -> Story:
             ),
             Step(
                 title=_("What the attacker sees"),
-                told=_("Nobody shuffled the rows: row 1 of one release is row 1 of the other."),
+                text=_("Nobody shuffled the rows: row 1 of one release is row 1 of the other."),
                 parts=(
                     narrowed(first["columns"], first["rows"], [0], caption=_("First release")),
                     narrowed(second["columns"], second["rows"], [0], caption=_("Second release")),
@@ -229,7 +229,7 @@ def _order(facts: Facts) -> Story:
             ),
             Step(
                 title=_("What she learns"),
-                told=_(
+                text=_(
                     "From each row she takes the finer label of the two. Shuffling the rows of "
                     "every release would have prevented it; Celosía does so by default."
                 ),
@@ -266,17 +266,17 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     """The eleven people published with this k."""
     found = facts["settings"][key(chosen)]
     before = shown(facts["people"], _("The private table: eleven people."))
-    told = n_(
+    text = n_(
         "Of all generalisations that are {k}-anonymous with at most {count} record suppressed, the "
         "one that loses least: {levels}.",
         "Of all generalisations that are {k}-anonymous with at most {count} records suppressed, "
         "the one that loses least: {levels}.",
         SUPPRESSED[chosen[1]],
         k=KS[chosen[0]],
-        levels=levels_told(found),
+        levels=levels_text(found),
     )
     return View(
-        told=told,
+        text=text,
         figures=measures(found),
         parts=(before, shown(found, _("The published table."))),
     )

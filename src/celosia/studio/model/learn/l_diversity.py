@@ -25,8 +25,8 @@ from celosia.studio.model.learn.parts import (
 )
 from celosia.studio.model.learn.publishing import (
     as_seen,
-    hidden_told,
-    levels_told,
+    hidden_text,
+    levels_text,
     measures,
     published,
     raw,
@@ -142,7 +142,7 @@ def _similarity(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What is published"),
-                told=_(
+                text=_(
                     "Nine patients in three classes, each with three different problems and three "
                     "different salaries (in thousands): 3-diverse."
                 ),
@@ -150,17 +150,17 @@ def _similarity(facts: Facts) -> Story:
             ),
             Step(
                 title=_("What the attacker knows"),
-                told=_("Her neighbour is about 40 and lives in a postal code like 0538*."),
+                text=_("Her neighbour is about 40 and lives in a postal code like 0538*."),
                 parts=(table(given["columns"], given["rows"], classes=classes),),
             ),
             Step(
                 title=_("Which rows remain"),
-                told=_("Three rows fit; their problems have three different names."),
+                text=_("Three rows fit; their problems have three different names."),
                 parts=(narrowed(given["columns"], given["rows"], rows, classes=classes),),
             ),
             Step(
                 title=_("What she learns"),
-                told=_("The names differ, their meaning does not; and the salaries are the least."),
+                text=_("The names differ, their meaning does not; and the salaries are the least."),
                 parts=(narrowed(given["columns"], given["rows"], rows, classes=classes),),
                 learnt=_(
                     "Her neighbour has a {category} and earns {low} to {high} thousand.",
@@ -186,12 +186,12 @@ def _skewness(facts: Facts) -> Story:
         steps=(
             Step(
                 title=_("What is published"),
-                told=_("A thousand people were tested for a disease that few have."),
+                text=_("A thousand people were tested for a disease that few have."),
                 parts=(table(columns, rows, classes=classes),),
             ),
             Step(
                 title=_("What the attacker knows"),
-                told=_(
+                text=_(
                     "Ten of the thousand are positive: about anybody she believes so with a chance "
                     "of {prior}. A friend of 25 was among those tested.",
                     prior=percent(prior, 0),
@@ -200,7 +200,7 @@ def _skewness(facts: Facts) -> Story:
             ),
             Step(
                 title=_("Which rows remain"),
-                told=_(
+                text=_(
                     "The class of her friend has both results, as often as can be: it is as "
                     "diverse as two values allow."
                 ),
@@ -208,7 +208,7 @@ def _skewness(facts: Facts) -> Story:
             ),
             Step(
                 title=_("What she learns"),
-                told=_("Diversity counts values; it does not ask which of them became likelier."),
+                text=_("Diversity counts values; it does not ask which of them became likelier."),
                 parts=(narrowed(columns, rows, positive, classes=classes),),
                 learnt=_(
                     "Her friend is positive with a chance of {after}; before it was {before}.",
@@ -257,14 +257,14 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     before = shown(facts["patients"], _("The private table: nine patients."))
     if not found["possible"]:
         return View(
-            told=_(
+            text=_(
                 "Impossible: even one class of everybody is not that diverse, for one disease is "
                 "too common. Ask for less."
             ),
             parts=(before,),
         )
-    told = _("Published with k = {k}: {levels}.", k=K, levels=levels_told(found))
-    warning = hidden_told(found)
+    text = _("Published with k = {k}: {levels}.", k=K, levels=levels_text(found))
+    warning = hidden_text(found)
     exposed: Figure = (
         _("Given away"),
         n_("{count} person", "{count} people", found["exposed"]),
@@ -275,7 +275,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         ),
     )
     return View(
-        told=f"{told} {warning}".strip(),
+        text=f"{text} {warning}".strip(),
         figures=(exposed, *measures(found)),
         parts=(before, shown(found, _("The published table."))),
     )

@@ -126,7 +126,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
             steps=(
                 Step(
                     title=_("What the attacker knows"),
-                    told=_(
+                    text=_(
                         "She runs the server. One device reports the same topic every day, each "
                         "time with fresh noise: a bit for each topic, turned round now and then."
                     ),
@@ -136,7 +136,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 ),
                 Step(
                     title=_("She adds up"),
-                    told=_("The noise of many reports is gone in their sum."),
+                    text=_("The noise of many reports is gone in their sum."),
                     parts=(
                         table(
                             heads,
@@ -152,7 +152,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 ),
                 Step(
                     title=_("What a memory does"),
-                    told=_(
+                    text=_(
                         "The device draws its noise once for each value and keeps the report. A "
                         "thousand reports then say what the first one said, and cost no more."
                     ),
@@ -231,7 +231,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         y=_("share of the devices (%)"),
     )
     return View(
-        told=_(
+        text=_(
             "The server gets noisy bits only. It knows how often bits are turned round, and "
             "corrects for it. Values and noise of a simulation with fixed seeds."
         ),

@@ -114,7 +114,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
             steps=(
                 Step(
                     title=_("What is published"),
-                    told=_(
+                    text=_(
                         "Ages and salaries have a little noise, a tenth of their spread. No value "
                         "need be true any more."
                     ),
@@ -122,7 +122,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 ),
                 Step(
                     title=_("What the attacker knows"),
-                    told=_(
+                    text=_(
                         "A colleague is {age} and earns {salary} thousand; she knows both exactly.",
                         age=age,
                         salary=salary,
@@ -131,12 +131,12 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 ),
                 Step(
                     title=_("She takes the nearest record"),
-                    told=_("One record is far nearer than the others: noise moved it too little."),
+                    text=_("One record is far nearer than the others: noise moved it too little."),
                     parts=(narrowed(columns, weak["rows"], [TARGET]),),
                 ),
                 Step(
                     title=_("What she learns"),
-                    told=n_(
+                    text=n_(
                         "Linked like that, {count} of 9 records finds its owner.",
                         "Linked like that, {count} of 9 records find their owners.",
                         len(weak["right"]),
@@ -186,13 +186,13 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         ],
         caption=_("What a study gets: averages and standard deviations."),
     )
-    told = (
+    text = (
         _("Groups keep averages exactly and lose spread; nobody is alone with an age and salary.")
         if groups
         else _("Noise keeps single records useful, and single records in danger.")
     )
     return View(
-        told=told,
+        text=text,
         figures=(
             (
                 _("Linked"),

@@ -83,12 +83,12 @@ def stories(facts: Facts) -> tuple[Story, ...]:
     steps = [
         Step(
             title=_("What is published"),
-            told=_("The insurer publishes the records of its patients without names."),
+            text=_("The insurer publishes the records of its patients without names."),
             parts=(table(given["columns"], given["rows"]),),
         ),
         Step(
             title=_("What the attacker has"),
-            told=_(
+            text=_(
                 "A list of voters is public and has names. Sex, date of birth and postal code are "
                 "in both tables. She looks for {name}.",
                 name=name,
@@ -105,7 +105,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
         steps.append(
             Step(
                 title=titles[column],
-                told=n_(
+                text=n_(
                     "{column} = {value}: {count} row remains.",
                     "{column} = {value}: {count} rows remain.",
                     len(left),
@@ -118,7 +118,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
     steps.append(
         Step(
             title=_("What she learns"),
-            told=_(
+            text=_(
                 "One row is left, so it is the record of {name}. A guess among all rows would have "
                 "been right with a chance of {prior}.",
                 name=name,
@@ -158,13 +158,13 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     found = facts["settings"][key(chosen)]
     people = len(found["rows"])
     if not any(chosen):
-        told = _("Nothing is left to link by; nothing is left to study by age or place, either.")
+        text = _("Nothing is left to link by; nothing is left to study by age or place, either.")
     elif found["found"]:
-        told = _("Whoever is alone with these values can be found by anyone who knows them.")
+        text = _("Whoever is alone with these values can be found by anyone who knows them.")
     else:
-        told = _("No voter of the list is found; others who are alone could be, by another list.")
+        text = _("No voter of the list is found; others who are alone could be, by another list.")
     return View(
-        told=told,
+        text=text,
         figures=(
             (
                 _("Alone"),

@@ -68,7 +68,7 @@ class Step:
     """One move of the attacker."""
 
     title: str
-    told: str
+    text: str
     parts: tuple[Part, ...] = ()
     learnt: str = ""
     """What she has won, at the end."""
@@ -119,7 +119,7 @@ class Control:
 class View:
     """What one setting of the controls gives."""
 
-    told: str
+    text: str
     figures: tuple[Figure, ...] = ()
     parts: tuple[Part, ...] = field(default=())
 

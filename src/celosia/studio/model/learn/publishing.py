@@ -151,7 +151,7 @@ def measures(found: Facts) -> tuple[Figure, ...]:
     )
 
 
-def hidden_told(found: Facts) -> str:
+def hidden_text(found: Facts) -> str:
     """A warning where suppressed records still show their secrets; nothing where none are."""
     if not found["suppressed"]:
         return ""
@@ -161,7 +161,7 @@ def hidden_told(found: Facts) -> str:
     )
 
 
-def levels_told(found: Facts) -> str:
+def levels_text(found: Facts) -> str:
     """How far each column was generalised."""
     words = [
         _("{column} at level {level} of {height}", column=worded(name), level=level, height=height)

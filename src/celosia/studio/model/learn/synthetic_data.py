@@ -62,8 +62,8 @@ def _measured(people: pl.DataFrame, made: pl.DataFrame) -> Facts:
     # Alone with what the attacker knows, and told one thing only by the artificial table.
     alone = people.filter(people.select(known).is_unique())
     repeated = made.join(alone, on=list(COLUMNS), how="semi")
-    told = made.unique().group_by(known).len().filter(pl.col("len") == 1)
-    clear = repeated.join(told, on=known, how="semi", maintain_order="left")
+    text = made.unique().group_by(known).len().filter(pl.col("len") == 1)
+    clear = repeated.join(text, on=known, how="semi", maintain_order="left")
     return {
         "rows": made.head(SHOWN).rows(),
         "decades": _decades(made),
@@ -102,7 +102,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
             steps=(
                 Step(
                     title=_("What is published"),
-                    told=_(
+                    text=_(
                         "An artificial census. The model behind it was allowed to learn single "
                         "people by heart: a leaf may hold one record."
                     ),
@@ -110,12 +110,12 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 ),
                 Step(
                     title=_("What the attacker knows"),
-                    told=_("A neighbour: sex, age and marital status, which nobody else shares."),
+                    text=_("A neighbour: sex, age and marital status, which nobody else shares."),
                     parts=(narrowed(COLUMNS, rows, [len(rows) - 1]),),
                 ),
                 Step(
                     title=_("What she learns"),
-                    told=n_(
+                    text=n_(
                         "{count} real person who was alone with these values is in the artificial "
                         "table, as is.",
                         "{count} real people who were alone with these values are in the "
@@ -148,7 +148,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     found = facts["settings"][key(chosen)]
     share = found["repeated"] / found["uniques"] if found["uniques"] else 0.0
     return View(
-        told=_(
+        text=_(
             "Larger leaves repeat fewer people, but still some: without noise there is no promise. "
             "A simulation with a fixed seed."
         ),

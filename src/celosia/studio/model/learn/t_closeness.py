@@ -26,8 +26,8 @@ from celosia.studio.model.learn.parts import (
 from celosia.studio.model.learn.publishing import (
     SUPPRESSED,
     as_seen,
-    hidden_told,
-    levels_told,
+    hidden_text,
+    levels_text,
     measures,
     published,
     raw,
@@ -165,8 +165,8 @@ def example(facts: Facts) -> tuple[Part, ...]:
 
 def _spread(found: Facts) -> dict[str, str]:
     """The distances of the classes, and the greatest."""
-    told = [number(each, 3) for each in found["distances"]]
-    return {"distances": listed(told), "t": number(max(found["distances"]), 3)}
+    text = [number(each, 3) for each in found["distances"]]
+    return {"distances": listed(text), "t": number(max(found["distances"]), 3)}
 
 
 def stories(facts: Facts) -> tuple[Story, ...]:
@@ -188,7 +188,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
             steps=(
                 Step(
                     title=_("What is published"),
-                    told=_(
+                    text=_(
                         "A hospital publishes its patients for one study, and again for another. "
                         "Each release was judged by itself, and no model for one table speaks "
                         "about the next."
@@ -200,7 +200,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 ),
                 Step(
                     title=_("What the attacker has"),
-                    told=_(
+                    text=_(
                         "Both releases show the problem as it is. She takes one: {problem}.",
                         problem=worded(one["problem"]),
                     ),
@@ -221,7 +221,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 ),
                 Step(
                     title=_("Which labels remain"),
-                    told=_(
+                    text=_(
                         "The two rows are one person. Each hides what the other shows: of "
                         "{columns} she keeps the finer label.",
                         columns=", ".join(worded(name) for name in names),
@@ -230,7 +230,7 @@ def stories(facts: Facts) -> tuple[Story, ...]:
                 ),
                 Step(
                     title=_("What she learns"),
-                    told=_(
+                    text=_(
                         "Groups of two or more in each release; alone in both together. Noise that "
                         "is counted over all releases repairs this: differential privacy."
                     ),
@@ -277,9 +277,9 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     """The nine patients with k = 3 and this t."""
     found = facts["settings"][key(chosen)]
     kept = sorted({each for each in found["classes"] if each != SUPPRESSED})
-    told = _("Published with k = {k}: {levels}.", k=K, levels=levels_told(found))
+    text = _("Published with k = {k}: {levels}.", k=K, levels=levels_text(found))
     return View(
-        told=f"{told} {hidden_told(found)}".strip(),
+        text=f"{text} {hidden_text(found)}".strip(),
         figures=(
             (
                 _("Greatest distance"),

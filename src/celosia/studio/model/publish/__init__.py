@@ -1,8 +1,8 @@
 """Publishing a table from the studio: what was chosen, how it was suggested, how it is edited."""
 
-from celosia.studio.model.publish.choices import (
-    Choices,
-    ColumnChoice,
+from celosia.studio.model.publish.form import (
+    PublishForm,
+    ColumnForm,
     arguments,
     models,
     schema,

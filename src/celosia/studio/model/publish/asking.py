@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.work_folders import WorkFolder
-from celosia.studio.model.publish.choices import ColumnChoice
+from celosia.studio.model.publish.form import ColumnForm
 from celosia.studio.model.publish.hierarchies import Values, build, preview
-from celosia.studio.model.publish.repairing import repaired
+from celosia.studio.model.publish.repairing import repair
 from celosia.studio.model.publish.rules import starting_rule
 from celosia.tables.hierarchies import write_hierarchy
 
@@ -21,7 +21,7 @@ MOST_LETTERS = 5_000_000
 """Letters of all labels of a hierarchy that a thread of the studio may build."""
 
 
-def is_small(column: ColumnChoice, values: Values) -> bool:
+def is_small(column: ColumnForm, values: Values) -> bool:
     """Whether a question about a column is quick and takes little; else it is for a job.
 
     A short rule can make a long hierarchy: a domain of a thousand million numbers is written with
@@ -41,7 +41,7 @@ def is_small(column: ColumnChoice, values: Values) -> bool:
     return leaves <= LARGE and leaves * max([*levels, min(longest, 64)]) * longest <= MOST_LETTERS
 
 
-def ask(what: str, column: ColumnChoice, values: Values, **how: Any) -> Any:
+def ask(what: str, column: ColumnForm, values: Values, **how: Any) -> Any:
     """The answer to one of the `QUESTIONS` about a column with these values.
 
     Raises:
@@ -50,11 +50,11 @@ def ask(what: str, column: ColumnChoice, values: Values, **how: Any) -> Any:
     return QUESTIONS[what](column, values, **how)
 
 
-def _start(column: ColumnChoice, values: Values, *, kind: str) -> dict[str, Any]:
+def _start(column: ColumnForm, values: Values, *, kind: str) -> dict[str, Any]:
     return starting_rule(kind, column, values)
 
 
-def _labels(column: ColumnChoice, values: Values) -> bytes:
+def _labels(column: ColumnForm, values: Values) -> bytes:
     with WorkFolder() as folder:
         path = Path(folder) / "hierarchy.csv"
         return write_hierarchy(build(column, values), path).read_bytes()
@@ -62,7 +62,7 @@ def _labels(column: ColumnChoice, values: Values) -> bytes:
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "preview": preview,
-    "repair": repaired,
+    "repair": repair,
     "start": _start,
     "labels": _labels,
 }

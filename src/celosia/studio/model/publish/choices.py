@@ -19,12 +19,12 @@ DATA = "data.parquet"
 """Where the table lies in the work."""
 POPULATION = "population.parquet"
 """Where the population lies that the table is a sample of, if there is one."""
-SAVED = "choices"
-"""The name under which a work keeps its choices."""
+SAVED = "form"
+"""The name under which a work keeps the form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnChoice:
+class ColumnForm:
     """One column: what it holds, and what the visitor says it means."""
 
     name: str
@@ -39,7 +39,7 @@ class ColumnChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class PublishForm:
     """All that a visitor has chosen; the data itself lies beside it as a file.
 
     >>> age = ColumnChoice(name="age", kind="integer", role="quasi-identifier")
@@ -51,7 +51,7 @@ class Choices:
     file: str
     """What the visitor called the file: a text to show, never to open."""
     rows: int
-    columns: tuple[ColumnChoice, ...]
+    columns: tuple[ColumnForm, ...]
     sample: str | None = None
     """The name of the data set, where it is one of ours."""
     models: tuple[Mapping[str, Any], ...] = ({"model": "k-anonymity", "k": 5},)
@@ -71,7 +71,7 @@ class Choices:
     drop_suppressed: bool = False
 
     @classmethod
-    def load(cls, work: Work) -> Choices:
+    def load(cls, work: Work) -> PublishForm:
         """The choices of a work.
 
         Raises:
@@ -92,9 +92,9 @@ class Choices:
         work.save(SAVED, self.as_dict())
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Choices:
+    def from_dict(cls, values: Mapping[str, Any]) -> PublishForm:
         """The choices behind `as_dict()`."""
-        columns = tuple(ColumnChoice(**each) for each in values["columns"])
+        columns = tuple(ColumnForm(**each) for each in values["columns"])
         known = {each.name for each in fields(cls)}
         rest = {key: value for key, value in values.items() if key in known}
         return cls(**(rest | {"columns": columns, "models": tuple(values["models"])}))
@@ -114,7 +114,7 @@ class Choices:
         """The names of the columns with a role."""
         return tuple(each.name for each in self.columns if each.role == role)
 
-    def column(self, name: str) -> ColumnChoice:
+    def column(self, name: str) -> ColumnForm:
         """A column by its name.
 
         Raises:
@@ -141,12 +141,12 @@ class Choices:
         weights = {key: value for key, value in self.weights.items() if key in quasi}
         return replace(self, columns=columns, levels=None, weights=weights)
 
-    def with_wishes(self, **changes: Any) -> Self:
+    def with_options(self, **changes: Any) -> Self:
         """The same with other models or settings; levels go unless they are what is changed."""
         return replace(self, **({"levels": None} | changes))
 
 
-def schema(choices: Choices) -> Schema:
+def schema(form: PublishForm) -> Schema:
     """The roles and hierarchies as a schema.
 
     Raises:
@@ -154,17 +154,17 @@ def schema(choices: Choices) -> Schema:
     """
     from celosia.tables import Schema  # noqa: PLC0415 - Polars comes with it
 
-    return Schema.from_table(schema_table(choices), folder=Path())
+    return Schema.from_table(schema_table(form), folder=Path())
 
 
-def schema_table(choices: Choices) -> dict[str, Any]:
+def schema_table(form: PublishForm) -> dict[str, Any]:
     """The schema as the parsed content of a schema file; refuses what names a file.
 
     Raises:
         InputError: CEL-W052, a hierarchy names a file of this machine.
     """
     columns: dict[str, Any] = {}
-    for column in choices.columns:
+    for column in form.columns:
         entry: dict[str, Any] = {"role": column.role}
         if column.kind in TYPES:
             entry["type"] = TYPES[column.kind]
@@ -187,7 +187,7 @@ TYPES = {"text": "string", "integer": "integer", "decimal": "decimal", "date": "
 """How a schema file calls the kinds that text can be read as."""
 
 
-def models(choices: Choices) -> list[Model]:
+def models(form: PublishForm) -> list[Model]:
     """The privacy models.
 
     Raises:
@@ -195,42 +195,42 @@ def models(choices: Choices) -> list[Model]:
     """
     from celosia.tables.models.from_text import model_from_dict  # noqa: PLC0415
 
-    return [model_from_dict(each) for each in choices.models]
+    return [model_from_dict(each) for each in form.models]
 
 
-def metric(choices: Choices) -> Metric:
+def metric(form: PublishForm) -> Metric:
     """What is to be kept least, with its weights."""
     from celosia.tables.metrics import METRICS  # noqa: PLC0415
 
-    if choices.metric not in METRICS:
+    if form.metric not in METRICS:
         raise InputError(
             "CEL-P060",
-            f"there is no metric {choices.metric!r}.",
+            f"there is no metric {form.metric!r}.",
             fix=f"Use one of: {', '.join(METRICS)}.",
         )
-    made: Any = METRICS[choices.metric]
+    made: Any = METRICS[form.metric]
     plain: Metric = made()
-    if not choices.weights or not hasattr(plain, "weights"):
+    if not form.weights or not hasattr(plain, "weights"):
         return plain
-    weighted: Metric = made(weights=dict(choices.weights))
+    weighted: Metric = made(weights=dict(form.weights))
     return weighted
 
 
-def arguments(choices: Choices) -> dict[str, Any]:
+def arguments(form: PublishForm) -> dict[str, Any]:
     """The keywords of `celosia.tables.publish` besides data, schema, models and population."""
     return {
-        "suppression": choices.suppression,
-        "metric": metric(choices),
-        "method": choices.method,
-        "local": choices.local,
-        "levels": None if choices.levels is None else dict(choices.levels),
-        "time_limit": choices.time_limit,
-        "keep_order": choices.keep_order,
-        "drop_suppressed": choices.drop_suppressed,
+        "suppression": form.suppression,
+        "metric": metric(form),
+        "method": form.method,
+        "local": form.local,
+        "levels": None if form.levels is None else dict(form.levels),
+        "time_limit": form.time_limit,
+        "keep_order": form.keep_order,
+        "drop_suppressed": form.drop_suppressed,
     }
 
 
-def wish(choices: Choices) -> Wish:
+def wish(form: PublishForm) -> Wish:
     """All choices checked together, as `publish` checks them before it looks at the data.
 
     Raises:
@@ -239,12 +239,12 @@ def wish(choices: Choices) -> Wish:
     from celosia.tables.resolving import check_schema  # noqa: PLC0415
     from celosia.tables.wish import Wish  # noqa: PLC0415
 
-    roles = schema(choices)
+    roles = schema(form)
     check_schema(roles)
     return Wish.of(
-        models(choices),
+        models(form),
         roles,
-        has_population=choices.population is not None,
+        has_population=form.population is not None,
         randomness=None,
-        **arguments(choices),
+        **arguments(form),
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.frames import as_text, encode
-from celosia.studio.model.publish.choices import ColumnChoice
+from celosia.studio.model.publish.form import ColumnForm
 from celosia.studio.model.publish.grid import Grid, as_rule
 from celosia.tables.hierarchies import (
     Builder,
@@ -88,7 +88,7 @@ def values_of(table: Path, place: int) -> Values:
     return Values(codes.values, tuple(texts), rows.astype(np.int64), column.null_count())
 
 
-def rule_of(column: ColumnChoice) -> Hierarchy | Builder:
+def rule_of(column: ColumnForm) -> Hierarchy | Builder:
     """The rule of a column, as `celosia.tables` has it; automatic if nothing was chosen.
 
     Raises:
@@ -105,7 +105,7 @@ def rule_of(column: ColumnChoice) -> Hierarchy | Builder:
     return from_table(table, folder=Path())
 
 
-def build(column: ColumnChoice, values: Values) -> Hierarchy:
+def build(column: ColumnForm, values: Values) -> Hierarchy:
     """The hierarchy of a column with these values.
 
     Raises:
@@ -115,7 +115,7 @@ def build(column: ColumnChoice, values: Values) -> Hierarchy:
     return rule if isinstance(rule, Hierarchy) else rule.build(values.series)
 
 
-def preview(column: ColumnChoice, values: Values) -> Preview:
+def preview(column: ColumnForm, values: Values) -> Preview:
     """What the hierarchy of a column makes of its values, and which of them it does not cover."""
     try:
         hierarchy = build(column, values)
@@ -143,7 +143,7 @@ def preview(column: ColumnChoice, values: Values) -> Preview:
     return replace(found, levels=levels, paths=paths)
 
 
-def as_tree(column: ColumnChoice, values: Values) -> Grid:
+def as_tree(column: ColumnForm, values: Values) -> Grid:
     """The hierarchy of a column, to be edited by hand.
 
     Raises:
@@ -152,14 +152,14 @@ def as_tree(column: ColumnChoice, values: Values) -> Grid:
     return Grid.from_hierarchy(build(column, values))
 
 
-class Imported(NamedTuple):
+class ImportedHierarchy(NamedTuple):
     """A rule from a file, and what there is to say of the file."""
 
     rule: dict[str, Any]
     note: str | None = None
 
 
-def imported(path: Path, column: str) -> Imported:
+def imported(path: Path, column: str) -> ImportedHierarchy:
     """The rule in a file that a visitor brought: labels as CSV, or a schema as TOML.
 
     Raises:
@@ -168,7 +168,7 @@ def imported(path: Path, column: str) -> Imported:
     """
     if path.suffix != ".toml":
         hierarchy = _without_path(path)
-        return Imported(as_rule(Grid.from_hierarchy(hierarchy)), hierarchy.note)
+        return ImportedHierarchy(as_rule(Grid.from_hierarchy(hierarchy)), hierarchy.note)
     try:
         table = tomllib.loads(path.read_text("utf-8-sig"))
         found = table if "kind" in table else table["columns"][column]["hierarchy"]
@@ -180,8 +180,8 @@ def imported(path: Path, column: str) -> Imported:
             why="It is looked for under [columns.NAME.hierarchy], or as a rule by itself.",
             fix="Use a schema file that names the column, or a CSV file with a row for each value.",
         ) from error
-    rule_of(ColumnChoice(name=column, kind="text", hierarchy=rule))
-    return Imported(rule)
+    rule_of(ColumnForm(name=column, kind="text", hierarchy=rule))
+    return ImportedHierarchy(rule)
 
 
 def _without_path(path: Path) -> Hierarchy:
@@ -223,7 +223,7 @@ def _with_lost(found: Preview, values: Values, lost: Sequence[int]) -> Preview:
     )
 
 
-def _refused(column: ColumnChoice, values: Values) -> tuple[int, ...]:
+def _refused(column: ColumnForm, values: Values) -> tuple[int, ...]:
     """The places of the values that a rule refuses, each tried by itself."""
     rule = rule_of(column)
     low, high = None, None

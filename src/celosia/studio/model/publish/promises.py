@@ -29,7 +29,7 @@ class Kind:
     parameters: tuple[Parameter, ...]
     sensitive: bool = False
     """Whether it is about a sensitive column."""
-    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     flags: Mapping[str, bool] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
     """Parameters that may be left empty."""
@@ -39,7 +39,7 @@ class Kind:
         made: dict[str, Any] = {"model": self.name}
         for each in self.parameters:
             made[each.key] = int(each.default) if each.whole else each.default
-        made |= {key: words[0] for key, words in self.choices.items()}
+        made |= {key: words[0] for key, words in self.options.items()}
         made |= dict(self.flags)
         return made | ({"column": None} if self.sensitive else {})
 
@@ -64,7 +64,7 @@ KINDS: tuple[Kind, ...] = (
         "t-closeness",
         (Parameter("t", 0.2, 0, 1, 0.05),),
         sensitive=True,
-        choices={"distance": ("equal", "ordered", "hierarchical")},
+        options={"distance": ("equal", "ordered", "hierarchical")},
     ),
     Kind(
         "beta-likeness",

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.studio.model.publish.choices import ColumnChoice
+from celosia.studio.model.publish.form import ColumnForm
 from celosia.studio.model.publish.grid import Grid, add_values, as_rule
 from celosia.studio.model.publish.hierarchies import Values, build, preview, rule_of
 from celosia.tables.hierarchies import Intervals, Ordered, propose
 from celosia.tables.hierarchies.ordered import natural_order
 
 
-def repaired(column: ColumnChoice, values: Values, *, other: str) -> dict[str, Any]:
+def repair(column: ColumnForm, values: Values, *, other: str) -> dict[str, Any]:
     """The rule of a column, extended so that it covers all values.
 
     Trees and orders get the values that they lack, intervals open ends or a wider domain; where
@@ -34,7 +34,7 @@ def repaired(column: ColumnChoice, values: Values, *, other: str) -> dict[str, A
     return propose(values.series).as_table()
 
 
-def _extended(column: ColumnChoice, values: Values, other: str) -> list[dict[str, Any]]:
+def _extended(column: ColumnForm, values: Values, other: str) -> list[dict[str, Any]]:
     """Rules to try, the one that changes least first."""
     rule = rule_of(column)
     if isinstance(rule, Ordered) and rule.order is not None:

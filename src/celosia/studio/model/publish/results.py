@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from celosia.core.progress import Progress, silent
-from celosia.studio.model.publish import choices as chosen
-from celosia.studio.model.publish.choices import Choices
+from celosia.studio.model.publish import form as chosen
+from celosia.studio.model.publish.form import PublishForm
 from celosia.studio.model.publish.results_attacks import attacks_told, suppressed_told
 from celosia.studio.model.publish.results_risk import gauges
 from celosia.studio.model.publish.results_use import attempt, use_told
@@ -25,7 +25,7 @@ FILE = "results.json"
 def measured(
     frame: pl.DataFrame,
     release: TableRelease,
-    wanted: Choices,
+    wanted: PublishForm,
     *,
     people: pl.DataFrame | None = None,
     progress: Progress = silent,
@@ -48,7 +48,7 @@ def measured(
         {"distributions": [], "pairs": [], "statistics": [], "not_computed": []},
     )
     return {
-        "choices": wanted.as_dict(),
+        "form": wanted.as_dict(),
         "promise": release.guarantee.promise,
         "guarantee": release.guarantee.as_dict(),
         "warnings": list(release.warnings),
@@ -98,12 +98,12 @@ def load(work: Work) -> dict[str, Any] | None:
     return found
 
 
-def is_outdated(told: dict[str, Any], now: Choices) -> bool:
+def is_outdated(facts: dict[str, Any], now: PublishForm) -> bool:
     """Whether something else has been chosen since these results were made.
 
     Levels do not count: taking another solution is no other choice of models.
     """
-    then = told["choices"]
+    then = facts["form"]
     free = ("levels", "method", "local", "time_limit")
     taken = then.get("levels") is not None
     ignored = free if taken and now.levels is None else ("levels",)

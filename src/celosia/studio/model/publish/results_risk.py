@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.risk import RiskProfile
-from celosia.studio.model.publish import choices as chosen
-from celosia.studio.model.publish.choices import Choices
+from celosia.studio.model.publish import form as chosen
+from celosia.studio.model.publish.form import PublishForm
 from celosia.tables import TableRelease
 from celosia.tables.protection import without_empty
 from celosia.tables.table import code_table
@@ -24,7 +24,7 @@ GAIN = 0.2
 def gauges(
     frame: pl.DataFrame,
     release: TableRelease,
-    wanted: Choices,
+    wanted: PublishForm,
     attacks: Sequence[dict[str, Any]],
     *,
     people: pl.DataFrame | None = None,
@@ -83,7 +83,7 @@ def _unique(profile: RiskProfile) -> float:
 def _journalist(
     frame: pl.DataFrame,
     release: TableRelease,
-    wanted: Choices,
+    wanted: PublishForm,
     people: pl.DataFrame | None,
 ) -> dict[str, Any]:
     """By the people of the population who look like each class (El Emam, Dankar 2008)."""

@@ -72,7 +72,7 @@ class Cell:
     """The solution of least loss among them."""
 
 
-def told(
+def facts(
     found: Exploration | None,
     solution: Solution,
     *,
@@ -81,7 +81,7 @@ def told(
     """An exploration as plain values, small enough for a page."""
     names = [column.name for column in solution.columns]
     shape = [column.height + 1 for column in solution.columns]
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "metric": metric,
         "columns": names,
         "shape": shape,
@@ -92,12 +92,12 @@ def told(
         "front": [],
     }
     if found is None:
-        return told
+        return facts
     front = {choice.levels for choice in found.front}
-    every = max(1, -(-len(found.choices) // MOST_POINTS))
+    every = max(1, -(-len(found.form) // MOST_POINTS))
     kept = [
         choice
-        for place, choice in enumerate(found.choices)
+        for place, choice in enumerate(found.form)
         if place % every == 0 or choice.levels in front
     ]
     points = [
@@ -111,10 +111,10 @@ def told(
         ]
         for each in kept
     ]
-    return told | {
+    return facts | {
         "nodes": found.nodes,
         "tried": found.tried,
-        "found": len(found.choices),
+        "found": len(found.form),
         "points": points,
         "front": [place for place, each in enumerate(kept) if each.levels in front],
     }

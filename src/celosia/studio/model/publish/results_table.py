@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from celosia.frames import as_text, pick, unused_name
-from celosia.studio.model.publish.choices import Choices
+from celosia.studio.model.publish.form import PublishForm
 from celosia.studio.visitors import Work
 
 BEFORE = "side_before.parquet"
@@ -32,7 +32,7 @@ def write_sides(
     frame: pl.DataFrame,
     released: pl.DataFrame,
     aligned: pl.DataFrame | None,
-    wanted: Choices,
+    wanted: PublishForm,
 ) -> None:
     """Write both tables with the class of each record in front.
 

@@ -42,31 +42,31 @@ class Candidate:
         return cls(**(dict(values) | {name: tuple(values[name]) for name in listed}))
 
     @classmethod
-    def of_point(cls, point: Point, solutions: Solutions, told: Mapping[str, Any]) -> Candidate:
+    def of_point(cls, point: Point, solutions: Solutions, facts: Mapping[str, Any]) -> Candidate:
         """A solution of the scatter."""
         return cls(
-            promise=told["promise"],
-            models=tuple(told["choices"]["models"]),
-            suppression=told["choices"]["suppression"],
+            promise=facts["promise"],
+            models=tuple(facts["form"]["models"]),
+            suppression=facts["form"]["suppression"],
             levels=point.levels,
             columns=solutions.columns,
             score=point.score,
             metric=solutions.metric,
             suppressed=point.suppressed,
-            rows=told["solution"]["rows"],
+            rows=facts["solution"]["rows"],
             classes=point.classes,
             average_risk=point.average_risk,
             highest_risk=point.highest_risk,
         )
 
     @classmethod
-    def of_release(cls, told: Mapping[str, Any]) -> Candidate:
+    def of_release(cls, facts: Mapping[str, Any]) -> Candidate:
         """The release as it is."""
-        solution, risk = told["solution"], told["risk"]
+        solution, risk = facts["solution"], facts["risk"]
         return cls(
-            promise=told["promise"],
-            models=tuple(told["choices"]["models"]),
-            suppression=told["choices"]["suppression"],
+            promise=facts["promise"],
+            models=tuple(facts["form"]["models"]),
+            suppression=facts["form"]["suppression"],
             levels=tuple(column["level"] for column in solution["columns"]),
             columns=tuple(column["name"] for column in solution["columns"]),
             score=solution["score"],

@@ -82,16 +82,16 @@ def _distributions(tables: Comparison) -> list[dict[str, Any]]:
 
 def _bars(shown: Distribution) -> dict[str, Any]:
     """The bars of a column; of many categories, the most frequent and the rest together."""
-    told = shown.as_dict()
+    facts = shown.as_dict()
     if len(shown.values) <= MOST_BARS:
-        return told | {"others": 0}
+        return facts | {"others": 0}
     sizes = np.array(shown.before) + np.array(shown.after)
     frequent = np.sort(np.argsort(-sizes, kind="stable")[:MOST_BARS])
     kept = [shown.values[place] for place in frequent.tolist()]
     sides = {
         side: [
-            *np.array(told[side])[frequent].tolist(),
-            1 - float(np.array(told[side])[frequent].sum()),
+            *np.array(facts[side])[frequent].tolist(),
+            1 - float(np.array(facts[side])[frequent].sum()),
         ]
         for side in ("before", "after")
     }

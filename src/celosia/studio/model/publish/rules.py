@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.studio.model.publish.choices import ColumnChoice
+from celosia.studio.model.publish.form import ColumnForm
 from celosia.studio.model.publish.grid import Grid, as_rule
 from celosia.studio.model.publish.hierarchies import Values, as_tree
 from celosia.tables.hierarchies import Mask, propose
@@ -121,7 +121,7 @@ def ordered_rule(fields: Mapping[str, Any]) -> dict[str, Any]:
     return rule | ({"sizes": sizes} if sizes else {})
 
 
-def starting_rule(kind: str, column: ColumnChoice, values: Values) -> dict[str, Any]:
+def starting_rule(kind: str, column: ColumnForm, values: Values) -> dict[str, Any]:
     """A rule of another kind to begin with: what fits the values, or what is there as a tree.
 
     Raises:
@@ -141,7 +141,7 @@ def starting_rule(kind: str, column: ColumnChoice, values: Values) -> dict[str, 
     return {"kind": kind} | {key: value for key, value in usual[kind].items() if value}
 
 
-def has_no_groups(column: ColumnChoice, rule: Mapping[str, Any], distinct: int) -> bool:
+def has_no_groups(column: ColumnForm, rule: Mapping[str, Any], distinct: int) -> bool:
     """Whether a rule only keeps or hides the texts of a column, though groups could be made.
 
     >>> towns = ColumnChoice(name="town", kind="text")
@@ -156,7 +156,7 @@ def has_no_groups(column: ColumnChoice, rule: Mapping[str, Any], distinct: int) 
     )
 
 
-def editable(column: ColumnChoice, values: Values) -> Grid:
+def editable(column: ColumnForm, values: Values) -> Grid:
     """The hierarchy of a column as a tree to edit; its plain values where the rule does not fit.
 
     Raises:

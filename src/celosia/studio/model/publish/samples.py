@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from celosia.studio.model.publish.choices import Choices, ColumnChoice
+from celosia.studio.model.publish.form import PublishForm, ColumnForm
 
 QUASI = "quasi-identifier"
 
@@ -108,7 +108,7 @@ _SMALL: dict[str, dict[str, Any]] = {
 }
 
 
-def sample_choices(name: str, columns: tuple[ColumnChoice, ...], rows: int) -> Choices:
+def sample_choices(name: str, columns: tuple[ColumnForm, ...], rows: int) -> PublishForm:
     """What to choose for a sample at first, given its columns as they were found."""
     known = next(each for each in SAMPLES if each.name == name)
     entries = _entries(name)
@@ -121,7 +121,7 @@ def sample_choices(name: str, columns: tuple[ColumnChoice, ...], rows: int) -> C
         )
         for column in columns
     )
-    return Choices(file=f"{name}.csv", sample=name, rows=rows, columns=chosen, **known.settings)
+    return PublishForm(file=f"{name}.csv", sample=name, rows=rows, columns=chosen, **known.settings)
 
 
 def load_sample(name: str) -> pl.DataFrame:

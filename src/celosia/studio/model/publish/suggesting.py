@@ -12,7 +12,7 @@ import polars as pl
 from celosia.assess.risk import Finding, RiskProfile, detect
 from celosia.core.progress import Progress, silent
 from celosia.frames import encode
-from celosia.studio.model.publish.choices import Choices, ColumnChoice
+from celosia.studio.model.publish.form import PublishForm, ColumnForm
 from celosia.tables.hierarchies import Automatic, propose
 
 MOST_PROPOSED = 50_000
@@ -56,14 +56,14 @@ def column_facts(frame: pl.DataFrame, *, progress: Progress = silent) -> tuple[C
     return tuple(_facts(column, finding) for column, finding in zip(frame, found, strict=True))
 
 
-def suggested(
+def suggest(
     file: str, frame: pl.DataFrame, facts: Sequence[ColumnFacts], *, sample: str | None = None
-) -> Choices:
+) -> PublishForm:
     """What to choose for a table at first: roles and hierarchies that are to be looked at."""
     from celosia.studio.model.publish.samples import sample_choices  # noqa: PLC0415
 
     columns = tuple(
-        ColumnChoice(
+        ColumnForm(
             name=each.name,
             kind=each.kind,
             role=each.role,
@@ -76,7 +76,7 @@ def suggested(
         return sample_choices(sample, columns, frame.height)
     k = 5 if frame.height >= FEW_ROWS else 2
     models = ({"model": "k-anonymity", "k": k},)
-    return Choices(file=file, rows=frame.height, columns=columns, models=models)
+    return PublishForm(file=file, rows=frame.height, columns=columns, models=models)
 
 
 def suggested_hierarchy(column: pl.Series) -> dict[str, Any]:

@@ -7,60 +7,60 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from celosia.studio.model.publish.choices import Choices, metric, models, schema_table
+from celosia.studio.model.publish.form import PublishForm, metric, models, schema_table
 from celosia.studio.model.toml import inline, key_of
 
 SCHEMA_FILE = "schema.toml"
 """What the schema is called in the texts, and when it is downloaded."""
 
 
-def command_text(choices: Choices) -> str:
+def command_text(form: PublishForm) -> str:
     """The command that publishes the table as chosen.
 
     A sample is written to a file first.
     """
-    name = file_name(choices)
+    name = file_name(form)
     lines = []
-    if choices.sample is not None:
-        lines.append(f"celosia datasets get {shlex.quote(choices.sample)} -o {shlex.quote(name)}")
+    if form.sample is not None:
+        lines.append(f"celosia datasets get {shlex.quote(form.sample)} -o {shlex.quote(name)}")
     parts = [
         f"celosia publish {_argument(name)}",
         f"--schema {SCHEMA_FILE}",
-        *_model_options(choices),
-        f"--suppression {choices.suppression * 100:.10g}%",
-        *_wish_options(choices),
+        *_model_options(form),
+        f"--suppression {form.suppression * 100:.10g}%",
+        *_wish_options(form),
         "-o release.csv --report report.html",
     ]
     return "\n".join([*lines, " \\\n  ".join(parts)])
 
 
-def python_text(choices: Choices) -> str:
+def python_text(form: PublishForm) -> str:
     """The Python that publishes the table as chosen."""
-    asked = [f"tables.{model!r}" for model in models(choices)]
-    settings = [f"suppression={choices.suppression!r}"]
-    chosen = metric(choices)
-    if choices.metric != "loss" or getattr(chosen, "weights", None):
+    asked = [f"tables.{model!r}" for model in models(form)]
+    settings = [f"suppression={form.suppression!r}"]
+    chosen = metric(form)
+    if form.metric != "loss" or getattr(chosen, "weights", None):
         settings.append(f"metric=tables.metrics.{chosen!r}")
-    if choices.method != "lattice":
-        settings.append(f"method={choices.method!r}")
-    if choices.levels is not None:
-        settings.append(f"levels={dict(choices.levels)!r}")
-    if choices.time_limit is not None:
-        settings.append(f"time_limit={choices.time_limit!r}")
-    if choices.population is not None:
+    if form.method != "lattice":
+        settings.append(f"method={form.method!r}")
+    if form.levels is not None:
+        settings.append(f"levels={dict(form.levels)!r}")
+    if form.time_limit is not None:
+        settings.append(f"time_limit={form.time_limit!r}")
+    if form.population is not None:
         settings.append("population=population")
     settings += [
         f"{name}=True"
         for name in ("local", "keep_order", "drop_suppressed")
-        if getattr(choices, name)
+        if getattr(form, name)
     ]
     body = "".join(
         f"    {line},\n" for line in ["data", "schema", f"[{', '.join(asked)}]", *settings]
     )
     return (
-        f"{_python_head(choices)}\n"
+        f"{_python_head(form)}\n"
         f'schema = tables.Schema.load("{SCHEMA_FILE}")\n'
-        f"{_python_data(choices)}"
+        f"{_python_data(form)}"
         f"release = tables.publish(\n{body})\n"
         'release.save("release.csv")\n'
         'release.report("report.html")\n'
@@ -68,16 +68,16 @@ def python_text(choices: Choices) -> str:
     )
 
 
-def schema_text(choices: Choices) -> str:
+def schema_text(form: PublishForm) -> str:
     """The schema file: roles and hierarchies; `celosia publish --schema` reads it."""
-    return toml_text(schema_table(choices))
+    return toml_text(schema_table(form))
 
 
-def file_name(choices: Choices) -> str:
+def file_name(form: PublishForm) -> str:
     """What the texts call the table's file: what the visitor called it, without folders."""
-    if choices.sample is not None:
-        return f"{choices.sample}.csv"
-    return PurePath(choices.file.replace("\\", "/")).name or "table.csv"
+    if form.sample is not None:
+        return f"{form.sample}.csv"
+    return PurePath(form.file.replace("\\", "/")).name or "table.csv"
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
@@ -106,8 +106,8 @@ def _argument(text: str) -> str:
     return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
-def _model_options(choices: Choices) -> Iterator[str]:
-    for model in (each.as_dict() for each in models(choices)):
+def _model_options(form: PublishForm) -> Iterator[str]:
+    for model in (each.as_dict() for each in models(form)):
         column = model.get("column")
         at = "" if column is None else f"@{column}"
         option, text = _notation(model)
@@ -144,36 +144,36 @@ def _plain(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def _wish_options(choices: Choices) -> Iterator[str]:
-    if choices.metric != "loss":
-        yield f"--metric {choices.metric}"
-    for name, weight in getattr(metric(choices), "weights", {}).items():
+def _wish_options(form: PublishForm) -> Iterator[str]:
+    if form.metric != "loss":
+        yield f"--metric {form.metric}"
+    for name, weight in getattr(metric(form), "weights", {}).items():
         yield f"--weight {shlex.quote(f'{name}={_plain(weight)}')}"
-    if choices.method != "lattice":
-        yield f"--method {choices.method}"
-    for name, level in (choices.levels or {}).items():
+    if form.method != "lattice":
+        yield f"--method {form.method}"
+    for name, level in (form.levels or {}).items():
         yield f"--level {shlex.quote(f'{name}={level}')}"
-    if choices.time_limit is not None:
-        yield f"--time-limit {_plain(choices.time_limit)}"
-    if choices.population is not None:
-        yield f"--population {_argument(PurePath(choices.population).name)}"
+    if form.time_limit is not None:
+        yield f"--time-limit {_plain(form.time_limit)}"
+    if form.population is not None:
+        yield f"--population {_argument(PurePath(form.population).name)}"
     flags = ("local", "keep_order", "drop_suppressed")
-    yield from (f"--{name.replace('_', '-')}" for name in flags if getattr(choices, name))
+    yield from (f"--{name.replace('_', '-')}" for name in flags if getattr(form, name))
 
 
-def _python_head(choices: Choices) -> str:
-    used = ["datasets"] if choices.sample is not None else ["frames"]
-    if choices.population is not None and "frames" not in used:
+def _python_head(form: PublishForm) -> str:
+    used = ["datasets"] if form.sample is not None else ["frames"]
+    if form.population is not None and "frames" not in used:
         used.append("frames")
     return f"from celosia import {', '.join([*used, 'tables'])}\n"
 
 
-def _python_data(choices: Choices) -> str:
-    if choices.sample is not None:
-        data = f"data = datasets.load({choices.sample!r})\n"
+def _python_data(form: PublishForm) -> str:
+    if form.sample is not None:
+        data = f"data = datasets.load({form.sample!r})\n"
     else:
-        data = f"data = frames.read({file_name(choices)!r}, types=schema.types())\n"
-    if choices.population is not None:
-        name = PurePath(choices.population).name
+        data = f"data = frames.read({file_name(form)!r}, types=schema.types())\n"
+    if form.population is not None:
+        name = PurePath(form.population).name
         data += f"population = frames.read({name!r}, types=schema.types())\n"
     return data
