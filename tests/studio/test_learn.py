@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from celosia.studio.model.learn.techniques import SLUGS
+from celosia.studio.learn.techniques import SLUGS
 from tests.studio.conftest import Visit, visiting
 
 SLOW = 180_000

@@ -14,20 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.studio.model.publish import grid as grids
-from celosia.studio.model.publish import rules
-from celosia.studio.model.publish.asking import QUESTIONS, ask
-from celosia.studio.model.publish.form import DATA, ColumnForm
-from celosia.studio.model.publish.grid import Grid, as_rule
-from celosia.studio.model.publish.hierarchies import (
+from celosia.studio.publish import grid as grids
+from celosia.studio.publish import rules
+from celosia.studio.publish.form import DATA, ColumnForm
+from celosia.studio.publish.grid import Grid, as_rule
+from celosia.studio.publish.hierarchies import (
     Values,
     build,
     imported,
     preview,
     values_of,
 )
-from celosia.studio.model.publish.repairing import repair
-from celosia.studio.work.reading import ask_column
+from celosia.studio.publish.hierarchy_tasks import QUESTIONS, ask
+from celosia.studio.publish.readers import ask_column
+from celosia.studio.publish.repair import repair
 from celosia.studio.worker import JobProgress
 from celosia.tables.hierarchies import Hierarchy, from_table, write_hierarchy
 

@@ -18,7 +18,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import silent
 from celosia.graphs import examples as small_graphs
 from celosia.studio.language import Language, chosen, text_of
-from celosia.studio.model.learn import (
+from celosia.studio.learn import (
     differential_privacy,
     k_anonymity,
     l_diversity,
@@ -28,10 +28,10 @@ from celosia.studio.model.learn import (
     synthetic_data,
     t_closeness,
 )
-from celosia.studio.model.learn.drawing import network_svg
-from celosia.studio.model.learn.glossary import terms
-from celosia.studio.model.learn.parts import Facts, Network, Part, Table, Vertex, key
-from celosia.studio.model.learn.techniques import SLUGS, lesson_of, technique_of, techniques
+from celosia.studio.learn.glossary import terms
+from celosia.studio.learn.network_svg import network_svg
+from celosia.studio.learn.parts import Facts, Network, Part, Table, Vertex, key
+from celosia.studio.learn.techniques import SLUGS, lesson_of, technique_of, techniques
 
 SAME_IN_BOTH = {
     *("gastritis", "diabetes", "no", "Isapre", "Fonasa", "rapanui", "mapuche", "atacameño"),

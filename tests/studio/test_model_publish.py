@@ -20,9 +20,9 @@ from celosia.assess.risk.content import LIKELY, PATTERNS
 from celosia.cli.main import main
 from celosia.core.errors import InputError
 from celosia.studio import language
-from celosia.studio.model.publish import (
-    PublishForm,
+from celosia.studio.publish import (
     ColumnForm,
+    PublishForm,
     arguments,
     command_text,
     models,
@@ -31,15 +31,15 @@ from celosia.studio.model.publish import (
     schema_text,
     wish,
 )
-from celosia.studio.model.publish.form import schema_table
-from celosia.studio.model.publish.promises import KINDS, caveat, promise, purpose, title
-from celosia.studio.model.publish.rules import has_no_groups
-from celosia.studio.model.publish.samples import SAMPLES, load_sample
-from celosia.studio.model.publish.suggesting import column_facts, exposure, suggest
-from celosia.studio.model.publish.words import finding, reason
-from celosia.studio.model.publish.writing import toml_text
+from celosia.studio.publish.code import toml_text
+from celosia.studio.publish.form import schema_table
+from celosia.studio.publish.labels import finding, reason
+from celosia.studio.publish.model_kinds import KINDS, caveat, promise, purpose, title
+from celosia.studio.publish.readers import PROFILE, read_population, read_sample, read_table
+from celosia.studio.publish.rules import has_no_groups
+from celosia.studio.publish.samples import SAMPLES, load_sample
+from celosia.studio.publish.suggestions import column_facts, exposure, suggest
 from celosia.studio.visitors import Work
-from celosia.studio.work.reading import PROFILE, read_population, read_sample, read_table
 from celosia.studio.worker import JobProgress
 from celosia.tables.models.from_text import (
     closeness_from_text,
@@ -243,7 +243,12 @@ def _read_back(made: dict[str, Any]) -> None:
 def test_each_model_is_explained_in_both_languages(kind: Any, spoken: language.Language) -> None:
     token = language.chosen.set(spoken)
     try:
-        texts = [title(kind.name), purpose(kind.name), promise(kind.at_first()), caveat({kind.name})]
+        texts = [
+            title(kind.name),
+            purpose(kind.name),
+            promise(kind.at_first()),
+            caveat({kind.name}),
+        ]
     finally:
         language.chosen.reset(token)
     assert all(texts)

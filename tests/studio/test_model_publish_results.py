@@ -21,22 +21,22 @@ import pytest
 from celosia import tables
 from celosia.cli.main import main
 from celosia.core.errors import InputError
-from celosia.studio.model.publish import (
-    PublishForm,
+from celosia.studio.publish import (
     ColumnForm,
+    PublishForm,
+    jobs,
     models,
+    results,
     results_solutions,
     results_table,
     results_tray,
     results_use,
     schema,
 )
-from celosia.studio.model.publish import results as results_model
-from celosia.studio.model.publish.results_solutions import Solutions
-from celosia.studio.model.publish.results_tray import Candidate
+from celosia.studio.publish.readers import read_sample
+from celosia.studio.publish.results_solutions import Solutions
+from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.visitors import Work
-from celosia.studio.work import publish
-from celosia.studio.work.reading import read_sample
 from celosia.studio.worker import JobEvent, JobProgress
 
 QUIET = JobProgress(lambda text: None)
@@ -55,14 +55,16 @@ def patients(folder: Path, **wishes: Any) -> tuple[Work, PublishForm]:
 
 def ran(folder: Path, **wishes: Any) -> tuple[Work, PublishForm, dict[str, Any], Solutions]:
     work, chosen = patients(folder, **wishes)
-    publish.run(QUIET, folder=str(folder), form=json.loads(json.dumps(chosen.as_dict())))
-    text, solutions = results_model.load(work), Solutions.load(work)
+    jobs.run(QUIET, folder=str(folder), form=json.loads(json.dumps(chosen.as_dict())))
+    text, solutions = results.load(work), Solutions.load(work)
     assert text is not None
     assert solutions is not None
     return work, chosen, text, solutions
 
 
-def people(folder: Path, rows: list[tuple[str, int, str]], **wishes: Any) -> tuple[Work, PublishForm]:
+def people(
+    folder: Path, rows: list[tuple[str, int, str]], **wishes: Any
+) -> tuple[Work, PublishForm]:
     """A table of postal codes, ages and illnesses with masked codes."""
     work = Work("aaaaaaaaaaa", folder)
     frame = pl.DataFrame(rows, schema=["zip", "age", "ill"], orient="row")
@@ -93,7 +95,7 @@ def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_pa
     assert json.loads(work.path("certificate.json").read_text())["kind"] == "table"
     assert "<html" in work.path("report.html").read_text("utf-8")
     with ZipFile(work.path("release.zip")) as archive:
-        assert sorted(archive.namelist()) == sorted(publish.KEPT)
+        assert sorted(archive.namelist()) == sorted(jobs.KEPT)
 
 
 def test_solutions_are_those_of_exploring(tmp_path: Path) -> None:
@@ -111,32 +113,32 @@ def test_applying_a_solution_gives_the_figures_of_its_point(tmp_path: Path) -> N
     work, chosen, _, solutions = ran(tmp_path)
     before = work.path(results_solutions.FILE).read_bytes()
     for point in (solutions.points[-1], solutions.points[len(solutions.points) // 2]):
-        publish.apply(
+        jobs.apply(
             QUIET,
             folder=str(tmp_path),
             form=chosen.as_dict(),
             levels=solutions.by_column(point),
         )
-        text = results_model.load(work)
+        text = results.load(work)
         assert text is not None
         assert [each["level"] for each in text["solution"]["columns"]] == list(point.levels)
         assert text["solution"]["score"] == pytest.approx(point.score)
         assert text["risk"]["average"] == pytest.approx(point.average_risk)
         assert text["risk"]["smallest"] == point.smallest
         assert text["risk"]["classes"] == point.classes
-        assert not results_model.is_outdated(text, chosen)
+        assert not results.is_outdated(text, chosen)
     assert work.path(results_solutions.FILE).read_bytes() == before
 
 
 def test_the_texts_do_the_same_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work, chosen, _, solutions = ran(tmp_path)
-    publish.apply(
+    jobs.apply(
         QUIET,
         folder=str(tmp_path),
         form=chosen.as_dict(),
         levels=solutions.by_column(solutions.points[1]),
     )
-    text = results_model.load(work)
+    text = results.load(work)
     assert text is not None
     wanted = text["solution"]["loss"], text["risk"]
     elsewhere = tmp_path / "elsewhere"
@@ -161,13 +163,13 @@ def test_the_texts_do_the_same_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_lattice_that_is_too_large_is_cut_and_the_run_still_ends(tmp_path: Path) -> None:
     work, chosen = patients(tmp_path)
-    publish.run(QUIET, folder=str(tmp_path), form=chosen.as_dict(), seconds=1e-9)
+    jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict(), seconds=1e-9)
     solutions = Solutions.load(work)
     assert solutions is not None
     assert solutions.is_cut
     assert not solutions.is_small
     assert solutions.tried == 1
-    assert results_model.load(work) is not None
+    assert results.load(work) is not None
 
 
 def test_more_points_than_a_page_takes_are_thinned_and_the_front_stays(
@@ -206,7 +208,7 @@ def test_models_that_only_mondrian_meets_leave_no_solutions(
 def test_stages_are_told_on_the_way(tmp_path: Path) -> None:
     _, chosen = patients(tmp_path)
     heard: list[JobEvent] = []
-    publish.run(JobProgress(heard.append), folder=str(tmp_path), form=chosen.as_dict())
+    jobs.run(JobProgress(heard.append), folder=str(tmp_path), form=chosen.as_dict())
     stages = [each.value.stage for each in heard if each.kind == "step"]
     assert stages[0] == "Reading the table"
     assert stages[-1] == "Writing the files"
@@ -221,7 +223,7 @@ def test_both_sides_show_the_same_classes_and_the_suppressed_last(tmp_path: Path
         models=({"model": "k-anonymity", "k": 3},),
         suppression=0.2,
     )
-    publish.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
+    jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
     before, after = results_table.page_of(work, 1)
     assert before.classes == after.classes == (0, 0, 0, 1, 1, 1, -1)
     assert before.rows["zip"].to_list() == ["11"] * 3 + ["12"] * 3 + ["99"]
@@ -238,7 +240,9 @@ def test_both_sides_show_the_same_classes_and_the_suppressed_last(tmp_path: Path
 def test_sides_take_columns_of_any_name(tmp_path: Path, name: str) -> None:
     frame = pl.DataFrame({name: ["1:", ":1", None, "1:"], "x": [1, 2, 3, 4]})
     column = ColumnForm(name=name, kind="text", role="quasi-identifier")
-    chosen = PublishForm(file="x.csv", rows=4, columns=(column, ColumnForm(name="x", kind="integer")))
+    chosen = PublishForm(
+        file="x.csv", rows=4, columns=(column, ColumnForm(name="x", kind="integer"))
+    )
     results_table.write_sides(tmp_path, frame, frame, frame, chosen)
     before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
     assert before.rows.columns == after.rows.columns == [name, "x"]
@@ -268,8 +272,8 @@ def test_the_journalist_sees_the_classes_of_the_population(tmp_path: Path) -> No
     )
     population = pl.DataFrame({"zip": ["11"] * 3 + ["12"] * 2 + ["21"] * 4 + ["22"]})
     population.write_parquet(work.path("population.parquet"))
-    publish.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
-    text = results_model.load(work)
+    jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
+    text = results.load(work)
     assert text is not None
     [gauge] = [each for each in text["gauges"] if each["name"] == "journalist"]
     assert [each["level"] for each in text["solution"]["columns"]] == [1]  # 1* has 5, 2* has 5
@@ -311,8 +315,8 @@ def test_statistics_distributions_and_pairs_are_of_both_sides(tmp_path: Path) ->
 def test_many_categories_are_drawn_as_the_most_frequent_and_the_rest(tmp_path: Path) -> None:
     rows = [(f"{code:04}", 1, f"ill {code % 50}") for code in range(100)]
     _, chosen = people(tmp_path, rows, models=({"model": "k-anonymity", "k": 2},))
-    publish.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
-    text = results_model.load(Work("aaaaaaaaaaa", tmp_path))
+    jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
+    text = results.load(Work("aaaaaaaaaaa", tmp_path))
     assert text is not None
     [ill] = [each for each in text["distributions"] if each["column"] == "ill"]
     assert ill["others"] == 20
@@ -381,10 +385,10 @@ def test_the_tray_holds_four_and_marks_what_differs(tmp_path: Path) -> None:
 
 def test_other_choices_make_results_outdated(tmp_path: Path) -> None:
     _, chosen, text, _ = ran(tmp_path)
-    assert not results_model.is_outdated(text, chosen)
-    assert not results_model.is_outdated(text, replace(chosen, levels={"age": 1}))
-    assert results_model.is_outdated(text, replace(chosen, suppression=0.5))
-    assert results_model.is_outdated(
+    assert not results.is_outdated(text, chosen)
+    assert not results.is_outdated(text, replace(chosen, levels={"age": 1}))
+    assert results.is_outdated(text, replace(chosen, suppression=0.5))
+    assert results.is_outdated(
         text, chosen.with_options(models=({"model": "k-anonymity", "k": 2},))
     )
 
@@ -396,7 +400,7 @@ def test_a_figure_that_fails_fails_alone_and_is_told(
         raise MemoryError
 
     monkeypatch.setattr(results_use, "joint", fail)
-    monkeypatch.setattr(results_model, "attacks_told", fail)
+    monkeypatch.setattr(results, "attack_facts", fail)
     _, _, text, _ = ran(tmp_path)
     assert text["pairs"] == []
     assert text["not_computed"] == ["attacks", "zip / age", "zip / disease", "age / disease"]
@@ -418,7 +422,7 @@ def test_thousands_of_distinct_values_in_two_columns_are_measured() -> None:
     chosen = PublishForm(file="days.csv", rows=rows, columns=(day, income))
     release = tables.publish(frame, schema(chosen), models(chosen), levels={"day": 3})
     tracemalloc.start()
-    text = results_model.measured(frame, release, chosen)
+    text = results.measured(frame, release, chosen)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6  # all pairs of values would take three times as much

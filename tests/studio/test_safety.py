@@ -24,18 +24,18 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from celosia.core.errors import EngineError, InputError
 from celosia.studio import guard, visitors, worker
 from celosia.studio.guard import Guard
-from celosia.studio.incoming import cookies_of, host_of, length_of, neighbourhood
+from celosia.studio.http_request import cookies_of, host_of, length_of, neighbourhood
 from celosia.studio.jobs import Jobs
-from celosia.studio.model import querying
-from celosia.studio.model.publish.asking import is_small
-from celosia.studio.model.publish.choices import ColumnForm
-from celosia.studio.model.publish.hierarchies import values_of
-from celosia.studio.quiet import LogFilter
+from celosia.studio.log_filter import LogFilter
+from celosia.studio.publish.form import ColumnForm
+from celosia.studio.publish.hierarchies import values_of
+from celosia.studio.publish.hierarchy_tasks import is_small
+from celosia.studio.publish.readers import LONGEST_NAME, check_names
+from celosia.studio.query import model
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitor, Visitors
 from celosia.studio.widgets.chart import check_keys
 from celosia.studio.widgets.table import MOST_LETTERS, html_table
-from celosia.studio.work.reading import LONGEST_NAME, check_names
 from tests.studio import jobs_for_tests as work
 
 with warnings.catch_warnings():  # it would rather have the next httpx, which is not ours to choose
@@ -393,13 +393,13 @@ def test_a_short_rule_for_a_long_hierarchy_is_for_a_job(
 
 
 def test_an_answer_with_a_million_groups_is_not_sent_to_the_page() -> None:
-    rows = [{"n": place} for place in range(querying.MOST_ROWS + 7)]
+    rows = [{"n": place} for place in range(model.MOST_ROWS + 7)]
     answer = SimpleNamespace(
-        as_dict=lambda: {"rows": rows, "intervals": rows}, told_noise=tuple(rows), entry=None
+        as_dict=lambda: {"rows": rows, "intervals": rows}, noise_text=tuple(rows), entry=None
     )
     vault: Any = SimpleNamespace(ask=lambda query, **how: answer)
-    text = querying.asked(vault, "SELECT 1", epsilon=1.0)
-    assert {len(text[name]) for name in ("rows", "intervals", "told_noise")} == {querying.MOST_ROWS}
+    text = model.asked(vault, "SELECT 1", epsilon=1.0)
+    assert {len(text[name]) for name in ("rows", "intervals", "told_noise")} == {model.MOST_ROWS}
     assert text["more"] == 7
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from celosia import lab
 from celosia.studio.language import chosen
-from celosia.studio.model.statistics import families, measures, text
+from celosia.studio.statistics.model import families, measures, text
 from tests.studio.conftest import Visit
 
 STUDY = "mechanisms/belief"

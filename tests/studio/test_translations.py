@@ -17,7 +17,7 @@ from celosia.core.catalogue import explanations
 from celosia.studio import language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import _, chosen, n_
-from celosia.studio.retelling import Field, Pattern, translate
+from celosia.studio.translation import Field, Pattern, translate
 
 STUDIO = Path(language.__file__).parent
 PO_FILES = sorted((STUDIO / "locales" / "es").glob("*.po"))

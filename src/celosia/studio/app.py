@@ -10,7 +10,7 @@ from typing import Any
 
 from celosia.core.errors import CelosiaError, EngineError
 from celosia.core.serving import listening, run_server
-from celosia.studio.running import Studio, studio
+from celosia.studio.runtime import Studio, studio
 from celosia.studio.settings import Settings
 
 ASSETS = Path(__file__).parent / "assets"
@@ -57,7 +57,7 @@ def build(running: Studio) -> Any:
 
     from celosia.studio import pages, shell  # noqa: PLC0415
     from celosia.studio.guard import Guard  # noqa: PLC0415
-    from celosia.studio.quiet import keep_quiet  # noqa: PLC0415
+    from celosia.studio.log_filter import keep_quiet  # noqa: PLC0415
 
     keep_quiet()
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)

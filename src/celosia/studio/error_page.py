@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import Message, Scope, Send
 
 from celosia.studio.doors import DOORS
-from celosia.studio.incoming import cookies_of, wants_page
+from celosia.studio.http_request import cookies_of, wants_page
 from celosia.studio.language import NAMES, Language, _, chosen, current, negotiated
 
 LANGUAGE = "celosia_language"

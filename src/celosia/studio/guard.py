@@ -21,10 +21,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from celosia.studio import entrance, error_page
-from celosia.studio.attempts import LoginAttempts, BrowserIds
+from celosia.studio import error_page, login_page
 from celosia.studio.error_page import LANGUAGE, SOCKET, Reason
-from celosia.studio.incoming import (
+from celosia.studio.http_request import (
     body_of,
     bounded,
     cookies_of,
@@ -35,7 +34,8 @@ from celosia.studio.incoming import (
     wants_page,
 )
 from celosia.studio.language import Language, negotiated
-from celosia.studio.running import Studio
+from celosia.studio.login_attempts import BrowserIds, LoginAttempts
+from celosia.studio.runtime import Studio
 from celosia.studio.visitors import Visitor
 
 VISITOR = "celosia_visitor"
@@ -244,7 +244,7 @@ class Guard:
         )
         note = "left" if "left" in query else None
         mark = self._marks.known(cookies.get(BROWSER))
-        answer: Response = HTMLResponse(entrance.page(language, note=note), 401)
+        answer: Response = HTMLResponse(login_page.page(language, note=note), 401)
         if scope["path"] == "/enter" and scope["method"] == "POST":
             body = await body_of(receive)
             given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
@@ -281,10 +281,10 @@ class Guard:
         verdict = await self._attempts.check(address, mark, lambda: self._is_password(given))
         if verdict == "late":
             return HTMLResponse(
-                entrance.page(language, fault="late"), 429, {"Retry-After": RETRY_AFTER}
+                login_page.page(language, fault="late"), 429, {"Retry-After": RETRY_AFTER}
             )
         if verdict == "wrong":
-            return HTMLResponse(entrance.page(language, fault="wrong"), 401)
+            return HTMLResponse(login_page.page(language, fault="wrong"), 401)
         entry = token_urlsafe(24)
         with self._lock:
             while len(self._entries) >= MOST_ENTRIES:

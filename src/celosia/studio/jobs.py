@@ -108,9 +108,9 @@ class Jobs:
         Args:
             visitor: the token of whoever asks.
             title: what to call it, in the visitor's language.
-            function: a module-level function of `celosia.studio.work`.
+            function: a module-level function of a `jobs` module.
             address: the page that shows its result.
-            arguments: its arguments; the first, its voice, is given by the worker.
+            arguments: its arguments; the first, its progress, is given by the worker.
 
         Raises:
             EngineError: CEL-W022, the visitor has too many jobs already; CEL-W025, her files take

@@ -19,8 +19,8 @@ from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.studio import error_page, guard, language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import NAMES, Language, _, negotiated
-from celosia.studio.retelling import translate
-from celosia.studio.running import studio
+from celosia.studio.runtime import studio
+from celosia.studio.translation import translate
 from celosia.studio.visitors import Visitor
 from celosia.studio.widgets.text import from_library
 
@@ -203,7 +203,7 @@ def _frame(request: Request, door: str) -> Iterator[None]:
     with ui.element("div").classes("celosia-main").props('tabindex="-1"') as middle:
         yield
     with tray:  # not before: its timer would send an asynchronous page before it is whole
-        from celosia.studio.widgets.following import job_list  # noqa: PLC0415 - it uses this module
+        from celosia.studio.widgets.job_progress import job_list  # noqa: PLC0415 - it uses this module
 
         job_list()
     ui.skip_link(_("Skip to the content"), target=middle)

@@ -22,7 +22,7 @@ PAUSE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """What a job says on its way: a step, a part of its result, its result or its fault."""
+    """A message of a job to the studio: a step, a part of its result, its result or its error."""
 
     kind: str
     """`step`, `part`, `done` or `failed`."""
@@ -30,9 +30,10 @@ class JobEvent:
 
 
 class JobProgress:
-    """What a job says with: `voice` is a `Progress`, and `voice.part(value)` shows a part.
+    """Reports the progress of a job: a `Progress`, whose `part(value)` also shows a part.
 
-    A job is a module-level function of `celosia.studio.work` whose first argument is its voice;
+    A job is a module-level function of a `jobs` module whose first argument is its
+    progress;
     its other arguments and its result are plain values, arrays or frames that can be pickled.
     """
 
@@ -72,7 +73,9 @@ def serve(connection: Connection, memory: int, file: int | None = None) -> None:
 def _done(name: str, arguments: dict[str, Any], tell: Callable[[JobEvent], None]) -> JobEvent:
     try:
         module, _, function = name.rpartition(".")
-        return JobEvent("done", getattr(import_module(module), function)(JobProgress(tell), **arguments))
+        return JobEvent(
+            "done", getattr(import_module(module), function)(JobProgress(tell), **arguments)
+        )
     except CelosiaError as error:
         return JobEvent("failed", _placeless(error, str(arguments.get("folder") or "")))
     except MemoryError:
@@ -95,7 +98,11 @@ def _placeless(error: CelosiaError, folder: str) -> CelosiaError:
         return str(value).replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
 
     if folder:
-        error.what, error.why, error.fix = without_folder(error.what), without_folder(error.why), without_folder(error.fix)
+        error.what, error.why, error.fix = (
+            without_folder(error.what),
+            without_folder(error.why),
+            without_folder(error.fix),
+        )
         error.args = tuple(map(without_folder, error.args))
         error.details = {key: without_folder(value) for key, value in error.details.items()}
     return error

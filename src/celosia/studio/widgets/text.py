@@ -6,7 +6,7 @@ import json
 
 from nicegui import ui
 
-from celosia.studio.retelling import Field, translate
+from celosia.studio.translation import Field, translate
 
 
 def name_editor(editor: ui.codemirror, text: str) -> None:

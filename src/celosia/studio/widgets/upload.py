@@ -13,7 +13,7 @@ from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.error_page import Reason, explanation
 from celosia.studio.language import _, number
-from celosia.studio.running import studio
+from celosia.studio.runtime import studio
 from celosia.studio.settings import MEGABYTE
 from celosia.studio.visitors import Work
 
