@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from celosia.cli.exit_codes import _listening
+from celosia.cli.exit_codes import _signal_handlers
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def in_the_background() -> Iterator[None]:
 
 
 def test_a_command_in_the_background_that_is_ended_cleans_up(in_the_background: None) -> None:
-    with pytest.raises(KeyboardInterrupt), _listening() as stopped:
+    with pytest.raises(KeyboardInterrupt), _signal_handlers() as stopped:
         signal.raise_signal(signal.SIGTERM)
     assert stopped.is_set()
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_a_command_in_the_background_still_ignores_a_ctrl_c(in_the_background: None) -> None:
-    with _listening() as stopped:
+    with _signal_handlers() as stopped:
         signal.raise_signal(signal.SIGINT)
     assert not stopped.is_set()
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN

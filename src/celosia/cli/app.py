@@ -193,7 +193,7 @@ def celosia(
         ),
     ] = False,
 ) -> None:
-    """Data privacy under one roof: publish tables, release noisy answers, check every promise.
+    """Data privacy: publish tables and graphs, answer queries privately, and check the guarantees.
 
     **Try it:** `celosia demo`
 
@@ -201,5 +201,5 @@ def celosia(
 
     **Release an answer:** `celosia release mean pay.csv --column pay --lower 0 --upper 9000 -e 0.5`
 
-    **Ask a database:** `celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5`
+    **Query a database:** `celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5`
     """

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from celosia.cli import console, options
-from celosia.cli.callables import guarded, json_input, loaded
+from celosia.cli.callables import guard_callable, load_callable, parse_json
 from celosia.cli.suspects import Suspect, suspects_named
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
@@ -167,12 +167,12 @@ def _own(
             why="Privacy is lost between two inputs that differ by one person.",
             fix="Give both as JSON: --first '[1, 2, 3]' --second '[1, 2]'.",
         )
-    inputs = json_input(first, option="--first"), json_input(second, option="--second")
+    inputs = parse_json(first, option="--first"), parse_json(second, option="--second")
     claimed = None if claim is None else Claim(claim, delta)
-    with loaded(target) as found:
+    with load_callable(target) as found:
         ours = isinstance(found, Mechanism)
         return audit_pair(
-            found if ours else guarded(found, name=target),
+            found if ours else guard_callable(found, name=target),
             *inputs,
             claim=claimed,
             name=str(found) if ours else target,

@@ -69,34 +69,32 @@ def get(
     name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", "-o", help="Where to write: a file; for tpch and watdiv a folder."
-        ),
+        typer.Option("--output", "-o", help="Output file; for tpch and watdiv a folder."),
     ],
     schema: Annotated[
         Path | None, typer.Option(help="Also write its schema with all hierarchies (TOML).")
     ] = None,
-    rows: Annotated[int | None, typer.Option(help="How many rows to generate.")] = None,
+    rows: Annotated[int | None, typer.Option(help="Number of rows to generate.")] = None,
     scale: Annotated[
         float | None,
         typer.Option(
-            help="Of tpch: 0.001 to 10; 1 means six million lines, 0.01 without it. "
-            "Of watdiv: 0.01 to 10; 1 means a million facts, 0.1 without it."
+            help="For tpch: 0.001 to 10; 1 means six million lines; 0.01 by default. "
+            "For watdiv: 0.01 to 10; 1 means a million triples; 0.1 by default."
         ),
     ] = None,
     triples: Annotated[
-        int | None, typer.Option(help="Of watdiv, in place of --scale: how many facts.")
+        int | None, typer.Option(help="For watdiv, instead of --scale: number of triples.")
     ] = None,
     vertices: Annotated[
-        int | None, typer.Option(help="Of network: how many people; 1,000 without it.")
+        int | None, typer.Option(help="For network: number of people; 1,000 by default.")
     ] = None,
     edges: Annotated[
-        int | None, typer.Option(help="Of network: how many contacts; 5 for each of the people.")
+        int | None, typer.Option(help="For network: number of edges; 5 per person by default.")
     ] = None,
     people: Annotated[
-        Path | None, typer.Option(help="Of network: also write what is known of each (a table).")
+        Path | None, typer.Option(help="For network: also write a table of the people.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Another seed gives other rows.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
     path: Annotated[
         Path | None, typer.Option("--path", help="The file that holds the original rows.")
     ] = None,

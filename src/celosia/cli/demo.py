@@ -24,8 +24,14 @@ EXAMPLES = 2
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the files go.")] = FOLDER,
-    k: Annotated[int, typer.Option("--k", help="Each record is one of at least K alike.")] = 5,
+    folder: Annotated[Path, typer.Option(help="Output folder.")] = FOLDER,
+    k: Annotated[
+        int,
+        typer.Option(
+            "--k",
+            help="k-anonymity: every record is one of at least K with equal quasi-identifiers.",
+        ),
+    ] = 5,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:

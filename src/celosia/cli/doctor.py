@@ -30,7 +30,9 @@ def doctor(
     ] = False,
     sbom: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a bill of materials (CycloneDX JSON) as well."),
+        typer.Option(
+            metavar="FILE", help="Also write a software bill of materials (CycloneDX JSON)."
+        ),
     ] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,

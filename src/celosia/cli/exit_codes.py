@@ -1,4 +1,4 @@
-"""How a run of the command line ends: the exit code, and every exception put into words.
+"""Exit codes of the command line, and the error message of every exception.
 
 A message of a foreign exception is never shown, because it may hold cell values.
 """
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 def run(app: typer.Typer) -> tuple[int, CelosiaError | None]:
     """Run the command: how to end, and what to say if it did not go well."""
-    with _listening() as stopped:
+    with _signal_handlers() as stopped:
         try:
             # Not standalone: Typer would print interrupts and errors its own way.
             result = app(standalone_mode=False)
@@ -35,7 +35,7 @@ def run(app: typer.Typer) -> tuple[int, CelosiaError | None]:
             result = INTERRUPTED
         except BaseException as error:  # a panic of Polars is no Exception
             if not stopped.is_set():
-                return _told(error)
+                return _translate_error(error)
             result = INTERRUPTED
     if result == INTERRUPTED:  # Typer turns Ctrl-C into this, or raises Abort in older versions
         return INTERRUPTED, CelosiaError(
@@ -45,7 +45,7 @@ def run(app: typer.Typer) -> tuple[int, CelosiaError | None]:
 
 
 @contextmanager
-def _listening() -> Iterator[Event]:
+def _signal_handlers() -> Iterator[Event]:
     """Whether Ctrl-C was pressed, or the system asked us to end (SIGTERM): temporary files must go.
 
     A library may tell it as an error of its own, or not at all.
@@ -75,8 +75,8 @@ def _listening() -> Iterator[Event]:
             signal.signal(each, does)
 
 
-def _told(error: BaseException) -> tuple[int, CelosiaError | None]:
-    """What an exception means to the user."""
+def _translate_error(error: BaseException) -> tuple[int, CelosiaError | None]:
+    """The exit code of an exception, and the error to show."""
     if isinstance(error, CelosiaError):
         return error.exit_code, error
     if hasattr(error, "format_message"):  # Typer's own: wrong usage
@@ -84,7 +84,7 @@ def _told(error: BaseException) -> tuple[int, CelosiaError | None]:
     if os.environ.get("CELOSIA_DEBUG"):
         raise error
     if isinstance(error, OSError):
-        return MISUSE, refused(error)
+        return MISUSE, system_error(error)
     if isinstance(error, MemoryError):
         return MISUSE, CelosiaError(
             "CEL-I042",
@@ -110,7 +110,7 @@ def _misuse(error: Any) -> CelosiaError | None:
     return CelosiaError("CEL-I040", message, fix=f"See the options and examples: {path} --help")
 
 
-def refused(error: OSError) -> CelosiaError:
+def system_error(error: OSError) -> CelosiaError:
     """The error for what the operating system would not do."""
     # Not the message of the exception: a library may have put cell values into it.
     reason = "" if error.errno is None else f": {os.strerror(error.errno)}"

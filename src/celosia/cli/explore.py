@@ -40,7 +40,7 @@ def explore(
     weights: model_options.Weights = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Then stop, and say how many nodes were tried."),
+        typer.Option(metavar="SECONDS", help="Stop after this time, and list the solutions found."),
     ] = None,
     population: options.Population = None,
     show_all: Annotated[
@@ -81,7 +81,7 @@ def explore(
         sensitive=sensitive,
         other_columns=other_columns,
     )
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read(table, types=roles.types(), **reading)

@@ -34,47 +34,66 @@ EXAMPLES = """**Examples**
 def magnitude(
     table: options.Input,
     by: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="A dimension; one to three of them.")
+        list[str],
+        typer.Option(metavar="COLUMN", help="A dimension of the table; one to three of them."),
     ],
-    value: Annotated[str, typer.Option(metavar="COLUMN", help="What is summed; at least 0.")],
+    value: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The column to sum; its values are at least 0.")
+    ],
     p: Annotated[
-        float | None, typer.Option("--p", help="p% rule: nobody known to p percent by another.")
+        float | None,
+        typer.Option(
+            "--p", help="p% rule: no contributor estimates another's value to within P percent."
+        ),
     ] = None,
     pq: Annotated[
         str | None, typer.Option("--pq", metavar="P:Q", help="Prior-posterior rule, such as 10:50.")
     ] = None,
     dominance: Annotated[
         str | None,
-        typer.Option(metavar="N:K", help="The N largest make up at most K percent, such as 2:85."),
+        typer.Option(
+            metavar="N:K",
+            help="Dominance rule: the N largest hold at most K percent, such as 2:85.",
+        ),
     ] = None,
     minimum_frequency: Annotated[
-        int | None, typer.Option(metavar="N", help="At least N contributors in a cell.")
+        int | None,
+        typer.Option(metavar="N", help="Frequency rule: at least N contributors per cell."),
     ] = None,
     unit: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Who a record belongs to; else each is a contributor."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that names the contributor; by default every record is one.",
+        ),
     ] = None,
     cost: Annotated[
-        str, typer.Option(help="What to lose least of: cells, value or contributors.")
+        str, typer.Option(help="Cost to minimise: cells, value or contributors.")
     ] = "cells",
     round_to: Annotated[
         float | None,
-        typer.Option("--round", metavar="BASE", help="Round with totals instead of suppressing."),
+        typer.Option(
+            "--round",
+            metavar="BASE",
+            help="Controlled rounding to this base, instead of suppression.",
+        ),
     ] = None,
     random: Annotated[
-        bool, typer.Option("--random", help="With --round: at random and unbiased.")
+        bool, typer.Option("--random", help="With --round: round at random, without bias.")
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat --random; makes the table a simulation.")
+        int | None, typer.Option(help="Seed of --random; makes the table a simulation.")
     ] = None,
-    total: Annotated[str, typer.Option(help="What a total is called.")] = "Total",
+    total: Annotated[str, typer.Option(help="Label of the totals.")] = "Total",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the table goes; its suffix names the format."),
+        typer.Option("--output", "-o", help="Output file; its suffix sets the format."),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write the audit for the officer (one HTML file, not to be published)."),
+        typer.Option(
+            help="Write an audit for the data officer (one HTML file; do not publish it)."
+        ),
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -95,7 +114,7 @@ def magnitude(
     rules = _rules(p, pq, dominance, minimum_frequency)
     _check(rules, round_to, random=random, seed=seed, report=report)
     largest = max([3, *(getattr(rule, "n", 0) for rule in rules if rule.kind == "dominance")])
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         sums = magnitude_table(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, engines, options
-from celosia.cli.release_summary import warn
+from celosia.cli.release_summary import show_warnings
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,19 +50,25 @@ def _methods(wanted: bool) -> None:
 def mask(
     table: engines.Table,
     recipe: Annotated[
-        Path | None, typer.Option("--recipe", "-r", help="Roles and steps (TOML).")
+        Path | None,
+        typer.Option("--recipe", "-r", help="The recipe: column roles and masking steps (TOML)."),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="Instead of a recipe: one method (see --methods).")
+        str | None, typer.Option(help="One masking method, instead of a recipe (see --methods).")
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", metavar="COLUMN", help="With --method: what it masks."),
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="COLUMN",
+            help="With --method: a column to mask; may be repeated.",
+        ),
     ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="With --method: a parameter, as in a recipe."
+            "--set", metavar="NAME=VALUE", help="With --method: a parameter, in TOML notation."
         ),
     ] = None,
     schema: options.SchemaFile = None,
@@ -77,11 +83,11 @@ def mask(
     keep_order: Annotated[
         bool,
         typer.Option(
-            "--keep-order", help="Do not shuffle the rows (their order tells who is who)."
+            "--keep-order", help="Do not shuffle the rows (their order re-identifies records)."
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat every draw; makes the release a simulation.")
+        int | None, typer.Option(help="Seed of the random draws; makes the release a simulation.")
     ] = None,
     listed: Annotated[
         bool,
@@ -118,7 +124,7 @@ def mask(
     from celosia.tables import masking
     from celosia.tables.masking.reading import read_for
 
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     engines.check_options(
         engine,
         url,
@@ -147,7 +153,7 @@ def mask(
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         if engine is not None and output is not None:
-            with engines.opened(engine, url) as there:
+            with engines.open_engine(engine, url) as there:
                 release = masking.mask_on(
                     there,
                     table,
@@ -172,7 +178,7 @@ def mask(
             release = made
     if report is not None:
         release.report(report, overwrite=overwrite)
-    tell(release, file, report, as_json=as_json)
+    show_masked_table(release, file, report, as_json=as_json)
 
 
 mask.__doc__ = f"{mask.__doc__}\n\n{EXAMPLES}"
@@ -198,11 +204,15 @@ def _recipe(
         )
     if recipe is not None:
         return Recipe.load(recipe)
-    step = {"method": method, "columns": columns or [], **dict(map(setting, parameters or ()))}
+    step = {
+        "method": method,
+        "columns": columns or [],
+        **dict(map(parse_setting, parameters or ())),
+    }
     return Recipe.from_table({"steps": [step]}, schema=options.schema_from(schema, **roles))
 
 
-def setting(text: str) -> tuple[str, Any]:
+def parse_setting(text: str) -> tuple[str, Any]:
     """A parameter of a method, as a recipe has it."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
@@ -212,11 +222,13 @@ def setting(text: str) -> tuple[str, Any]:
     return name.strip(), options.value(value)
 
 
-def tell(release: Masking, output: Path | None, report: Path | None, *, as_json: bool) -> None:
+def show_masked_table(
+    release: Masking, output: Path | None, report: Path | None, *, as_json: bool
+) -> None:
     """Say what was done, what was measured and where it lies, the most important line last."""
     from celosia.core.release import certificate_path
 
-    warn(release)
+    show_warnings(release)
     if as_json:
         console.show_json(release.certificate())
         return

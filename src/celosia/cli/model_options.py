@@ -1,4 +1,4 @@
-"""What may be asked of a release: models, metrics and levels, as options and as values."""
+"""Options for privacy models, metrics and levels, and their translation to values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from celosia.tables.metrics import Metric
 
 K = Annotated[
-    int | None, typer.Option("--k", help="Each released record is one of at least K alike.")
+    int | None,
+    typer.Option(
+        "--k",
+        help="k-anonymity: every record is one of at least K with equal quasi-identifiers.",
+    ),
 ]
 L = Annotated[
     list[str] | None,
@@ -46,7 +50,7 @@ MetricName = Annotated[
     typer.Option(
         "--metric",
         metavar="NAME",
-        help="What to keep least: loss (by default), precision, height, discernibility, "
+        help="Metric to minimise: loss (the default), precision, height, discernibility, "
         "average-class-size, entropy or ambiguity.",
     ),
 ]
@@ -55,11 +59,12 @@ Weights = Annotated[
     typer.Option(
         "--weight",
         metavar="COLUMN=NUMBER",
-        help="How much a column counts (1 if not given); may be repeated.",
+        help="Weight of a column in the metric (1 by default); may be repeated.",
     ),
 ]
 IDENTITY_OPEN = (
-    "no model here hides whose record is whose: a person may still be picked out. Add --k 5."
+    "these models do not prevent re-identification: an attacker may still find the record of a "
+    "person. Add --k 5."
 )
 
 
@@ -92,7 +97,7 @@ def models_from(
 
 
 def hides_identity(models: Sequence[Model]) -> bool:
-    """Whether some of the models hides whose record is whose."""
+    """Whether one of the models prevents re-identification."""
     from celosia.tables.models.gaps import IDENTITY
 
     return not all(IDENTITY in model.leaves_open() for model in models)

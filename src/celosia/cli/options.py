@@ -1,4 +1,4 @@
-"""Options that several commands share, each defined once, and their translation to values."""
+"""Options that several commands share, and their translation to values."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ SchemaFile = Annotated[
 QuasiIdentifiers = Annotated[
     list[str] | None,
     typer.Option(
-        "--quasi-identifier", "-q", metavar="COLUMN", help="Instead of a schema; may be repeated."
+        "--quasi-identifier",
+        "-q",
+        metavar="COLUMN",
+        help="A quasi-identifier, instead of a schema; may be repeated.",
     ),
 ]
 Sensitive = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="With -q: released as it is.")
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="With -q: a sensitive column, released unchanged."),
 ]
 Identifiers = Annotated[
     list[str] | None,
-    typer.Option("--identifier", metavar="COLUMN", help="With -q: never released."),
+    typer.Option("--identifier", metavar="COLUMN", help="With -q: an identifier, never released."),
 ]
 OtherColumns = Annotated[
     str | None,
@@ -42,30 +46,28 @@ OtherColumns = Annotated[
 ]
 Population = Annotated[
     Path | None,
-    typer.Option(help="The table of all people that this one is a sample of."),
+    typer.Option(help="The population table, of which this table is a sample."),
 ]
 SamplingFraction = Annotated[
     float | None,
-    typer.Option(help="Which share of the population is in the table, such as 0.1."),
+    typer.Option(help="Share of the population that is in the table, such as 0.1."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite files that exist.")]
 Delimiter = Annotated[
-    str | None, typer.Option(help="Field separator of a CSV file; guessed if not given.")
+    str | None, typer.Option(help="Field separator of a CSV file; detected by default.")
 ]
-Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of a text file; guessed if not given.")
-]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; detected by default.")]
 Header = Annotated[
     bool | None,
     typer.Option(
-        "--header/--no-header", help="Whether a CSV file names its columns; else guessed."
+        "--header/--no-header", help="Whether a CSV file has column names; detected by default."
     ),
 ]
 Decimal = Annotated[
     str | None,
     typer.Option(
-        metavar="MARK", help="Decimal mark of a CSV file, '.' or ','; guessed if not given."
+        metavar="MARK", help="Decimal mark of a CSV file, '.' or ','; detected by default."
     ),
 ]
 
@@ -111,7 +113,7 @@ def check_output_paths(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """How to read a table from a file."""
 
     delimiter: str | None = None

@@ -1,4 +1,4 @@
-"""Where ledgers are, and secrets that no command may hold."""
+"""Addresses of ledgers and engines; secrets come from variables, never from a command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from celosia.core.errors import InputError
 
 
 def resolve_address(written: str) -> str:
-    """Where a ledger is: what a variable says, or the place itself.
+    """The address of a ledger or engine: the value of a variable (`$NAME`), or the text itself.
 
     Raises:
         InputError: CEL-Q204 the variable is not set, CEL-Q205 an address with a password.
@@ -30,7 +30,7 @@ def read_variable(written: str) -> str:
         raise InputError(
             "CEL-Q204",
             f"the variable {name} is not set.",
-            why="What is secret is not written into a command, which others may see.",
+            why="Secrets are not written into a command, because other users can see it.",
             fix=f"Set it: export {name}=...",
         )
     return value
@@ -48,12 +48,12 @@ def check_address(written: str) -> str:
         parts = urlsplit(written)
         secret = parts.password is not None or "password" in parse_qs(parts.query)
     except ValueError:
-        secret = False  # whoever opens it says what is wrong with it
+        secret = False  # opening it will say what is wrong with it
     if secret:
         raise InputError(
             "CEL-Q205",
             "the address holds a password.",
-            why="Who lists the commands that run would see it.",
+            why="Anyone who can list running processes could read the password.",
             fix="Put the address into a variable, and give its name: '$LEDGER'.",
         )
     return written

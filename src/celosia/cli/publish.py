@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, engines, model_options, options
-from celosia.cli.release_summary import show_release, warn
+from celosia.cli.release_summary import show_release, show_warnings
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,19 +66,22 @@ def publish(
         typer.Option(help="lattice (the optimum), or mondrian or mondrian-relaxed (finer, fast)."),
     ] = "lattice",
     local: Annotated[
-        bool, typer.Option("--local", help="Recode suppressed records again by themselves.")
+        bool,
+        typer.Option("--local", help="Local recoding: recode the suppressed records once more."),
     ] = False,
     levels: Annotated[
         list[str] | None,
         typer.Option(
             "--level",
             metavar="COLUMN=LEVEL",
-            help="Choose the levels yourself (see celosia explore); columns not named stay raw.",
+            help="Set the generalisation levels (see celosia explore); other columns stay raw.",
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Then take the best so far, and say how good it is."),
+        typer.Option(
+            metavar="SECONDS", help="Stop after this time, and publish the best solution found."
+        ),
     ] = None,
     population: options.Population = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
@@ -88,14 +91,14 @@ def publish(
     keep_order: Annotated[
         bool,
         typer.Option(
-            "--keep-order", help="Do not shuffle the rows (their order may tell who is who)."
+            "--keep-order", help="Do not shuffle the rows (their order may re-identify records)."
         ),
     ] = False,
     drop_suppressed: Annotated[
         bool, typer.Option("--drop-suppressed", help="Leave suppressed records out of the file.")
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat the shuffle; makes the release a simulation.")
+        int | None, typer.Option(help="Seed of the shuffle; makes the release a simulation.")
     ] = None,
     stream: Annotated[
         bool | None,
@@ -122,7 +125,7 @@ def publish(
     from celosia.tables.wish import Wish
 
     # Before any work, not after minutes of it.
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     engines.check_options(
         engine, url, certificate, output,
         others={
@@ -171,7 +174,7 @@ def publish(
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         wish["progress"] = progress
         if engine is not None and output is not None:
-            with engines.opened(engine, url) as there:
+            with engines.open_engine(engine, url) as there:
                 release = tables.publish_on(
                     there, table, output, roles, models, method=method, certificate=certificate,
                     overwrite=overwrite, **wish,
@@ -192,7 +195,7 @@ def publish(
     if not model_options.hides_identity(models):
         console.note(f"Warning: {model_options.IDENTITY_OPEN}")
     if as_json:
-        warn(release)
+        show_warnings(release)
         console.show_json(release.certificate())
     else:
         show_release(release, file, report, roles)

@@ -48,7 +48,7 @@ def show_release(
     chosen = release.provenance.parameters.get("levels") is not None
     console.show(f"method: {solution.method}; metric: {solution.metric} {solution.score:.3%}")
     console.show(f"search: {how_found(solution, chosen=chosen)}")
-    warn(release)
+    show_warnings(release)
     if schema is not None:
         _advise(release, schema)
     beside = None if output is None else certificate_path(output)
@@ -78,7 +78,7 @@ def _advise(release: PublishedTable, schema: Schema) -> None:
         )
 
 
-def warn(release: Release) -> None:
+def show_warnings(release: Release) -> None:
     """Say what the release warns of, and whether it is only a simulation."""
     for warning in release.warnings:
         console.note(f"Warning: {warning}")

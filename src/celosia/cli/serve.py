@@ -48,7 +48,7 @@ def serve(
     host: Annotated[
         str, typer.Option(help="Where to listen; other machines only reach another one.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8440,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8440,
     tokens: TokensFile = None,
     ledger: Annotated[
         str | None,
@@ -63,7 +63,7 @@ def serve(
         typer.Option(metavar="FILE", help="Who asked what, when; beside the policy without it."),
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For HTTPS (PEM).")
+        Path | None, typer.Option(metavar="FILE", help="Certificate for HTTPS (PEM).")
     ] = None,
     key: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The private key of the certificate (PEM).")

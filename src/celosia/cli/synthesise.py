@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.mask import setting, tell
+from celosia.cli.mask import parse_setting, show_masked_table
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,32 +39,37 @@ def synthesise(
     ] = "copula",
     parameters: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, as in TOML."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A parameter of the method, in TOML notation."
+        ),
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(help="How many rows to make; by default as many as given.")
+        int | None,
+        typer.Option(help="Number of synthetic rows; by default as many as in the table."),
     ] = None,
     identifiers: Annotated[
         list[str] | None,
-        typer.Option("--identifier", metavar="COLUMN", help="Left out; may be repeated."),
+        typer.Option(
+            "--identifier", metavar="COLUMN", help="An identifier, left out; may be repeated."
+        ),
     ] = None,
     sensitive: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="How well it can be told from the others is measured."),
+        typer.Option(metavar="COLUMN", help="Measure how well the other columns predict it."),
     ] = None,
     holdout: Annotated[
         Path | None,
-        typer.Option(help="People who were not in the table, to try membership inference."),
+        typer.Option(help="Records outside the table, for membership inference."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the release goes; its suffix names the format."),
+        typer.Option("--output", "-o", help="Output file; its suffix sets the format."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat every draw; makes the release a simulation.")
+        int | None, typer.Option(help="Seed of the random draws; makes the release a simulation.")
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -89,7 +94,7 @@ def synthesise(
     options.check_output_paths(places, inputs=(table, holdout), overwrite=overwrite)
     if output is not None:
         format_of(output)
-    chosen = dict(map(setting, parameters or ())) | ({} if rows is None else {"rows": rows})
+    chosen = dict(map(parse_setting, parameters or ())) | ({} if rows is None else {"rows": rows})
     made = masking.method_from(method, chosen)
     _check_new_rows(made)
     roles = Schema.of(
@@ -98,7 +103,7 @@ def synthesise(
         sensitive=sensitive or (),
         other_columns=Role.INSENSITIVE,
     )
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         progress(Step("Reading the file", 0))
@@ -113,7 +118,7 @@ def synthesise(
             release.save(output, overwrite=overwrite)
     if report is not None:
         release.report(report, overwrite=overwrite)
-    tell(release, output, report, as_json=as_json)
+    show_masked_table(release, output, report, as_json=as_json)
 
 
 def _check_new_rows(method: Method) -> None:

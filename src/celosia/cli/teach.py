@@ -29,7 +29,9 @@ EXAMPLES = """**Examples**
 def teach(
     algorithm: Annotated[str, typer.Argument(help=f"One of {', '.join(ALGORITHMS)}.")],
     table: options.Input,
-    k: Annotated[int, typer.Option("--k", help="Records that each class must have at least.")] = 5,
+    k: Annotated[
+        int, typer.Option("--k", help="Minimum number of records of an equivalence class.")
+    ] = 5,
     schema: options.SchemaFile = None,
     suppression: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
@@ -70,7 +72,7 @@ def teach(
         sensitive=sensitive,
         other_columns=other_columns,
     )
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         frame = read(table, types=roles.types(), **reading)
         check_table(frame, roles)

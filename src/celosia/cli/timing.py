@@ -20,16 +20,14 @@ EXAMPLES = """**Examples**
 
 
 def timing(
-    runs: Annotated[
-        int, typer.Option(help="How often each question is asked of each database.")
-    ] = 20,
+    runs: Annotated[int, typer.Option(help="Number of runs of each query on each database.")] = 20,
     door: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="python, http or command; may be repeated."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Ask only this question; may be repeated."),
+        typer.Option(metavar="NAME", help="Run only this query; may be repeated."),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -105,7 +105,7 @@ def attack(
     levels = model_options.levels_from(similar, option="--similar") or {}
     widths = model_options.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         frame = read_released(table, roles, **reading)

@@ -48,7 +48,7 @@ def check(
     models = model_options.models_from(k, diversity, closeness, model)
     rest = None if schema is not None else "insensitive"
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive, other_columns=rest)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read_released(table, roles, **reading)

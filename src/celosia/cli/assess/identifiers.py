@@ -36,7 +36,7 @@ def identifiers(
     from celosia.tables.schema_draft import draft_schema
 
     options.check_output_paths({"the schema": output}, inputs=(table,), overwrite=overwrite)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         draft = draft_schema(read(table, **reading), progress=progress)

@@ -74,7 +74,7 @@ def individual(
             fix="Leave it out to count an empty key as a value of its own.",
         )
     keys = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read(table, **reading)

@@ -69,7 +69,7 @@ def linkage(
         {"the report": report}, inputs=(original, masked), overwrite=overwrite
     )
     models = compared.regressions(regression)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         before, after = read(original, **reading), read(masked, **reading)

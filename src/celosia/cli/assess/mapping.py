@@ -71,7 +71,7 @@ def map_maskings(
     places = {"the plot": plot, "the report": report}
     options.check_output_paths(places, inputs=(table,), overwrite=overwrite)
     tried = None if not methods else _tried(methods)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         found = masking.map_methods(

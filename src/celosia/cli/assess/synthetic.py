@@ -58,7 +58,7 @@ def synthetic(
         {"the report": report}, inputs=(original, made, holdout), overwrite=overwrite
     )
     models = compared.regressions(regression)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         found = synthetic_account(

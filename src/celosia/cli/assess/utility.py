@@ -70,7 +70,7 @@ def utility(
         {"the report": report}, inputs=(original, released, schema), overwrite=overwrite
     )
     roles = options.schema_from(schema, quasi_identifiers)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         before = read(original, types=roles.types(), **reading)

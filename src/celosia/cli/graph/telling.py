@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
-from celosia.cli.release_summary import warn
+from celosia.cli.release_summary import show_warnings
 
 if TYPE_CHECKING:
     from celosia.graphs.attacks import GraphAttack
@@ -23,7 +23,7 @@ def published(
     from celosia.core.release import certificate_path
     from celosia.graphs.report import LEFT_OUT
 
-    warn(release)
+    show_warnings(release)
     if as_json:
         # Beside a differentially private release nothing exact is told that could be passed on.
         exact = {"reading": reading.as_dict()} if release.guarantee.neighbours is None else {}

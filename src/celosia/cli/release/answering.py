@@ -115,7 +115,7 @@ def _read(settings: Settings, wish: Wish, mechanism: Mechanism[Any, Any]) -> pl.
     from celosia.frames import as_text
     from celosia.mechanisms.picking import read_for
 
-    reading = options.Reading(
+    reading = options.ReadOptions(
         settings.delimiter, settings.encoding, settings.header, settings.decimal
     )
     column = settings.column

@@ -74,8 +74,10 @@ def translate_value(value: Any) -> Any:
 
     >>> from celosia.studio.language import chosen
     >>> token = chosen.set("es")
-    >>> translate_value("exponential, monotone, chance of score 2"), translate_value("PCMS k=16, m=16"), translate_value(0.5)
-    ('exponencial, monótono, probabilidad de la puntuación 2', 'PCMS k=16, m=16', 0.5)
+    >>> translate_value("exponential, monotone, chance of score 2")
+    'exponencial, monótono, probabilidad de la puntuación 2'
+    >>> translate_value("PCMS k=16, m=16"), translate_value(0.5)
+    ('PCMS k=16, m=16', 0.5)
     >>> chosen.reset(token)
     """
     if not isinstance(value, str):
