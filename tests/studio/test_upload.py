@@ -91,7 +91,7 @@ def test_what_the_server_refuses_is_told(visit: Visit) -> None:
         page.unroute("**/upload/**")
     page.route("**/upload/**", lambda route: route.abort())
     bring(page, "people.csv")
-    expect(text(page)).to_contain_text("did not arrive")
+    expect(text(page)).to_contain_text("upload failed")
     page.unroute("**/upload/**")
     visit.complaints.clear()  # the console notes each of them
     bring(page, "people.csv")

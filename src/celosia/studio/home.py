@@ -9,7 +9,7 @@ from celosia.studio.language import _
 from celosia.studio.shell import page
 
 
-@page("/", "Data privacy under one roof")
+@page("/", "Data privacy: publish, query, collect and check")
 def home() -> None:
     """Say what this is and show the doors."""
     ui.label("Celosía").classes("celosia-h1").props("role=heading aria-level=1")
@@ -32,7 +32,7 @@ def home() -> None:
                 ui.label(_(name)).classes("celosia-h3").props("role=heading aria-level=3")
                 ui.label(sentences[address]).style("color: var(--ink)")
     _heading(_("Try with sample data"))
-    ui.label(_("Nothing to install and nothing to bring: three clicks to a result."))
+    ui.label(_("No installation and no data needed: three clicks to a result."))
     with ui.element("ul").classes("celosia-samples"):
         for address, link, text in _samples():
             with ui.element("li"):
@@ -56,9 +56,12 @@ def _sentences() -> dict[str, str]:
         ),
         "/mask": _("Change the cells instead of generalising them, or make an artificial table."),
         "/graphs": _("Protect a social network: draw it before and after, attack it, measure it."),
-        "/collect": _("Learn from many devices without learning about any: watch it converge."),
-        "/query": _("Ask SQL or SPARQL of data that you may not see, under a privacy budget."),
-        "/statistics": _("Every published result that we build on, beside ours."),
+        "/collect": _(
+            "Local differential privacy: estimate frequencies from randomised "
+            "reports, and watch the estimates converge."
+        ),
+        "/query": _("Query private data in SQL or SPARQL, within a privacy budget."),
+        "/statistics": _("Published results beside our own computation of them."),
     }
 
 
@@ -72,7 +75,7 @@ def _samples() -> list[tuple[str, str, str]]:
         ),
         (
             "/learn/k-anonymity",
-            _("Hide eleven people among each other"),
+            _("Protect eleven people with k-anonymity"),
             _("Move k and watch the table, its classes, its loss and its risk."),
         ),
         (
@@ -87,12 +90,12 @@ def _samples() -> list[tuple[str, str, str]]:
         ),
         (
             "/collect",
-            _("Listen to devices that hide their answers"),
-            _("Reports with noise come in, and the histogram finds its shape."),
+            _("Collect from devices that randomise their answers"),
+            _("Randomised reports arrive, and the histogram takes its shape."),
         ),
         (
             "/query",
-            _("Ask a shop under a budget"),
+            _("Query a shop within a budget"),
             _("Each answer has noise, an interval and a price."),
         ),
     ]
@@ -116,7 +119,8 @@ def _for_whom() -> None:
             ui.label(_("Data officers")).classes("celosia-h3").props("role=heading aria-level=3")
             ui.label(
                 _(
-                    "Bring a table, see who could be found in it, compare all ways to protect it, "
-                    "and take the data with a report and the command that does the same again."
+                    "Upload a table, see which records could be re-identified, compare all "
+                    "solutions, and download the release with a report and the command that "
+                    "repeats it."
                 )
             )

@@ -126,7 +126,7 @@ class Jobs:
                 raise EngineError(
                     "CEL-W022",
                     f"you have {self._most} jobs waiting or running already.",
-                    why="Everybody here shares the same machine.",
+                    why="All visitors share the same machine.",
                     fix="Wait for one to end, or cancel one.",
                 )
             for old in [each for each in mine if each.over][: -KEPT or None]:

@@ -335,8 +335,8 @@ def fault(error: Exception) -> EngineError:
     return EngineError(
         FAULT,
         "the page met a fault of ours.",
-        why="What went wrong is not shown, because it may hold values of your table.",
-        fix="Go back and try it otherwise, and tell us what you did.",
+        why="The details are not shown, because they may contain values of your table.",
+        fix="Go back and try another way, and report what you did.",
     )
 
 

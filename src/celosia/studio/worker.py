@@ -139,6 +139,6 @@ def _fault() -> EngineError:
     return EngineError(
         "CEL-W021",
         "the job ended with a fault of ours.",
-        why="What went wrong is not shown, because it may hold values of your table.",
+        why="The details are not shown, because they may contain values of your table.",
         fix="Try it on the command line, which says more, and tell us.",
     )

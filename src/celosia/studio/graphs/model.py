@@ -29,7 +29,7 @@ SUFFIXES = (
 """Kinds of files that hold a graph."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "Everybody among k": ("k-degree", "vertex-addition", "k-neighbourhood", "k-automorphism"),
+    "k-anonymity of vertices": ("k-degree", "vertex-addition", "k-neighbourhood", "k-automorphism"),
     "Random changes": (
         "random-switch",
         "random-perturbation",
@@ -57,7 +57,7 @@ TITLES: dict[str, str] = {
     "random-switch": "Random switches",
     "relabelling": "Random numbers for names",
     "relevance": "Changes of low relevance",
-    "sangreea": "Groups of like vertices (SaNGreeA)",
+    "sangreea": "Groups of similar vertices (SaNGreeA)",
     "spectral-add-delete": "Add and delete by the spectrum",
     "spectral-switch": "Switches by the spectrum",
     "uncertain": "Uncertain graph",

@@ -85,10 +85,10 @@ def _individual(result: Mapping[str, Any]) -> list[Figure]:
 def _attributes(risk: Mapping[str, Any]) -> list[Figure]:
     return [
         (
-            _("{column} told", column=each["column"]),
+            _("{column} inferred", column=each["column"]),
             percent(each["attack"]) if each["measure"] == "accuracy" else short(each["attack"]),
             _(
-                "How well the sensitive column is told from the others; without the table it is "
+                "How often the other columns predict the sensitive one; without the table "
                 "{baseline}.",
                 baseline=percent(each["baseline"])
                 if each["measure"] == "accuracy"
@@ -167,12 +167,12 @@ def privacy_figures(result: Mapping[str, Any]) -> list[Figure]:
             meaning += " " + _(
                 "Of people held back it repeats {share} by chance.", share=percent(chance["share"])
             )
-        found.append((_("Real people repeated"), percent(replicas["share"]), meaning))
+        found.append((_("Real records repeated"), percent(replicas["share"]), meaning))
     if risk.get("membership") is not None:
         member = risk["membership"]
         found.append(
             (
-                _("Membership told"),
+                _("Membership inferred"),
                 percent(member["auc"]),
                 _(
                     "How often whoever was in the table looks nearer than whoever was held back; "
@@ -186,7 +186,7 @@ def privacy_figures(result: Mapping[str, Any]) -> list[Figure]:
     if near is not None:
         found += [
             (
-                _("Distance to real people"),
+                _("Distance to real records"),
                 short(near["median_made"]),
                 _(
                     "Median distance of a made record to the nearest real one; real ones are "

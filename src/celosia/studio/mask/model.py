@@ -16,7 +16,7 @@ ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 """What a column may be."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "Groups of like records": (
+    "Groups of similar records": (
         "mdav",
         "microaggregation",
         "v-mdav",

@@ -121,18 +121,24 @@ def title(name: str) -> str:
 def purpose(name: str) -> str:
     """Why one would add a model, in a sentence."""
     return {
-        "k-anonymity": _("Nobody can be singled out: each record hides among k alike."),
+        "k-anonymity": _("Each record has the same quasi-identifiers as at least k - 1 others."),
         "distinct-diversity": _("Each group holds at least l different sensitive values."),
         "entropy-diversity": _("Sensitive values are spread evenly in each group, not just many."),
         "recursive-diversity": _("The most common sensitive value of a group is not too common."),
         "t-closeness": _("Each group looks like the whole table in its sensitive values."),
         "beta-likeness": _("No sensitive value is much likelier in a group than in the table."),
         "delta-disclosure": _("No sensitive value is much likelier or much rarer in a group."),
-        "alpha-k": _("k alike, and no sensitive value fills more than a share alpha of a group."),
-        "p-sensitive": _("k alike, and at least p different sensitive values in each group."),
+        "alpha-k": _(
+            "Groups of at least k records, in which no sensitive value has a share above alpha."
+        ),
+        "p-sensitive": _(
+            "Groups of at least k records with at least p different sensitive values."
+        ),
         "average-risk": _("On average a record is re-identified with at most this chance."),
         "k-map": _("Each record fits at least k people of the population it is a sample of."),
-        "delta-presence": _("Nobody can tell whether somebody of the population is in the table."),
+        "delta-presence": _(
+            "Bounds the probability that a person of the population is in the table."
+        ),
         "population-uniqueness": _("By estimate, few people are unique in the population."),
     }[name]
 
@@ -145,13 +151,13 @@ def promise(model: Mapping[str, Any]) -> str:
     value: Any = model.get
     return {
         "k-anonymity": lambda: _(
-            "Whoever knows a person's quasi-identifiers finds at least {k} records that fit, and "
-            "guesses right with a chance of at most {chance}.",
+            "An attacker who knows the quasi-identifiers of a person finds at least {k} "
+            "matching records, and picks the right one with probability at most {chance}.",
             k=number(value("k")),
             chance=percent(1 / max(1, value("k"))),
         ),
         "distinct-diversity": lambda: _(
-            "Each group of alike records has at least {l} different values of {what}.",
+            "Each equivalence class has at least {l} different values of {what}.",
             l=number(value("l")),
             what=what,
         ),
@@ -223,8 +229,8 @@ def caveat(names: set[str]) -> str:
     hiding = {"k-anonymity", "alpha-k", "p-sensitive"}
     if not names & (hiding | {"average-risk", "k-map", "population-uniqueness"}):
         return _(
-            "Left open: whose record is whose. Without k-anonymity a person may still be "
-            "picked out; add k-anonymity."
+            "Not covered: re-identification. Without k-anonymity an attacker may still find "
+            "the record of a person; add k-anonymity."
         )
     if names & {"t-closeness", "beta-likeness", "delta-disclosure"}:
         return _(

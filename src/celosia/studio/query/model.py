@@ -43,7 +43,7 @@ SQL_EXAMPLES = (
         "The mean price of an order since 1995",
         "SELECT avg(totalprice) AS price\nFROM orders\nWHERE orderdate >= DATE '1995-01-01'",
     ),
-    ("Somebody's own orders (refused)", "SELECT orderkey FROM orders WHERE custkey = 7"),
+    ("The orders of one customer (refused)", "SELECT orderkey FROM orders WHERE custkey = 7"),
 )
 SPARQL_EXAMPLES = (
     (
@@ -57,7 +57,7 @@ SPARQL_EXAMPLES = (
         "SELECT (COUNT(*) AS ?likes)\nWHERE { ?who wsdbm:likes ?product }",
     ),
     (
-        "Whom does somebody follow? (refused)",
+        "Whom does one person follow? (refused)",
         "PREFIX wsdbm: <http://db.uwaterloo.ca/~galuc/wsdbm/>\n"
         "SELECT ?other\nWHERE { wsdbm:User1 wsdbm:follows ?other }",
     ),
@@ -119,7 +119,7 @@ def method_label(name: str) -> str:
         "global": _("the bounds of the policy"),
         "elastic": _("elastic sensitivity"),
         "rank": _("rank of the rows"),
-        "public": _("nothing private takes part"),
+        "public": _("no private data is used"),
     }.get(name, name)
 
 

@@ -31,7 +31,7 @@ from celosia.studio.widgets.method_form import (
     summary_of,
 )
 
-FAMILIES = {"Measured, not promised": model.PLAIN, "With a privacy loss": model.PRIVATE}
+FAMILIES = {"Measured, without a guarantee": model.PLAIN, "With a privacy loss": model.PRIVATE}
 
 
 @page("/synthesise/{work_id}", "Mask and synthesise", door="/mask")
@@ -54,8 +54,9 @@ def _choice(workbench: MaskWorkbench) -> dict[str, Any]:
 def _choose(workbench: MaskWorkbench) -> None:
     lead(
         _(
-            "New rows that nobody is, drawn from a model of the table. Without a privacy loss "
-            "nothing is promised: it is measured how many real people are repeated."
+            "Synthetic rows: none of them is a real person's record. They are drawn from a "
+            "model of the table. Without a privacy loss there is no guarantee: the studio "
+            "measures how many real records are repeated."
         )
     )
     if workbench.work.load("synthetic") is not None:
@@ -77,7 +78,7 @@ def _choose(workbench: MaskWorkbench) -> None:
             'data-test="run"'
         )
         ui.checkbox(
-            _("Hold back a fifth, and try to tell who was in the table"),
+            _("Hold back a fifth of the records for a membership inference attack"),
             value=bool(workbench.state.get("holdout")),
             on_change=lambda event: workbench.save(holdout=bool(event.value)),
         )
@@ -132,11 +133,11 @@ def _declared(workbench: MaskWorkbench, choice: Mapping[str, Any], draw: Any) ->
     """What is public of each column: the only thing that a private method may know beforehand."""
     state: dict[str, Any] = workbench.work.load("declared") or {}
     with ui.card().classes("w-full q-mt-md"):
-        heading(_("What is public of the columns"))
+        heading(_("Public facts about the columns"))
         quiet(
             _(
-                "A private method must not look at the data to learn which values there are: say "
-                "what everybody knows, such as ages from 0 to 100."
+                "A private method must not learn the possible values from the data: enter "
+                "public bounds, such as ages from 0 to 100."
             )
         )
         place = ui.element("div").classes("w-full")
@@ -146,11 +147,12 @@ def _declared(workbench: MaskWorkbench, choice: Mapping[str, Any], draw: Any) ->
         else:
             notice(
                 _(
-                    "Values taken from the data itself break the promise: a single person's value "
-                    "may show. Use them to try the method, not to publish."
+                    "Values taken from the data break the guarantee, because they may "
+                    "disclose the value of one person. Use them to try the method, not to "
+                    "publish."
                 )
             )
-            label = _("Take the values from the data all the same")
+            label = _("Use the values from the data")
 
         def fill() -> None:
             place.clear()
@@ -271,14 +273,14 @@ async def _result(workbench: MaskWorkbench) -> None:
         heading(_("Distance to the nearest real record"))
         quiet(
             _(
-                "A good synthetic table is about as far from real people as they are from each "
-                "other. A peak at 0 that the dashed line lacks means copies. A category that "
-                "differs counts as one standard deviation."
+                "In a good synthetic table, rows are about as far from real records as real "
+                "records from each other. A peak at 0 that the dashed line lacks means "
+                "copies. A different category counts as one standard deviation."
             )
         )
         charts.nearest(result["nearest"])
     heading(_("Side by side"))
-    quiet(_("No row on the right is anybody on the left."))
+    quiet(_("Rows on the right do not correspond to rows on the left."))
     sides = await run.io_bound(both_sides, workbench.work.folder, ("real", "made"))
     if sides is not None:  # None where the studio is closing
         side_by_side(*sides, (_("Original"), _("Synthetic")))
@@ -293,7 +295,7 @@ async def _result(workbench: MaskWorkbench) -> None:
 
 
 def _take(workbench: MaskWorkbench, result: Mapping[str, Any]) -> None:
-    heading(_("Take it with you"))
+    heading(_("Download"))
     files = [
         ("synthetic.csv", "table_view", _("Synthetic data"), _("CSV, to be published")),
         (

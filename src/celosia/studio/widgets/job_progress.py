@@ -120,7 +120,7 @@ def job_list() -> None:
         holder.clear()
         with holder:
             if not found:
-                ui.label(_("No jobs yet. Long work is listed here while you go on."))
+                ui.label(_("No jobs yet. Long jobs are listed here while you continue."))
             for job in found:
                 with ui.row().classes("items-center no-wrap"):
                     if job.address:

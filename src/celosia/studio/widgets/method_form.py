@@ -232,11 +232,11 @@ def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:
                 "every draw. Leave it empty for a release."
             )
         )
-    with ui.expansion(_("What the certificate promises"), icon="verified").classes("w-full"):
+    with ui.expansion(_("The guarantee of the certificate"), icon="verified").classes("w-full"):
         from_library(guarantee["promise"], "promises").classes("text-bold celosia-break")
         from_library(guarantee["protects"], "promises").classes("celosia-break")
         if guarantee["leaves_open"]:
-            ui.label(_("It leaves open:")).classes("q-mt-sm")
+            ui.label(_("Not covered:")).classes("q-mt-sm")
             with ui.element("ul").classes("celosia-points"):
                 for gap in guarantee["leaves_open"]:
                     with ui.element("li"):

@@ -103,7 +103,7 @@ def upload(
 def _unknown_kind(suffixes: tuple[str, ...]) -> None:
     shell.show_problem(
         _("This kind of file is not read here."),
-        _("The kind of a file is told by the end of its name."),
+        _("The file format is recognised by the file extension."),
         _("Bring one of these kinds: {kinds}", kinds=", ".join(suffixes)),
     )
 
@@ -111,7 +111,7 @@ def _unknown_kind(suffixes: tuple[str, ...]) -> None:
 def _too_large(most: int) -> None:
     shell.show_problem(
         _("The file is larger than {size} MB.", size=number(most / MEGABYTE)),
-        _("Everybody here shares the same machine."),
+        _("All visitors share the same machine."),
         _("Bring a smaller file, or use the command line, which has no such limit."),
     )
 
@@ -123,7 +123,7 @@ def _refused(status: int) -> None:
         found = explanation(reasons.get(status, "fault"))
         return shell.show_problem(found.what, found.why, found.fix)
     shell.show_problem(
-        _("The file did not arrive."),
-        _("The connection to the studio was lost on the way."),
+        _("The upload failed."),
+        _("The connection to the studio was lost during the upload."),
         _("See whether the studio still runs, then bring the file again."),
     )

@@ -19,8 +19,8 @@ from celosia.studio.widgets.text import heading
 
 DATA_NAMES = {
     "letters": "Letters, some far more common than others",
-    "exponential": "Numbers that fall off quickly",
-    "normal": "Numbers around a mean",
+    "exponential": "Numbers with an exponential distribution",
+    "normal": "Numbers with a normal distribution",
     "anglicisms": "English words that Spanish speakers use",
 }
 PROTOCOL_NAMES = {
@@ -48,12 +48,12 @@ def simulator(
     seed: int = 1,
 ) -> None:
     """The live simulation; all choices are in the address."""
-    heading(_("Collect without looking"))
+    heading(_("Collect with local differential privacy"))
     ui.label(
         _(
-            "Each device scrambles its value before it sends anything, so that no report proves "
-            "what the value was. The server never sees a value, and still learns how common each "
-            "one is. Start the devices and watch."
+            "Each device randomises its value before it sends a report, so that no report "
+            "reveals the value. The server never sees a value, but estimates the frequency "
+            "of each one. Start the simulation and watch."
         )
     ).classes("celosia-lead")
     choices: dict[str, Any] = {
@@ -70,7 +70,7 @@ def simulator(
 def _controls(choices: dict[str, Any]) -> None:
     with ui.element("div").classes("celosia-sides"):
         ui.select(
-            {each: _(DATA_NAMES[each]) for each in DATA}, label=_("What devices have")
+            {each: _(DATA_NAMES[each]) for each in DATA}, label=_("Values of the devices")
         ).bind_value(choices, "data")
         ui.select(
             {each: _(PROTOCOL_NAMES[each]) for each in PROTOCOLS}, label=_("Protocol")
@@ -84,13 +84,13 @@ def _controls(choices: dict[str, Any]) -> None:
             slider = ui.slider(min=0.1, max=10, step=0.1).bind_value(choices, "epsilon")
             slider.props["aria-label"] = "epsilon"
             slider.on_value_change(lambda event: label.set_text(_epsilon(event.value)))
-            ui.label(_("stronger privacy on the left, sharper estimates on the right")).classes(
-                "celosia-quiet"
-            )
+            ui.label(
+                _("stronger privacy on the left, more accurate estimates on the right")
+            ).classes("celosia-quiet")
     with ui.row().classes("q-my-md"):
-        button = ui.button(_("Start the devices"), icon="play_arrow")
-        again = ui.button(_("Other coins"), icon="casino").props("flat")
-        again.props["title"] = _("The same devices again; their coins fall otherwise")
+        button = ui.button(_("Start the simulation"), icon="play_arrow")
+        again = ui.button(_("New random seed"), icon="casino").props("flat")
+        again.props["title"] = _("The same devices with another random seed")
     stage = ui.column().classes("w-full")
     address = ui.column().classes("w-full")
 
@@ -189,14 +189,14 @@ class _CollectionView:
             heading(_("The error falls as devices report"), 2)
             self._lines = chart.chart(
                 {
-                    "legend": {"data": [_("Error now"), _("Error that theory foretells")]},
+                    "legend": {"data": [_("Error now"), _("Error expected in theory")]},
                     "xAxis": chart.axis(_("Devices that have reported"), kind="log"),
                     "yAxis": chart.axis(_("Error (percentage points)"), kind="log"),
                     "series": _line_series(self._path),
                 },
                 description=_(
-                    "Two lines that fall: the error of the estimates, and the error that the "
-                    "protocol's variance foretells, against the number of reports."
+                    "Two falling lines: the error of the estimates, and the error expected "
+                    "from the variance of the protocol, by number of reports."
                 ),
             )
 
@@ -211,9 +211,9 @@ class _CollectionView:
                     _("typical distance of a share from the truth, in percentage points"),
                 ),
                 (
-                    _("Foretold error"),
+                    _("Expected error"),
                     f"{number(100 * part['expected'], 2)} pp",
-                    _("by the variance of the protocol, before anybody reports"),
+                    _("from the variance of the protocol"),
                 ),
                 (
                     _("One report"),
@@ -256,7 +256,7 @@ class _CollectionView:
                     [
                         _("Devices that have reported"),
                         _("Error now"),
-                        _("Error that theory foretells"),
+                        _("Error expected in theory"),
                     ],
                     [
                         [many, *(percent(each, 3) for each in errors)]
@@ -284,8 +284,9 @@ def _one_device(choices: dict[str, Any]) -> None:
             )
         ui.label(
             _(
-                "Two reports that the same device could have sent for the same value, drawn with "
-                "other coins. The smaller epsilon is, the less a report says about the value."
+                "Two reports of the same device for the same value, with different "
+                "randomness. The smaller epsilon is, the less a report reveals about the "
+                "value."
             )
         ).classes("celosia-quiet")
 
@@ -311,7 +312,7 @@ def _bar_series(facts: dict[str, Any], part: dict[str, Any]) -> list[dict[str, A
 
 
 def _line_series(path: list[tuple[float, float, float]]) -> list[dict[str, Any]]:
-    names = (_("Error now"), _("Error that theory foretells"))
+    names = (_("Error now"), _("Error expected in theory"))
     return [
         {
             "type": "line",

@@ -26,15 +26,15 @@ def show(workbench: GraphWorkbench) -> None:
         return
     lead(
         _(
-            "Each person of the original is looked for in the release by what an attacker may "
-            "know. Before means: names are hidden, and nothing else."
+            "Each attack looks for every person of the original in the release. Before means "
+            "the original graph with names removed."
         )
     )
     if not result["attacks"]:
         quiet(
             _(
-                "No vertex of this release is anybody: it has groups, or is a new graph. Nobody "
-                "can be looked for vertex by vertex."
+                "No vertex of this release corresponds to a person: it has groups, or is a "
+                "new graph. Attacks on single vertices do not apply."
             )
         )
         return
@@ -148,10 +148,10 @@ def _more(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
 
 def _table(found: Sequence[Mapping[str, Any]]) -> None:
     measures = {
-        "subgraph": _("people guessed rightly"),
-        "hubs": _("people guessed rightly"),
-        "links": _("pairs told apart; 50 % is guessing"),
-        "propagation": _("people matched rightly"),
+        "subgraph": _("people identified correctly"),
+        "hubs": _("people identified correctly"),
+        "links": _("pairs distinguished; 50 % is guessing"),
+        "propagation": _("people matched correctly"),
         "active": _("targets found for certain"),
     }
     show_table(

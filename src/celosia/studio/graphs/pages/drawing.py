@@ -99,8 +99,8 @@ def _legend(kind: str, drawing: Mapping[str, Any]) -> None:
     if kind == "new":
         quiet(
             _(
-                "The released graph is new: no point on the right is anybody on the left, so that "
-                "no edge can be compared."
+                "The released graph is new: points on the right do not correspond to points "
+                "on the left, so edges cannot be compared."
             )
         )
         return

@@ -57,7 +57,7 @@ def show(workbench: GraphWorkbench) -> None:
     draw_both(result["drawing"])
     heading(_("Degrees"))
     _degrees(result)
-    heading(_("What the graph is still good for"))
+    heading(_("Utility of the graph"))
     _metrics(result)
     _take(workbench, result)
 
@@ -89,7 +89,7 @@ def _figures(result: Mapping[str, Any]) -> None:
             (
                 _("Found by degree"),
                 f"{percent(first['before']['exposed'])} → {percent(first['after']['exposed'])}",
-                _("Vertices that are alone with their number of contacts, before and after."),
+                _("Vertices with a unique degree, before and after."),
             )
         )
         worst = max(each["after"]["exposed"] for each in result["attacks"])
@@ -199,8 +199,8 @@ def _metrics(result: Mapping[str, Any]) -> None:
     if not result["matched"]:
         quiet(
             _(
-                "Nobody knows which vertex of the release is which, so only numbers of the whole "
-                "graph are compared."
+                "The vertices of the release do not correspond to those of the original, so "
+                "only measures of the whole graph are compared."
             )
         )
     rows = []
@@ -256,7 +256,7 @@ def _signed(drift: float | None) -> str:
 
 
 def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
-    heading(_("Take it with you"))
+    heading(_("Download"))
     kinds = {
         "edges": _("edge list, to be published"),
         "csv": _("pairs with their chances, to be published"),
@@ -286,8 +286,8 @@ def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
     if "key" in result["files"]:
         notice(
             _(
-                "The key says which vertex has which number: it undoes the release. Take it only "
-                "if you need it, keep it apart from the graph, and never publish it."
+                "Keep this file secret: it re-identifies every vertex. Download the key only "
+                "if you need it, store it apart from the graph, and never publish it."
             )
         )
         link = ui.link(_("Download the key (secret)"), f"/files/{workbench.work.id}/key.csv")

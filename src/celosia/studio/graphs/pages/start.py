@@ -48,9 +48,9 @@ def graphs_start() -> None:
     ui.label(_("Publish a network")).classes("celosia-h1").props("role=heading aria-level=1")
     lead(
         _(
-            "Without names a network still tells who is who: by how many contacts somebody has, "
-            "and by who knows whom. See how methods change it, who is still found, and what it is "
-            "still good for."
+            "A network without names can still be re-identified by the number of contacts of "
+            "a person and by the edges among them. See how each method changes the graph, "
+            "which vertices are still found, and what utility is left."
         )
     )
     heading(_("Try with a sample"))

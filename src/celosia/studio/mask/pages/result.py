@@ -126,7 +126,7 @@ def _rounded(row: tuple[Any, ...]) -> list[Any]:
 
 
 def _take(workbench: MaskWorkbench, result: dict[str, Any]) -> None:
-    heading(_("Take it with you"))
+    heading(_("Download"))
     downloads(
         workbench.work.id,
         [

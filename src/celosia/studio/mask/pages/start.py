@@ -27,9 +27,9 @@ def mask_start() -> None:
     )
     lead(
         _(
-            "Masking changes cells (noise, swaps, groups of like records) instead of generalising "
-            "them; synthesis invents rows like the real ones. Both are measured: what risk is "
-            "left, and what use."
+            "Masking perturbs cells (noise, swapping, microaggregation) instead of "
+            "generalising them; synthesis generates rows like the real ones. For both, the "
+            "studio measures the remaining risk and the utility."
         )
     )
     heading(_("Try with a sample"))

@@ -99,7 +99,7 @@ def role_names() -> dict[str, str]:
     return {
         "identifier": _("identifier: never released"),
         "quasi-identifier": _("quasi-identifier: others may know it"),
-        "sensitive": _("sensitive: must not be told of a person"),
+        "sensitive": _("sensitive: must not be disclosed about a person"),
         "insensitive": _("insensitive"),
     }
 
@@ -107,8 +107,8 @@ def role_names() -> dict[str, str]:
 def _columns(workbench: MaskWorkbench) -> None:
     lead(
         _(
-            "What each column is. Suggested by its name and its values; look at every one. Records "
-            "are linked by quasi-identifiers and by what is masked."
+            "The role of each column, suggested by its name and its values; check each of "
+            "them. Linkage attacks use quasi-identifiers and masked columns."
         )
     )
 

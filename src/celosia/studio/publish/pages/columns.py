@@ -36,8 +36,8 @@ def show(workbench: PublishWorkbench, first: int = 0) -> None:
     rows = pl.read_parquet(workbench.work.path(DATA), n_rows=ROWS).rows()
     ui.label(
         _(
-            "Say what each column may give away. The roles are a suggestion by the names and the "
-            "cells of the columns: look at each before you trust it."
+            "Set the role of each column. The suggested roles follow from column names and "
+            "values: check each of them."
         )
     ).classes("celosia-lead")
     figures = ui.element("div").classes("q-my-md celosia-even")
@@ -103,9 +103,9 @@ def _figures(form: PublishForm, profile: RiskProfile) -> None:
     key_figures(
         [
             (
-                _("Records that stand alone"),
+                _("Unique records"),
                 f"{number(profile.unique)} ({percent(share)})",
-                _("nobody else has the same quasi-identifiers"),
+                _("no other record has the same quasi-identifiers"),
             ),
             (
                 _("Smallest group"),
@@ -159,10 +159,10 @@ def _cell(value: Any) -> str:
 
 def _legend() -> None:
     meanings = {
-        "identifier": _("names a person by itself; never released"),
-        "quasi-identifier": _("may name a person together with others; generalised"),
-        "sensitive": _("must not be learnt about a person; released as it is"),
-        "insensitive": _("neither; released as it is"),
+        "identifier": _("identifies a person directly; never released"),
+        "quasi-identifier": _("may identify a person in combination; generalised"),
+        "sensitive": _("must not be disclosed about a person; released unchanged"),
+        "insensitive": _("none of these; released unchanged"),
     }
     with ui.element("ul").classes("celosia-legend"):
         for role, icon in ROLES.items():

@@ -31,8 +31,8 @@ def show(workbench: PublishWorkbench, place: int) -> None:
     """The quasi-identifiers to choose from, and the hierarchy of the one that was chosen."""
     ui.label(
         _(
-            "Say what each quasi-identifier becomes when it is made coarser. Level 0 is the value "
-            "itself; the last level tells nothing any more."
+            "Define the generalisation hierarchy of each quasi-identifier. Level 0 is the "
+            "raw value; the last level hides it completely."
         )
     ).classes("celosia-lead")
     columns = [
@@ -102,7 +102,7 @@ def _mark(mark: ui.icon, found: Preview) -> None:
     good = found.error is None and not found.uncovered_values
     mark.set_name("check_circle" if good else "warning")
     with mark:  # the language is that of its page
-        _call(mark, _("all values have a place") if good else _("needs a look"))
+        _call(mark, _("all values are covered") if good else _("needs a look"))
     mark.style(f"color: var(--{'good' if good else 'warn'})")
 
 
@@ -215,9 +215,9 @@ class Editor:
 
         ui.select(
             {
-                "value": _("a value of its own"),
-                "suppress": _("a reason to suppress the record"),
-                "refuse": _("a fault: refuse the table"),
+                "value": _("a separate value"),
+                "suppress": _("suppress the record"),
+                "refuse": _("an error: refuse the table"),
             },
             value=self.column.missing,
             label=_("An empty cell is"),
@@ -253,22 +253,22 @@ class Editor:
             show_table(
                 [_("level {number}", number=number(level)) for level in range(depth)],
                 found.paths,
-                caption=_("Some values on their way up"),
+                caption=_("Some values at each level"),
             )
 
     def _uncovered(self, found: Preview) -> None:
         with ui.card().classes("celosia-error w-full").props('role="alert"'):
             ui.label(
                 _(
-                    "No place in the hierarchy: {values} ({rows}).",
+                    "Not covered by the hierarchy: {values} ({rows}).",
                     values=n_("{count} value", "{count} values", found.uncovered_values),
                     rows=n_("{count} record", "{count} records", found.uncovered_rows),
                 )
             ).classes("text-bold")
             show_table([_("value"), _("records")], found.uncovered)
-            ui.button(_("Give them a place"), icon="auto_fix_high", on_click=self._repair).props(
-                'unelevated data-test="repair"'
-            )
+            ui.button(
+                _("Add them to the hierarchy"), icon="auto_fix_high", on_click=self._repair
+            ).props('unelevated data-test="repair"')
 
     async def _repair(self) -> None:
         rule = await self.ask("repair", other=_("Other values"))

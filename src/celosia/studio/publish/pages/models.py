@@ -38,8 +38,8 @@ def show(workbench: PublishWorkbench) -> None:
     """The models as cards, what they promise together, and the settings."""
     ui.label(
         _(
-            "Say what must hold for every group of records that look alike. Each model closes a "
-            "gap that others leave open."
+            "Choose the privacy models: conditions on every equivalence class (records with "
+            "equal quasi-identifiers). Each model covers risks that others leave open."
         )
     ).classes("celosia-lead")
     with ui.element("div").classes("celosia-split"):
@@ -48,7 +48,7 @@ def show(workbench: PublishWorkbench) -> None:
             cards = ui.element("div").classes("column gap-2")
             _adding(workbench, cards)
         with ui.element("div"):
-            _heading(_("The promise in plain words"))
+            _heading(_("The guarantee in plain words"))
             summary = ui.element("div").props('aria-live="polite" data-test="promise"')
             population = ui.element("div").classes("w-full")
     _cards(workbench, cards)
@@ -84,7 +84,7 @@ def _cards(workbench: PublishWorkbench, cards: ui.element) -> None:
     cards.clear()
     with cards:
         if not workbench.form.models:
-            ui.label(_("No model yet: nothing would be promised. Add one below."))
+            ui.label(_("No model yet: nothing would be guaranteed. Add one below."))
         for place, model in enumerate(workbench.form.models):
             _card(workbench, cards, place, model)
 

@@ -71,7 +71,7 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
         solutions = await run.io_bound(Solutions.load, work)
     if results.is_outdated(facts, form):
         with ui.card().classes("w-full q-mb-md").props('role="status"'):
-            ui.label(_("The choices have changed since this run; these are its results."))
+            ui.label(_("The settings have changed since this run; these are its results."))
             ui.link(_("Run again"), f"/publish/{work.id}?step=models")
     _tabs(work, wanted)
     found = VIEWS[wanted](Results(work, facts, solutions, dict(request.query_params)))
@@ -91,7 +91,7 @@ def name_of(view: str) -> str:
         "statistics": _("Numbers"),
         "attacks": _("Attacks"),
         "compare": _("Compare"),
-        "take": _("Take away"),
+        "take": _("Download"),
     }[view]
 
 

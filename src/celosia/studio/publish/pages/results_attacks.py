@@ -170,26 +170,28 @@ def _card(attack: Mapping[str, Any]) -> None:
 
 def _what(attack: Mapping[str, Any]) -> str:
     return {
-        "homogeneity": _("Everybody in a class has the same value, so the class gives it away."),
+        "homogeneity": _("All records of a class have the same value, so the class discloses it."),
         "background knowledge, worst case": _(
-            "She can rule out a value, and what is left of the class gives the person away."
+            "The attacker rules out one value, and the remaining records of the class "
+            "disclose the other."
         ),
         "skewness": _(
             "A value is so much more common in a class than in the table that it tells something."
         ),
         "similarity": _("The values of a class differ, but all mean nearly the same."),
-        "linkage": _("She looks people up whom she knows by name, and finds their record."),
+        "linkage": _("The attacker looks up known people, and finds their records."),
         "attribute linkage": _(
-            "She looks people up, and all records that fit have the same sensitive value."
+            "The attacker looks up known people, and all matching records have the same "
+            "sensitive value."
         ),
     }.get(attack["name"], "")
 
 
 def _assumption(attack: Mapping[str, Any]) -> str:
     found: str = {
-        "homogeneity": _("knows that a person is in the table, and her quasi-identifiers"),
+        "homogeneity": _("knows that a person is in the table, and the person's quasi-identifiers"),
         "background knowledge, worst case": _(
-            "knows a person's quasi-identifiers and one value that she does not have"
+            "knows a person's quasi-identifiers and one value that the person does not have"
         ),
         "skewness": _("knows a person's quasi-identifiers, and how common each value is"),
         "similarity": _("knows a person's quasi-identifiers, and which values are alike"),

@@ -164,14 +164,18 @@ def _figures(found: Results, point: Point) -> None:
             (
                 metric_name(found.solutions.metric),
                 percent(point.score),
-                _("from 0 % (the raw table) to 100 % (nothing is told)"),
+                _("from 0 % (the raw table) to 100 % (everything is hidden)"),
             ),
             (
                 _("Suppressed"),
                 n_("{count} record", "{count} records", point.suppressed),
                 _("{share} of the table", share=percent(point.suppressed / found.rows)),
             ),
-            (_("Classes"), number(point.classes), _("groups of records that look alike")),
+            (
+                _("Classes"),
+                number(point.classes),
+                _("groups of records with equal quasi-identifiers"),
+            ),
             (
                 _("Smallest class"),
                 n_("{count} record", "{count} records", point.smallest),

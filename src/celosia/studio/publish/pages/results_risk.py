@@ -14,7 +14,7 @@ from celosia.studio.widgets.chart import TEXT, Option, chart
 
 def show(found: Results) -> None:
     """One gauge for each attacker."""
-    heading(_("What each attacker may hope for"), 2)
+    heading(_("Success of each attacker"), 2)
     lead(
         _(
             "Each gauge goes from 0 % (no chance) to 100 % (certain). The filled needle is the "
@@ -46,19 +46,18 @@ def _title(gauge: Mapping[str, Any]) -> str:
 def _meaning(gauge: Mapping[str, Any]) -> str:
     return {
         "prosecutor": _(
-            "knows that a person is in the table: the chance to pick her record, for whoever is "
-            "most exposed"
+            "knows that a person is in the table: the probability of finding the record, for "
+            "the most exposed person"
         ),
         "journalist": _(
-            "knows the population but not who is in the table: the chance to name anybody rightly"
+            "knows the population but not who is in the table: the probability of "
+            "identifying a person correctly"
         ),
-        "marketer": _(
-            "wants as many people as can be: the share of all records that he names rightly"
-        ),
+        "marketer": _("attacks all records: the share that is identified correctly"),
         "uniqueness": _("the share of records that look like no other"),
         "disclosure": _(
-            "how sure somebody is of a person's sensitive value who only finds her class, on "
-            "average"
+            "how surely an attacker who finds the class of a person knows the sensitive "
+            "value, on average"
         ),
     }[gauge["name"]]
 

@@ -43,7 +43,7 @@ def show(found: Results) -> None:
     for entry in listed:
         heading(entry["column"], 3)
         if not entry["generalised"]:
-            quiet(_("Released as it is."))
+            quiet(_("Released unchanged."))
         before, after = entry["before"], entry["after"]
         show_table(
             [_("statistic"), _("before"), _("after"), _("change")],

@@ -26,7 +26,7 @@ def show(found: Results) -> None:
     """Promise, key figures, columns and warnings."""
     facts = found.facts
     with ui.card().classes("w-full celosia-tight"):
-        heading(_("What is promised"), 2)
+        heading(_("The guarantee"), 2)
         for model in facts["form"]["models"]:
             ui.label(model_kinds.promise(model))
         named = {model["model"] for model in facts["form"]["models"]}
@@ -57,7 +57,7 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
         (
             _("Loss"),
             percent(solution["loss"]),
-            _("of the information; 0 % is the raw table, 100 % tells nothing"),
+            _("of the information; 0 % is the raw table, 100 % hides everything"),
         ),
         (
             _("Suppressed"),
@@ -72,7 +72,7 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
         (
             _("Classes"),
             number(risk["classes"]),
-            _("groups of alike records; {count} before", count=number(before["classes"])),
+            _("equivalence classes; {count} before", count=number(before["classes"])),
         ),
         (
             _("Smallest class"),
@@ -95,7 +95,7 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
             _("Highest risk"),
             percent(risk["maximum"], 2),
             _(
-                "the same for whoever is most exposed; {before} before",
+                "the same for the most exposed person; {before} before",
                 before=percent(before["maximum"], 2),
             ),
         ),
@@ -115,7 +115,7 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
             (
                 metric_name(solution["metric"]),
                 percent(solution["score"]),
-                _("what the search kept least, from 0 % to 100 %"),
+                _("the metric that the search minimised, from 0 % to 100 %"),
             ),
         )
     return listed
@@ -137,7 +137,7 @@ def _columns(found: Results) -> None:
     if found.facts["identifiers"]:
         quiet(
             _(
-                "Left out altogether, because they name people: {columns}.",
+                "Removed, because they identify people: {columns}.",
                 columns=", ".join(found.facts["identifiers"]),
             )
         )

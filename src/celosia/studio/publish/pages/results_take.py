@@ -13,7 +13,7 @@ from celosia.studio.widgets.code import show_code
 
 def show(found: Results) -> None:
     """All files, and the code drawer."""
-    heading(_("Take the release with you"), 2)
+    heading(_("Download the release"), 2)
     lead(
         _(
             "The certificate says what is promised, how it was made and what the data file must "

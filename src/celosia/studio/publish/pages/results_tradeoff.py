@@ -29,7 +29,7 @@ MANY = 500
 
 def show(found: Results) -> None:
     """The scatter with its front, and the solution that was clicked."""
-    heading(_("Every solution: what it costs and what risk it leaves"), 2)
+    heading(_("Every solution: its loss and its risk"), 2)
     solutions = found.solutions
     if solutions is None or not solutions.points:
         lead(
@@ -41,9 +41,9 @@ def show(found: Results) -> None:
         return
     lead(
         _(
-            "Each point is a way to publish the table. Those on the line are the front: no other "
-            "is better in both. Click a point, choose one of the front from the list, or give its "
-            "levels below the chart."
+            "Each point is a solution. The points on the line form the Pareto front: no "
+            "other solution is better in both. Click a point, choose one of the front from "
+            "the list, or enter its levels below the chart."
         )
     )
     highest = found.query.get("risk") == "highest"
@@ -197,7 +197,7 @@ def _draw(found: Results, solutions: Solutions, highest: bool, named: Levels | N
 def _remarks(solutions: Solutions, highest: bool) -> None:
     quiet(
         _(
-            "{metric}: 0 % is the raw table, 100 % tells nothing.",
+            "{metric}: 0 % is the raw table, 100 % hides everything.",
             metric=metric_name(solutions.metric),
         )
     )

@@ -158,7 +158,7 @@ def _intervals(editor: Editor, rule: dict[str, Any]) -> None:
     form.add(
         "style",
         ui.select(
-            {"": _("by itself"), "range": "21-40", "bracket": "[20, 40["},
+            {"": _("automatic"), "range": "21-40", "bracket": "[20, 40["},
             value=rule.get("style") or "",
             label=_("How labels are written"),
         ),

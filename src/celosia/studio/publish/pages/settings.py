@@ -83,9 +83,9 @@ def _method(workbench: PublishWorkbench) -> None:
 
 def _switches(workbench: PublishWorkbench) -> None:
     names = {
-        "local": _("recode suppressed records again by themselves (local)"),
+        "local": _("recode suppressed records once more (local recoding)"),
         "drop_suppressed": _("leave suppressed records out of the file"),
-        "keep_order": _("keep the order of the rows (it may tell who is who)"),
+        "keep_order": _("keep the order of the rows (it may re-identify records)"),
     }
     for name, label in names.items():
         ui.switch(
@@ -115,7 +115,7 @@ def _metric(workbench: PublishWorkbench) -> None:
         "loss": _("loss: how many values a label stands for"),
         "precision": _("precision: how high the levels are"),
         "height": _("height: the sum of the levels"),
-        "discernibility": _("discernibility: records that look alike"),
+        "discernibility": _("discernibility: records that cannot be told apart"),
         "average-class-size": _("average class size"),
         "entropy": _("entropy: information that is gone"),
         "ambiguity": _("ambiguity: combinations that a record may stand for"),
@@ -123,7 +123,7 @@ def _metric(workbench: PublishWorkbench) -> None:
     select = ui.select(
         {name: labels[name] for name in METRICS},
         value=workbench.form.metric,
-        label=_("What to keep least (metric)"),
+        label=_("Metric to minimise"),
         on_change=changed,
     ).classes("w-full")
     select.props('data-test="metric"')
@@ -137,9 +137,9 @@ def _weights(workbench: PublishWorkbench) -> None:
             "celosia-quiet"
         )
         return
-    ui.label(
-        _("How much each column counts. Columns with a larger weight keep more detail.")
-    ).classes("celosia-quiet q-mt-md")
+    ui.label(_("Weight of each column. Columns with a larger weight keep more detail.")).classes(
+        "celosia-quiet q-mt-md"
+    )
     for name in workbench.form.named("quasi-identifier"):
 
         def changed(event: Any, name: str = name) -> None:

@@ -25,8 +25,8 @@ def publish_start() -> None:
     ui.label(_("Publish a table")).classes("celosia-h1").props("role=heading aria-level=1")
     ui.label(
         _(
-            "Generalise and suppress until nobody can be singled out, losing as little as can be. "
-            "Choose a sample to see how it goes, or bring a table of your own."
+            "Generalise and suppress records until the privacy models hold, with the least "
+            "loss of information. Choose a sample to try it, or upload your own table."
         )
     ).classes("celosia-lead")
     _heading(_("Try with a sample"))
@@ -75,11 +75,14 @@ def _sample_text(name: str) -> tuple[str, str]:
         ),
         "patients": (
             _("Patients"),
-            _("Three groups of three, and one of them still tells everybody's disease."),
+            _(
+                "Three groups of three; in one of them all have the same disease, which is "
+                "disclosed."
+            ),
         ),
         "five-attributes": (
             _("Five attributes"),
-            _("One person costs all the others precision: what suppression is for."),
+            _("One outlier forces everybody to a coarser level: the case for suppression."),
         ),
         "ethnic-postal": (
             _("Ethnic group and postal code"),
@@ -87,7 +90,7 @@ def _sample_text(name: str) -> tuple[str, str]:
         ),
         "suppression": (
             _("Generalise or suppress"),
-            _("Four of eight people stand alone: drop them, or generalise until they do not?"),
+            _("Four of eight records are unique: suppress them, or generalise further?"),
         ),
     }[name]
 
@@ -128,7 +131,7 @@ def _own_file() -> None:
 
 
 def _reading_options() -> dict[str, ui.select]:
-    found_out = _("found out by itself")
+    found_out = _("detected automatically")
     with (
         ui.expansion(_("How a text file is written"), icon="tune").classes("w-full"),
         ui.row().classes("w-full"),

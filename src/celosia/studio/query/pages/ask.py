@@ -28,7 +28,7 @@ EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 def ask_page(work_id: str, epsilon: float | None = None) -> None:
     """The bench: what may be asked on the left, the question in the middle, the budget below."""
     made = visitor().work(work_id, KIND)
-    heading(_("Ask what you may not see"))
+    heading(_("Query private data"))
     place = ui.column().classes("w-full")
     with place:
         start(
@@ -79,7 +79,10 @@ class _QueryWorkbench:
         ).props('no-caps padding="xs sm"')
         self._epsilon.props["aria-label"] = "epsilon"
         ui.label(
-            _("epsilon, the price: stronger privacy on the left, a sharper answer on the right")
+            _(
+                "epsilon, the privacy loss: stronger privacy on the left, a more accurate "
+                "answer on the right"
+            )
         ).classes("celosia-quiet")
         with ui.row().classes("q-my-sm"):
             ui.button(_("Explain (free)"), icon="account_tree", on_click=self._explain).props(
@@ -129,7 +132,7 @@ class _QueryWorkbench:
 
 
 def _schema(schema: dict[str, Any], made: Work) -> None:
-    heading(_("What may be asked"), 2)
+    heading(_("Allowed queries"), 2)
     budget = schema["budget"]
     ui.label(
         _(
@@ -184,12 +187,12 @@ def _plan(plan: dict[str, Any]) -> None:
             (
                 _("Neighbours"),
                 model.translate_neighbours(plan["neighbours"]),
-                _("what one step between two databases is"),
+                _("the difference between two neighbouring databases"),
             ),
             (
                 _("Method"),
                 model.method_label(plan["method"]),
-                _("how one person's part is bounded"),
+                _("how the contribution of one person is bounded"),
             ),
         ]
     )
@@ -216,7 +219,7 @@ def _plan(plan: dict[str, Any]) -> None:
         )
     ).classes("celosia-quiet")
     if len(plan["curve"]) > 1:
-        heading(_("Sharper answers cost more"), 3)
+        heading(_("More accurate answers cost more"), 3)
         chart.lines(
             [(_("Typical error"), plan["curve"])],
             description=_("The typical error of the first number falls as epsilon grows."),
@@ -254,7 +257,7 @@ def _answer(answer: dict[str, Any]) -> None:
         low, high = _band(answer, 0, noisy[0]) or (None, None)
         key_figures(
             [
-                (noisy[0], short(rows[0][noisy[0]]), _("with noise that hides every person")),
+                (noisy[0], short(rows[0][noisy[0]]), _("with noise that protects every person")),
                 *(
                     []
                     if low is None or high is None

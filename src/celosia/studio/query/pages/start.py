@@ -24,11 +24,11 @@ SAMPLES = (
 @page("/query", "Query", door="/query")
 def choose() -> None:
     """Samples, own tables, earlier work."""
-    heading(_("Ask what you may not see"))
+    heading(_("Query private data"))
     ui.label(
         _(
-            "An answer here is exact, plus noise that hides every single person. Each question "
-            "costs some of a privacy budget, and when that is spent, no more is answered."
+            "An answer is the exact result plus noise that protects every person. Each query "
+            "is charged to a privacy budget; when the budget is spent, queries are refused."
         )
     ).classes("celosia-lead")
     heading(_("Try with sample data"), 2)
@@ -137,7 +137,7 @@ def _removed(each: Work) -> None:
 def policy(work_id: str) -> None:
     """The draft of a policy, to be filled in, with what is still wrong."""
     made = visitor().work(work_id, KIND)
-    heading(_("What may be asked"))
+    heading(_("Allowed queries"))
     ui.label(
         _(
             "Fill in the draft: whom to protect ([unit]), how much may be spent ([budget]), and "
