@@ -129,5 +129,5 @@ def test_the_report_counts_people_and_names_no_value(attack: Run, tmp_path: Path
     ],
     ids=str,
 )
-def test_wrong_options_are_refused(wish: tuple[object, ...], code: str, attack: Run) -> None:
-    attack(*wish).complains(code)
+def test_wrong_options_are_refused(command: tuple[object, ...], code: str, attack: Run) -> None:
+    attack(*command).complains(code)

@@ -29,8 +29,8 @@ def test_every_small_data_set_can_be_had(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_generated_table_comes_with_its_schema(run: Run, tmp_path: Path) -> None:
-    wish = ("datasets", "get", "census", "--rows", 50, "--seed", 3, "--schema", "census.toml")
-    result = run(*wish, "-o", "census.parquet", "--json").data()
+    command = ("datasets", "get", "census", "--rows", 50, "--seed", 3, "--schema", "census.toml")
+    result = run(*command, "-o", "census.parquet", "--json").data()
     assert (result["rows"], result["data"], result["schema"]) == (
         50,
         "census.parquet",
@@ -78,8 +78,8 @@ def test_a_graph_comes_as_a_folder_with_its_policy(run: Run, tmp_path: Path) -> 
 def test_a_table_without_a_schema_does_not_get_that_of_another(
     name: str, run: Run, tmp_path: Path
 ) -> None:
-    wish = ("datasets", "get", name, "-o", "table.csv", "--schema", "table.toml")
-    run(*wish).complains("CEL-I039")
+    command = ("datasets", "get", name, "-o", "table.csv", "--schema", "table.toml")
+    run(*command).complains("CEL-I039")
     assert [*tmp_path.iterdir()] == []
 
 
@@ -125,10 +125,20 @@ def test_a_wish_that_cannot_be_met_leaves_nothing(
 @pytest.mark.parametrize("kept", ["census.csv", "census.toml"])
 def test_files_that_exist_are_kept(kept: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / kept).write_text("old")
-    wish = ("datasets", "get", "census", "--rows", 9, "-o", "census.csv", "--schema", "census.toml")
-    run(*wish).complains("CEL-I004")
+    command = (
+        "datasets",
+        "get",
+        "census",
+        "--rows",
+        9,
+        "-o",
+        "census.csv",
+        "--schema",
+        "census.toml",
+    )
+    run(*command).complains("CEL-I004")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(kept, "old")]
-    assert run(*wish, "--overwrite").code == 0
+    assert run(*command, "--overwrite").code == 0
 
 
 def test_the_demo_writes_everything_and_tells_how_to_go_on(run: Run, tmp_path: Path) -> None:

@@ -210,9 +210,9 @@ def test_a_membership_advantage_is_kept(run: Run) -> None:
 
 
 def test_wishes_that_contradict_each_other_end_with_one(run: Run) -> None:
-    wishes = ("epsilon", "choose", "count", "--error", 1, "--belief", 0.6)
-    run(*wishes).complains("CEL-B073", exit_code=1)
-    details = run(*wishes, "--json").envelope()["details"]
+    options = ("epsilon", "choose", "count", "--error", 1, "--belief", 0.6)
+    run(*options).complains("CEL-B073", exit_code=1)
+    details = run(*options, "--json").envelope()["details"]
     assert details["allowed"] == pytest.approx(log(0.5 / 0.4))  # 1 - e^-epsilon / 2 = 0.6
     assert details["needed"] > details["allowed"]
 

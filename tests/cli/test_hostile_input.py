@@ -202,11 +202,11 @@ def test_three_hundred_columns_are_published(run: Run, tmp_path: Path) -> None:
     lines = [",".join(f"c{i}" for i in range(300))]
     lines += [",".join(str(i * j % 7) for i in range(300)) for j in range(50)]
     (tmp_path / "wide.csv").write_text("\n".join(lines) + "\n")
-    wish = ("publish", "wide.csv", "--k", 2)
-    told = run(*wish, "-q", "c1", "-q", "c2", "--other-columns", "insensitive", "-o", "safe.csv")
+    command = ("publish", "wide.csv", "--k", 2)
+    told = run(*command, "-q", "c1", "-q", "c2", "--other-columns", "insensitive", "-o", "safe.csv")
     assert told.code == 0
     assert frames.read(tmp_path / "safe.csv").width == 300
-    every = run(*wish, *(word for i in range(300) for word in ("-q", f"c{i}")))
+    every = run(*command, *(word for i in range(300) for word in ("-q", f"c{i}")))
     assert every.code == 0
     assert re.search(r"optimal among \d\.\de\+1\d\d nodes", every.out)  # and not all digits
 

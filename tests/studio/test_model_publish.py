@@ -26,10 +26,10 @@ from celosia.studio.publish import (
     arguments,
     command_text,
     models,
+    publish_options,
     python_text,
     schema,
     schema_text,
-    wish,
 )
 from celosia.studio.publish.code import toml_text
 from celosia.studio.publish.form import schema_table
@@ -106,7 +106,7 @@ def test_a_hierarchy_of_the_studio_never_opens_a_file() -> None:
 def test_each_sample_is_what_its_card_says_and_ready_to_run(each: Any) -> None:
     frame, form = sample(each.name)
     assert frame.shape == (each.rows, each.columns)
-    wish(form)
+    publish_options(form)
     if frame.height < 100:
         tables.publish(frame, schema(form), models(form), **arguments(form))
 
@@ -293,13 +293,17 @@ def test_hostile_names_are_quoted_in_every_text() -> None:
 def test_what_does_not_go_together_is_refused_with_its_reason() -> None:
     _frame, form = sample("patients")
     with pytest.raises(InputError, match="Mondrian is local"):
-        wish(form.with_options(method="mondrian", local=True))
+        publish_options(form.with_options(method="mondrian", local=True))
     with pytest.raises(InputError, match="population"):
-        wish(form.with_options(models=({"model": "delta-presence", "lower": 0, "upper": 0.5},)))
+        publish_options(
+            form.with_options(models=({"model": "delta-presence", "lower": 0, "upper": 0.5},))
+        )
     with pytest.raises(InputError, match="no quasi-identifier"):
-        wish(form.with_column("zip", role="insensitive").with_column("age", role="identifier"))
+        publish_options(
+            form.with_column("zip", role="insensitive").with_column("age", role="identifier")
+        )
     with pytest.raises(InputError, match="no metric"):
-        wish(form.with_options(metric="beauty"))
+        publish_options(form.with_options(metric="beauty"))
 
 
 def test_an_uploaded_table_is_read_and_its_file_removed(work: Work) -> None:

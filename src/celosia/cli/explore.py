@@ -108,11 +108,11 @@ def explore(
     if as_json:
         console.show_json(_facts(found, show_all=show_all))
         return
-    _tell(found, named, show_all=show_all)
+    _show(found, named, show_all=show_all)
     for what, path in (("plot", plot), ("report", report)):
         if path is not None:
             console.show(f"{what}: {path}")
-    asked = [
+    repeated_options = [
         *([] if schema is None else ["--schema", str(schema)]),
         *_repeated("-q", quasi_identifiers),
         *_repeated("--sensitive", sensitive),
@@ -125,7 +125,9 @@ def explore(
         *_repeated("--population", None if population is None else [str(population)]),
         *([] if suppression == "5%" else ["--suppression", suppression]),
     ]
-    console.note(f"Publish the first: {_command(str(table), asked, found, found.choices[0])}")
+    console.note(
+        f"Publish the first: {_command(str(table), repeated_options, found, found.choices[0])}"
+    )
     console.show(str(found), strong=True)
 
 
@@ -139,7 +141,7 @@ def _facts(found: Exploration, *, show_all: bool) -> dict[str, Any]:
     return facts | {"solutions": solutions} if show_all else facts
 
 
-def _tell(found: Exploration, metric: str, *, show_all: bool) -> None:
+def _show(found: Exploration, metric: str, *, show_all: bool) -> None:
     shown: Sequence[Choice] = found.choices if show_all else found.front
     title = "Every solution" if show_all else "The front: solutions that no other beats in both"
     console.show_table(
@@ -164,8 +166,18 @@ def _repeated(option: str, values: Sequence[str] | None) -> list[str]:
     return [word for value in values or () for word in (option, value)]
 
 
-def _command(table: str, asked: Sequence[str], found: Exploration, choice: Choice) -> str:
+def _command(
+    table: str, repeated_options: Sequence[str], found: Exploration, choice: Choice
+) -> str:
     """How to publish one of the solutions."""
     levels = [f"{name}={level}" for name, level in zip(found.columns, choice.levels, strict=True)]
-    words = ["celosia", "publish", table, *asked, *_repeated("--level", levels), "-o", "safe.csv"]
+    words = [
+        "celosia",
+        "publish",
+        table,
+        *repeated_options,
+        *_repeated("--level", levels),
+        "-o",
+        "safe.csv",
+    ]
     return " ".join(map(quote, words))

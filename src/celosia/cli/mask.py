@@ -148,7 +148,7 @@ def mask(
         "identifiers": identifiers,
         "other_columns": other_columns,
     }
-    wish = _recipe(recipe, method, columns, parameters, schema, roles)
+    masking_recipe = _recipe(recipe, method, columns, parameters, schema, roles)
     release: Masking
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
@@ -158,7 +158,7 @@ def mask(
                     there,
                     table,
                     output,
-                    wish,
+                    masking_recipe,
                     keep_order=keep_order,
                     classes=classes,
                     randomness=source(seed),
@@ -168,10 +168,14 @@ def mask(
                 )
         else:
             progress(Step("Reading the file", 0))
-            steps = [step.method for step in wish.steps]
-            frame = read_for(table, steps, types=wish.schema.types(), **reading)
+            steps = [step.method for step in masking_recipe.steps]
+            frame = read_for(table, steps, types=masking_recipe.schema.types(), **reading)
             made = masking.mask(
-                frame, wish, keep_order=keep_order, randomness=source(seed), progress=progress
+                frame,
+                masking_recipe,
+                keep_order=keep_order,
+                randomness=source(seed),
+                progress=progress,
             )
             if file is not None:
                 made.save(file, overwrite=overwrite)

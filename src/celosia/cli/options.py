@@ -195,7 +195,7 @@ def schema_from(
                 why="It is not clear which should count.",
                 fix="Give --schema, or name columns with -q and the other role options, not both.",
             )
-        return _noted(Schema.load(schema))
+        return _show_notes(Schema.load(schema))
     if not quasi_identifiers:
         raise InputError(
             "CEL-I032",
@@ -211,7 +211,7 @@ def schema_from(
     )
 
 
-def _noted(schema: Schema) -> Schema:
+def _show_notes(schema: Schema) -> Schema:
     """The same schema, after what there is to say of the files of its hierarchies."""
     from celosia.tables.hierarchies import Hierarchy
 

@@ -153,7 +153,7 @@ def publish(
         sensitive=sensitive,
         other_columns=other_columns,
     )
-    wish: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "metric": model_options.metric_from(metric, weights),
         "levels": model_options.levels_from(levels),
         "local": local,
@@ -164,7 +164,7 @@ def publish(
         "randomness": source(seed),
     }
     # Choices that do not go together are refused before the file is read.
-    Wish.of(models, roles, method=method, has_population=population is not None, **wish)
+    Wish.of(models, roles, method=method, has_population=population is not None, **settings)
     whole = method != "lattice" or population is not None
     in_chunks = None
     if engine is None:
@@ -172,22 +172,24 @@ def publish(
     release: PublishedTable
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
-        wish["progress"] = progress
+        settings["progress"] = progress
         if engine is not None and output is not None:
             with engines.open_engine(engine, url) as there:
                 release = tables.publish_on(
                     there, table, output, roles, models, method=method, certificate=certificate,
-                    overwrite=overwrite, **wish,
+                    overwrite=overwrite, **settings,
                 )  # fmt: skip
         elif in_chunks is not None:
             release = tables.publish_file(
-                table, in_chunks, roles, models, overwrite=overwrite, **wish, **reading
+                table, in_chunks, roles, models, overwrite=overwrite, **settings, **reading
             )
         else:
             progress(Step("Reading the file", 0))
             frame = read(table, types=roles.types(), **reading)
             people = None if population is None else read(population, types=roles.types())
-            release = tables.publish(frame, roles, models, method=method, population=people, **wish)
+            release = tables.publish(
+                frame, roles, models, method=method, population=people, **settings
+            )
             if file is not None:
                 release.save(file, overwrite=overwrite)
     if report is not None:

@@ -86,7 +86,7 @@ def teach(
         facts = {"optimum": {"node": list(best.best.node), "loss": least}}
         console.show_json(story.as_dict() | facts)
         return
-    _tell(story, show_all=show_all)
+    _show(story, show_all=show_all)
     console.show(f"exact optimum: {best.best.node}, loss {least:.3%}")
     console.show(str(story), strong=True)
 
@@ -94,7 +94,7 @@ def teach(
 teach.__doc__ = f"{teach.__doc__}\n\n{EXAMPLES}"
 
 
-def _tell(story: Story, *, show_all: bool) -> None:
+def _show(story: Story, *, show_all: bool) -> None:
     shown = story.visits if show_all else story.visits[:SHOWN]
     console.show_table(
         f"{story.algorithm}: {story.checked:,} of {story.nodes:,} nodes looked at",

@@ -6,8 +6,8 @@ from celosia.studio.publish.form import (
     PublishForm,
     arguments,
     models,
+    publish_options,
     schema,
-    wish,
 )
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "arguments",
     "command_text",
     "models",
+    "publish_options",
     "python_text",
     "schema",
     "schema_text",
-    "wish",
 ]

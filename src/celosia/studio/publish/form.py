@@ -230,7 +230,7 @@ def arguments(form: PublishForm) -> dict[str, Any]:
     }
 
 
-def wish(form: PublishForm) -> Wish:
+def publish_options(form: PublishForm) -> Wish:
     """All choices checked together, as `publish` checks them before it looks at the data.
 
     Raises:

@@ -92,7 +92,7 @@ def _journalist(
     levels = release.solution.levels
     if people is None or None in levels:
         return empty
-    asked = form.wish(wanted)
+    asked = form.publish_options(wanted)
     whole = code_table(frame, form.schema(wanted), asked.sensitive, population=people)
     lattice = without_empty(whole, asked)[0].lattice()
     node = tuple(int(level or 0) for level in levels)

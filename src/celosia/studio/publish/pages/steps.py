@@ -13,9 +13,9 @@ from celosia.studio.language import _, n_, number
 from celosia.studio.publish import (
     PublishForm,
     command_text,
+    publish_options,
     python_text,
     schema_text,
-    wish,
 )
 from celosia.studio.publish.code import SCHEMA_FILE
 from celosia.studio.publish.readers import PROFILE
@@ -106,7 +106,7 @@ def run(workbench: PublishWorkbench) -> None:
 
     work, form = workbench.work, workbench.form
     try:
-        wish(form)
+        publish_options(form)
         before = studio().jobs.find(visitor().token, (work.load("run") or {}).get("job", ""))
         if before is not None and not before.over:
             studio().jobs.cancel(before)  # it would write the same files
@@ -128,7 +128,7 @@ def run(workbench: PublishWorkbench) -> None:
 def problem(form: PublishForm) -> CelosiaError | None:
     """What keeps these choices from being run, if anything."""
     try:
-        wish(form)
+        publish_options(form)
     except CelosiaError as error:
         return error
     return None
