@@ -175,7 +175,7 @@ def test_a_group_alone_shows_its_help(path: tuple[str, ...], run: Run) -> None:
 
 def test_the_help_tells_the_exit_codes_and_how_to_expand_an_error(run: Run) -> None:
     text = " ".join(run("--help").out.split())
-    assert "0 done, 1 cannot be promised, 2 wrong input, 3 no budget left, 70 a fault" in text
+    assert "0 success, 1 no such guarantee, 2 wrong input, 3 budget exhausted, 70 internal" in text
     assert "celosia explain CODE" in text
 
 

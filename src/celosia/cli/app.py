@@ -1,4 +1,4 @@
-"""The commands of `celosia`, each with the module that is loaded when it is named."""
+"""The commands of `celosia`, each with the module that is loaded when it is called."""
 
 from __future__ import annotations
 
@@ -170,9 +170,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 cannot be promised, 2 wrong input, 3 no budget left, "
-    "70 a fault of Celosía. "
-    "`celosia explain CODE` expands an error code.",
+    epilog="Exit codes: 0 success, 1 no such guarantee, 2 wrong input, 3 budget exhausted, "
+    "70 internal error. "
+    "`celosia explain CODE` explains an error code.",
 )
 
 

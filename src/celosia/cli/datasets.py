@@ -238,8 +238,8 @@ def _get_network(
         if schema is not None:
             drafts["the schema"].write_text(SCHEMA, "utf-8")
     if as_json:
-        told = {"data": output, "people": people, "schema": schema}
-        written = {name: str(path) for name, path in told.items() if path is not None}
+        paths = {"data": output, "people": people, "schema": schema}
+        written = {name: str(path) for name, path in paths.items() if path is not None}
         console.show_json({"vertices": graph.order, "edges": graph.size} | written)
         return
     if people is not None:

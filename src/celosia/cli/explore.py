@@ -1,4 +1,4 @@
-"""`celosia explore`: every way to publish a table, for an officer who wants to choose."""
+"""`celosia explore`: all solutions for a table, to choose one."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def build(
             write_hierarchy(hierarchy, draft)
     if isinstance(rule, Automatic) and is_nominal(values):
         console.note(no_groups([column]))
-    _tell(hierarchy, _chosen(rule, values), output, as_json=as_json)
+    _show(hierarchy, _chosen(rule, values), output, as_json=as_json)
 
 
 build.__doc__ = f"{build.__doc__}\n\n{BUILD_EXAMPLES}"
@@ -169,10 +169,10 @@ def check(
         console.note("The levels are consistent and end in one root.")
         if column is not None:
             console.note(f"Every value of column '{column}' has its place.")
-    _tell(found, None, None, as_json=as_json)
+    _show(found, None, None, as_json=as_json)
 
 
-def _tell(
+def _show(
     hierarchy: Hierarchy, rule: dict[str, Any] | None, output: Path | None, *, as_json: bool
 ) -> None:
     from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`celosia magnitude`: a table of sums that gives nobody's contribution away."""
+"""`celosia magnitude`: a table of sums that discloses no contribution."""
 
 from __future__ import annotations
 

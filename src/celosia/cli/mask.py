@@ -238,9 +238,9 @@ def show_masked_table(
         return
     for number, step in enumerate(release.steps, 1):
         console.show(f"step {number}: {step}")
-    told = release.account.lines()
-    if told:
-        console.show_table("Risk and use", ["", "value"], told)
+    lines = release.account.lines()
+    if lines:
+        console.show_table("Risk and use", ["", "value"], lines)
     if "left_out" in release.figures:
         console.show(f"not measured on an engine: {', '.join(release.figures['left_out'])}")
     beside = None if output is None else certificate_path(output)

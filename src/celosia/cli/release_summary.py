@@ -1,4 +1,4 @@
-"""A published table told on the terminal: what was done, what risk is left, where it lies."""
+"""The summary of a published table on the terminal: levels, risk, warnings and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia synthesise`: a table of invented rows, like a real one."""
+"""`celosia synthesise`: a synthetic table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLES = """**Examples**
 
 `celosia synthesise people.csv --method copula --identifier name --rows 5000 -o fake.csv`
 
-`celosia synthesise people.csv --method trees --holdout others.csv`  (can members be told?)
+`celosia synthesise people.csv --method trees --holdout others.csv`  (membership inference)
 
 `celosia synthesise people.csv --method marginals --set epsilon=1 --set bounds={age=[0,100]}
 --set domains={sex=["F","M"]} -o fake.csv`  (differentially private)
@@ -80,7 +80,7 @@ def synthesise(
 ) -> None:
     """Make a synthetic table, and measure its disclosure risk and its utility.
 
-    Without noise nothing is promised: the report says how many real people are repeated.
+    Without noise there is no guarantee: the report counts the real records that are repeated.
     """
     from celosia.core.progress import Step
     from celosia.core.randomness import source
@@ -122,7 +122,7 @@ def synthesise(
 
 
 def _check_new_rows(method: Method) -> None:
-    """Refuse a method that keeps the rows of real people, which nobody expects of synthesis."""
+    """Refuse a method that keeps the rows of real people, which are not synthetic."""
     from celosia.tables import private, synthesis
 
     makers = (*synthesis.METHODS, *private.METHODS)

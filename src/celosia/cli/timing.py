@@ -1,4 +1,4 @@
-"""`celosia audit timing`: do time, failures or sizes of answers tell of one person?"""
+"""`celosia audit timing`: side channels of private queries (time, failures, sizes)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def timing(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Attack private queries by time, failure and size: exit code 1 if they tell of one person.
+    """Attack private queries by time, failure and size: exit code 1 if one person is disclosed.
 
-    Two databases differ by one property of one patient. Questions that try to make the engine slow
-    or to make it fail because of her are asked of both. A classifier then guesses from status,
+    Two databases differ by one property of one patient. Queries that try to make the engine slow,
+    or to make it fail, because of this patient run on both. A classifier then guesses from status,
     text, size and time which database has answered: right in half of all cases is chance.
     """
     from celosia.queries.timing_audit import attacks_named, audit_timing

@@ -187,6 +187,6 @@ def serve(settings: Settings, *, ready: Callable[[], object] = lambda: None) -> 
             ssl_keyfile=settings.key,
             timeout_graceful_shutdown=2,
             server_header=False,
-            proxy_headers=False,  # who counts attempts must not believe what a visitor says she is
+            proxy_headers=False,  # login attempts are counted by the real address, not by a header
             ws_max_size=2_000_000,
         )

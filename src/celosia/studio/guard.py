@@ -49,7 +49,7 @@ SCOPE = "celosia.visitor"
 SMALL_BODY = 1_000_000
 """The largest body of a request that is no upload, in bytes."""
 MOST_COOKIES = 16_000
-"""Letters of all cookies: whoever reads them behind the gate may take long for more."""
+"""Letters of all cookies: parsing more of them may take long."""
 MOST_AT_ONCE = 2
 """Files that one visitor may be sending at the same time: each is measured against what is free."""
 MOST_ENTRIES = 10_000
@@ -113,7 +113,7 @@ class Guard:
         """Let a request through, or answer it here."""
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
-        # A proxy's prefix would be written into the page; nobody here needs one.
+        # A proxy's prefix would be written into the page; no page here needs one.
         scope["headers"] = [each for each in scope["headers"] if each[0] != b"x-forwarded-prefix"]
         headers = Headers(scope=scope)
         reason = self._refusal(scope, headers)

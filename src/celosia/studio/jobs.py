@@ -106,15 +106,15 @@ class Jobs:
         """Put a job at the end of its visitor's queue.
 
         Args:
-            visitor: the token of whoever asks.
+            visitor: the token of the visitor.
             title: what to call it, in the visitor's language.
             function: a module-level function of a `jobs` module.
             address: the page that shows its result.
             arguments: its arguments; the first, its progress, is given by the worker.
 
         Raises:
-            EngineError: CEL-W022, the visitor has too many jobs already; CEL-W025, her files take
-                all the room that she has.
+            EngineError: CEL-W022, the visitor has too many jobs already; CEL-W025, the files
+                of the visitor take all the allowed space.
         """
         if not self._has_room(visitor):
             raise _full()
@@ -270,7 +270,7 @@ class _Process:
 def _end(job: Job, state: State, *, result: Any = None, error: CelosiaError | None = None) -> None:
     job.result, job.error, job.ended = result, error, time.monotonic()
     job.arguments = {}  # what it was given may be large
-    job.state = state  # last: whoever sees it may read the rest
+    job.state = state  # last: a reader of the state may then read the rest
 
 
 def _too_long() -> EngineError:

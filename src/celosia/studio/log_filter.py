@@ -13,7 +13,7 @@ from traceback import walk_tb
 LOGGERS = ("nicegui", "uvicorn.error", "asyncio", "socketio.server", "engineio.server")
 """Who logs errors of pages and of the server; a filter holds for one logger only."""
 UNHEARD = ("handle_log_message", "_exception_handler_404")
-"""Functions of the toolkit that log what a browser sends; anybody could fill the disk with it."""
+"""Functions of the toolkit that log what a browser sends; a visitor could fill the disk with it."""
 
 
 class LogFilter(logging.Filter):

@@ -1,10 +1,10 @@
-"""Attempts to enter: wrong ones slow down whoever makes them, and never lock an address out.
+"""Login attempts: wrong ones slow down the browser that makes them, and never lock an address out.
 
 A class may share one address, and so do all visitors behind a proxy. So wrong attempts are counted
-for each browser, which pays for its own with growing delays, and for each address, whose attempts
-are checked one after another once there were many: guessing in parallel gains nothing. In that line
-whoever has failed least goes first, and whoever was let in before does not stand in it. A right
-password is let in when its turn comes, whatever others behind the same address have typed.
+for each browser, which waits longer after each of its own, and for each address, whose attempts are
+checked one after another once there were many: parallel guesses gain nothing. In this queue the
+browser with the fewest failures goes first, and a browser that was let in before does not wait. A
+right password is accepted when its turn comes, whatever others at the same address have typed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_LINES = 10_000
 LOOK = 0.05
 """Seconds between two looks whether it is one's turn."""
 STRANGER = 1_000_000
-"""The rank of whoever has no mark of ours: behind every browser that has one."""
+"""The rank of a browser without an id of ours: behind every browser that has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class AttemptQueue:
         self.waiting.append(place)
         if len(self.waiting) > self.pace.room:
             worst = max(each.rank for each in self.waiting)
-            # By lot among equals: nobody keeps a place by coming first and often.
+            # By lot among equals: an attacker cannot keep a place by coming first and often.
             gone = choice([each for each in self.waiting if each.rank == worst])
             gone.turned_away = True
             self.waiting.remove(gone)

@@ -54,7 +54,7 @@ def dismiss(visitor: Visitor) -> None:
 def _bind_sockets() -> None:
     """Let a socket speak for pages of its own visitor only; to the toolkit any id of a page does.
 
-    The ids are secrets that nobody else is told, so this is a second lock on the same door.
+    The ids are secrets of the visitor, so this is a second lock on the same door.
     """
     sio = core.sio
     for name in ("handshake", "event", "javascript_response", "ack", "log"):
@@ -77,11 +77,11 @@ def _bound(sio: Any, inner: Callable[[str, Any], Any]) -> Callable[[str, Any], A
 def visitor() -> Visitor:
     """Whose page is being shown."""
     found = ui.context.client.request.scope.get(guard.SCOPE)
-    if found is None:  # somebody without cookies
+    if found is None:  # a browser without cookies
         found = studio().visitors.enter(None)
     elif studio().visitors.known(found.token) is None:
         # A page left open for longer than work is kept: a reload gives a new visitor. Nothing may
-        # be done for the old one, whose folder nobody would remove again.
+        # be done for the old one, whose folder would never be removed.
         ui.navigate.reload()
         raise InputError(
             "CEL-W012",

@@ -17,7 +17,7 @@ from celosia.core.errors import CelosiaError, EngineError
 from celosia.core.progress import Step
 
 PAUSE = 0.05
-"""Seconds between two messages of progress: more often nobody could see them."""
+"""Seconds between two messages of progress: a page shows no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -260,7 +260,7 @@ def attack(
     """Run more attacks on the original under numbers, and on the release: `attacks.json`.
 
     Raises:
-        InputError: CEL-W075, the release has no vertex that is anybody.
+        InputError: CEL-W075, no vertex of the release corresponds to a person.
     """
     from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
     from celosia.graphs import Graph, method_from  # noqa: PLC0415

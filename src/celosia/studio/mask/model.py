@@ -204,7 +204,7 @@ def check(columns: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any
             )
         hierarchy = step["parameters"].get("hierarchy")
         if isinstance(hierarchy, Mapping) and "file" in hierarchy:
-            # A path of the machine that runs the studio is nobody's to name.
+            # A visitor must not name a path of the machine that runs the studio.
             raise InputError(
                 "CEL-W072",
                 f"step {number} ({step['method']}) names a file.",

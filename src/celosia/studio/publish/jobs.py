@@ -141,7 +141,7 @@ def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
 def _aligned(task: _Task, release: tables.TableRelease) -> pl.DataFrame | None:
     """The same release in the order of the table, to say which class each record went to.
 
-    It is shown to whoever has the table anyway, and written nowhere but beside it.
+    Only the owner of the table sees it, and it is written only beside the table.
     """
     wanted, levels = task.wanted, release.solution.levels
     again = replace(wanted, keep_order=True, drop_suppressed=False)

@@ -27,7 +27,7 @@ from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 MOST_COLUMNS = 300
-"""A table with more columns cannot be shown so that somebody looks at each."""
+"""A table with more columns cannot be checked column by column."""
 LONGEST_NAME = 300
 """Letters of a name of a column."""
 PROFILE = "profile"

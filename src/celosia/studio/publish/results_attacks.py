@@ -57,7 +57,7 @@ def suppressed_facts(
     """For each sensitive column: the suppressed records, and how many share the commonest value.
 
     They are in no class, so the attacks on classes do not count them, but they keep their sensitive
-    values: whoever fits no class must be among them.
+    values: a person who fits no class must be among them.
 
     >>> table = pl.DataFrame({"age": ["2*", "2*", "*", "*"], "ill": ["a", "b", "c", "c"]})
     >>> suppressed_facts(table, ["age"], ["ill"])

@@ -93,7 +93,7 @@ def _labels(table: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
         ).alias("shown"),
         pl.all_horizontal(pl.all() == "*").alias("hidden"),
     )
-    if shown["hidden"].all():  # generalised fully: one class, and nobody suppressed
+    if shown["hidden"].all():  # generalised fully: one class, and no record suppressed
         return shown.with_columns(hidden=pl.lit(value=False))
     return shown
 

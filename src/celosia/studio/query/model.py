@@ -29,7 +29,7 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
 MOST_QUERY = 10_000
 """Letters of a query."""
 MOST_ROWS = 500
-"""Rows of an answer that are shown: whoever writes a policy may ask for a million groups."""
+"""Rows of an answer that are shown: a policy may allow a million groups."""
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,40}\.parquet")
 
 SQL_EXAMPLES = (

@@ -27,8 +27,8 @@ def declare(
 ) -> dict[str, Any]:
     """What the columns hold, as a private method must be told it: `declared.json`.
 
-    Of a public sample this is public too. Of anybody's own table it is taken from the data, which
-    no promise covers; whoever asks for it is told so.
+    Of a public sample this is public too. Of an uploaded table it is taken from the data, which
+    no guarantee covers; the page says so.
     """
     place = Path(folder)
     frame = pl.read_parquet(place / "data.parquet")

@@ -208,7 +208,7 @@ def _earlier() -> None:
             try:
                 form = PublishForm.load(work)
             except CelosiaError:
-                if work.id not in busy:  # its file was never read, and nobody is reading it
+                if work.id not in busy:  # its file was never read, and no job is reading it
                     work.remove()
                 continue
             _work_card(work, form)
