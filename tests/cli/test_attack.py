@@ -116,7 +116,7 @@ def test_the_report_counts_people_and_names_no_value(attack: Run, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"),
+    ("command", "code"),
     [
         (("--similar", "age=1"), "CEL-I055"),
         (("--similar", "salary=1"), "CEL-I057"),

@@ -139,7 +139,7 @@ def test_nothing_exact_is_told_beside_a_private_graph(run: Run) -> None:
 
 @pytest.mark.usefixtures("friends")
 @pytest.mark.parametrize(
-    ("wish", "code", "exit_code"),
+    ("command", "code", "exit_code"),
     [
         ((), "CEL-G021", 2),
         (("--k-degree", 1), "CEL-G100", 2),

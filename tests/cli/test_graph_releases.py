@@ -181,7 +181,7 @@ def test_the_methods_are_listed_with_their_parameters(run: Run) -> None:
 
 @pytest.mark.usefixtures("friends")
 @pytest.mark.parametrize(
-    ("statistic", "wish", "question"),
+    ("statistic", "command", "question"),
     [
         ("edges", (), "number of edges"),
         ("edges", ("--level", "vertex", "--cap", 10), "number of edges, of each vertex at most 10"),

@@ -46,7 +46,7 @@ def test_facts_are_told_as_json_and_households_are_found_together(run: Run) -> N
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"),
+    ("command", "code"),
     [
         (("--missing", "some"), "CEL-A290"),
         (("--threshold", 2), "CEL-A"),

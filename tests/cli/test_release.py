@@ -154,7 +154,7 @@ CASES: list[tuple[tuple[object, ...], Any, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("wish", "mechanism", "asked"),
+    ("words", "mechanism", "asked"),
     CASES,
     ids=_id,
 )
@@ -270,7 +270,7 @@ def test_an_error_finds_the_least_epsilon(salaries: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-@pytest.mark.parametrize("wish", [case[0] for case in CASES], ids=_id)
+@pytest.mark.parametrize("words", [case[0] for case in CASES], ids=_id)
 def test_a_dry_run_reads_nothing(
     words: tuple[object, ...],
     as_json: bool,

@@ -28,7 +28,7 @@ def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"),
+    ("command", "code"),
     [
         *(
             (("mean", *AGE, "--epsilon", bad), "CEL-M002")
@@ -123,7 +123,7 @@ def test_a_wrong_wish_is_refused_before_any_noise(
     ids=repr,
 )
 @pytest.mark.parametrize(
-    "wish",
+    "command",
     [
         ("mean", *AGE),
         ("sum", *AGE),
