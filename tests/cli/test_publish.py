@@ -379,7 +379,9 @@ def test_models_that_do_not_hide_whose_record_is_whose_say_so(
 
 
 @pytest.mark.parametrize(
-    "command", [("--method", "magic"), ("--time-limit", 0), ("--local", "--level", "age=1")], ids=str
+    "command",
+    [("--method", "magic"), ("--time-limit", 0), ("--local", "--level", "age=1")],
+    ids=str,
 )
 def test_bad_choices_are_refused_before_the_input_is_read(
     command: tuple[object, ...], run: Run

@@ -102,7 +102,7 @@ def test_solutions_are_those_of_exploring(tmp_path: Path) -> None:
     work, chosen, _, solutions = ran(tmp_path)
     frame = pl.read_parquet(work.path("data.parquet"))
     found = tables.explore(frame, schema(chosen), models(chosen), suppression=0.0)
-    assert [point.levels for point in solutions.points] == [each.levels for each in found.form]
+    assert [point.levels for point in solutions.points] == [each.levels for each in found.choices]
     assert [point.levels for point in solutions.front] == [each.levels for each in found.front]
     assert solutions.nodes == solutions.tried == prod(solutions.shape)
     assert not solutions.is_cut

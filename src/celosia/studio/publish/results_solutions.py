@@ -94,10 +94,10 @@ def facts(
     if found is None:
         return facts
     front = {choice.levels for choice in found.front}
-    every = max(1, -(-len(found.form) // MOST_POINTS))
+    every = max(1, -(-len(found.choices) // MOST_POINTS))
     kept = [
         choice
-        for place, choice in enumerate(found.form)
+        for place, choice in enumerate(found.choices)
         if place % every == 0 or choice.levels in front
     ]
     points = [
@@ -114,7 +114,7 @@ def facts(
     return facts | {
         "nodes": found.nodes,
         "tried": found.tried,
-        "found": len(found.form),
+        "found": len(found.choices),
         "points": points,
         "front": [place for place, each in enumerate(kept) if each.levels in front],
     }
