@@ -31,7 +31,7 @@ from typing import Any
 from playwright.async_api import async_playwright
 
 from celosia import datasets, tables
-from celosia.studio.model.publish import results_solutions
+from celosia.studio.publish import results_solutions
 from celosia.tables import Hierarchy, Role
 
 FIRST_PAGE = DRAWN = 2.0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from celosia.cli.app import HOMES
-from celosia.cli.loading import Commands
+from celosia.cli.app import COMMANDS
+from celosia.cli.lazy_commands import LazyCommands
 
 PROGRAM = """
 import json, sys
@@ -85,14 +85,14 @@ def test_the_version_is_shown_without_any_command(loaded: list[set[str]]) -> Non
 
 def test_the_help_lists_commands_without_loading_them(loaded: list[set[str]]) -> None:
     assert loaded[1] & (NEVER | {"pydantic", "numpy", "duckdb", "sqlglot"}) == set()
-    shown = {"main", "app", "loading", "console", "ending"}
+    shown = {"main", "app", "lazy_commands", "console", "exit_codes"}
     assert {name.split(".")[2] for name in loaded[1] if name.startswith("celosia.cli.")} == shown
 
 
-@pytest.mark.parametrize("name", list(HOMES))
+@pytest.mark.parametrize("name", list(COMMANDS))
 def test_a_command_is_listed_with_the_first_paragraph_of_its_help(name: str) -> None:
-    command = Commands(HOMES)[name]
-    assert " ".join(command.help.split("\n\n")[0].split()) == HOMES[name].summary
+    command = LazyCommands(COMMANDS)[name]
+    assert " ".join(command.help.split("\n\n")[0].split()) == COMMANDS[name].summary
 
 
 @pytest.mark.parametrize("after", [2, 3], ids=["a plan", "an answer"])
@@ -100,7 +100,17 @@ def test_a_question_loads_what_it_needs(loaded: list[set[str]], after: int) -> N
     assert loaded[after] & NEVER == set()
     doors = ("celosia.tables", "celosia.graphs", "celosia.collect", "celosia.lab", "celosia.cli.")
     others = {name for name in loaded[after] if name.startswith(doors)}
-    own = {"query", "main", "app", "loading", "console", "ending", "options", "places", "policy"}
+    own = {
+        "query",
+        "main",
+        "app",
+        "lazy_commands",
+        "console",
+        "exit_codes",
+        "options",
+        "paths",
+        "policy",
+    }
     assert {name.split(".")[2] for name in others} <= own
 
 

@@ -45,8 +45,8 @@ def test_a_promise_that_holds_ends_well_and_one_that_does_not_ends_with_one(
 
 
 def test_a_release_is_judged_by_its_kept_records(people: Path, schema: Path, run: Run) -> None:
-    wish = ("publish", people, "-s", schema, "--k", 5, "--suppress", "100%", "-o", "safe.csv")
-    made = run(*wish, "--json").data()["measures"]["risk"]
+    command = ("publish", people, "-s", schema, "--k", 5, "--suppression", "100%", "-o", "safe.csv")
+    made = run(*command, "--json").data()["measures"]["risk"]
     found = run("assess", "risk", "safe.csv", "-s", schema, "--k", 5, "--json").data()
     assert found == made
     assert found["suppressed"] == 12
@@ -54,14 +54,14 @@ def test_a_release_is_judged_by_its_kept_records(people: Path, schema: Path, run
 
 @pytest.mark.parametrize("threshold", ["0", "1.5", "-1", "nan"])
 def test_a_threshold_out_of_range_is_refused(threshold: str, people: Path, run: Run) -> None:
-    wish = ("assess", "risk", people, *QUASI, f"--threshold={threshold}")
-    run(*wish).complains("CEL-A001")
+    command = ("assess", "risk", people, *QUASI, f"--threshold={threshold}")
+    run(*command).complains("CEL-A001")
 
 
 def test_the_threshold_decides_who_is_at_risk(people: Path, run: Run) -> None:
-    wish = ("assess", "risk", people, *QUASI, "--json", "--threshold")
-    assert run(*wish, "0.2").data()["at_risk"] == 1
-    assert run(*wish, "0.25").data()["at_risk"] == 0
+    command = ("assess", "risk", people, *QUASI, "--json", "--threshold")
+    assert run(*command, "0.2").data()["at_risk"] == 1
+    assert run(*command, "0.25").data()["at_risk"] == 0
 
 
 def test_a_table_without_rows_keeps_no_promise(run: Run, tmp_path: Path) -> None:
@@ -98,28 +98,28 @@ def test_the_journalist_and_the_marketer_need_a_population(
 ) -> None:
     header, *rows = people.read_text().splitlines()
     (tmp_path / "all.csv").write_text("\n".join([header, *rows * 2]) + "\n")
-    wish = ("assess", "risk", people, *QUASI, "--json")
-    assert "attackers" not in run(*wish).data()
-    counted = run(*wish, "--population", "all.csv").data()["attackers"]
+    command = ("assess", "risk", people, *QUASI, "--json")
+    assert "attackers" not in run(*command).data()
+    counted = run(*command, "--population", "all.csv").data()["attackers"]
     assert counted["basis"] == "population"
     assert counted["prosecutor"]["maximum"] == 1 / 4
     assert counted["journalist"]["maximum"] == counted["marketer"]["average"] == 1 / 8
-    guessed = run(*wish, "--sampling-fraction", 0.5).data()["attackers"]
+    guessed = run(*command, "--sampling-fraction", 0.5).data()["attackers"]
     assert guessed["basis"] == "estimate"
     assert guessed["population"] == 120
     told = run("assess", "risk", people, *QUASI, "--sampling-fraction", 0.5)
     assert "journalist" in told.out
     both = ("--population", "all.csv", "--sampling-fraction", 0.5)
-    run(*wish[:-1], *both).complains("CEL-A020")
+    run(*command[:-1], *both).complains("CEL-A020")
 
 
 def test_a_whole_population_has_its_own_uniques(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age\n" + "\n".join(map(str, [1, 1, 2, 3])) + "\n")
-    wish = ("assess", "uniqueness", "t.csv", "-q", "age")
-    found = run(*wish, "--sampling-fraction", 1, "--json").data()
+    command = ("assess", "uniqueness", "t.csv", "-q", "age")
+    found = run(*command, "--sampling-fraction", 1, "--json").data()
     assert (found["uniques"], found["share"]) == (2, 0.5)
-    assert run(*wish, "--sampling-fraction", 0.1).code == 0
-    run(*wish, "--sampling-fraction", 2).complains("CEL-A021")
+    assert run(*command, "--sampling-fraction", 0.1).code == 0
+    run(*command, "--sampling-fraction", 2).complains("CEL-A021")
 
 
 def test_columns_that_single_people_out_are_named(run: Run, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_draft_of_a_schema_can_be_read_and_used(run: Run, tmp_path: Path) -> N
     assert schema.named(Role.SENSITIVE) == ("diagnosis",)
     assert run("publish", "p.csv", "-s", "p.toml", "--k", 3).code == 0
     run("assess", "identifiers", "p.csv", "-o", "p.toml").complains("CEL-I004")
-    run("assess", "identifiers", "p.csv", "-o", "p.csv", "--force").complains("CEL-I007")
+    run("assess", "identifiers", "p.csv", "-o", "p.csv", "--overwrite").complains("CEL-I007")
 
 
 def test_a_draft_publishes_the_same_file_with_its_empty_cells(run: Run, tmp_path: Path) -> None:
@@ -175,21 +175,21 @@ def test_a_column_that_became_nothing_for_want_of_groups_is_told(run: Run, tmp_p
 def test_a_release_keeps_the_promise_that_it_was_made_for(
     people: Path, schema: Path, run: Run
 ) -> None:
-    wish = ("--k", 5, "--l", "entropy:3", "--model", "average-risk:0.2")
-    run("publish", people, "-s", schema, *wish, "-o", "safe.csv")
-    held = run("assess", "check", "safe.csv", "-s", schema, *wish, "--json").data()
+    command = ("--k", 5, "--l", "entropy:3", "--model", "average-risk:0.2")
+    run("publish", people, "-s", schema, *command, "-o", "safe.csv")
+    held = run("assess", "check", "safe.csv", "-s", schema, *command, "--json").data()
     assert [each["holds"] for each in held["models"]] == [True] * 3
-    told = run("assess", "check", "safe.csv", "-s", schema, *wish)
+    told = run("assess", "check", "safe.csv", "-s", schema, *command)
     assert told.out.splitlines()[-1].startswith("holds: 5-anonymity, entropy")
 
 
 def test_a_broken_promise_names_its_models_and_ends_with_one(people: Path, run: Run) -> None:
-    wish = ("assess", "check", people, *QUASI, "--sensitive", "disease", "--k", 5, "--l", 4)
-    broken = run(*wish)
+    command = ("assess", "check", people, *QUASI, "--sensitive", "disease", "--k", 5, "--l", 4)
+    broken = run(*command)
     broken.complains("CEL-A010", 1)
     assert "5-anonymity (15 classes, 60 records)" in broken.err
     assert "diversity" not in broken.err.splitlines()[0]
-    details = run(*wish, "--json").envelope()["details"]
+    details = run(*command, "--json").envelope()["details"]
     assert [each["holds"] for each in details["models"]] == [False, True]
 
 

@@ -112,11 +112,11 @@ def test_the_report_counts_people_and_names_no_value(attack: Run, tmp_path: Path
     assert page.startswith("<!DOCTYPE html>")
     assert "Attribute linkage, disease" in page
     assert not [cell for cell in (MARK, "gastritis", "47677", "4790*", "Ana") if cell in page]
-    attack("--report", "safe.csv", "--force").complains("CEL-I007")
+    attack("--report", "safe.csv", "--overwrite").complains("CEL-I007")
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"),
+    ("command", "code"),
     [
         (("--similar", "age=1"), "CEL-I055"),
         (("--similar", "salary=1"), "CEL-I057"),
@@ -129,5 +129,5 @@ def test_the_report_counts_people_and_names_no_value(attack: Run, tmp_path: Path
     ],
     ids=str,
 )
-def test_wrong_options_are_refused(wish: tuple[object, ...], code: str, attack: Run) -> None:
-    attack(*wish).complains(code)
+def test_wrong_options_are_refused(command: tuple[object, ...], code: str, attack: Run) -> None:
+    attack(*command).complains(code)

@@ -136,7 +136,7 @@ def test_the_report_is_one_page(audit: Run, tmp_path: Path) -> None:
     assert page.startswith("<!DOCTYPE html>")
     assert "Geometric(epsilon=1)" in page
     audit(*words).complains("CEL-I004")
-    assert audit(*words, "--force").code == 0
+    assert audit(*words, "--overwrite").code == 0
 
 
 @pytest.mark.statistical

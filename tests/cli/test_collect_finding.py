@@ -102,8 +102,8 @@ def test_rappor_decodes_a_long_list(run: Run, tmp_path: Path, collected: Any) ->
 
 
 def test_what_is_recommended_for_unknown_words_can_be_collected_with(run: Run) -> None:
-    wish = ("--users", "1e6", "--epsilon", 8, "--unknown-dictionary")
-    told = run("collect", "choose", *wish, "--json").data()
+    command = ("--users", "1e6", "--epsilon", 8, "--unknown-dictionary")
+    told = run("collect", "choose", *command, "--json").data()
     made = [protocol_from(each["parameters"]) for each in told["ranked"]]
     assert {each.name for each in made} == {"pem", "sfp"}
     assert all(each.server().finds for each in made)

@@ -29,8 +29,8 @@ def test_every_small_data_set_can_be_had(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_generated_table_comes_with_its_schema(run: Run, tmp_path: Path) -> None:
-    wish = ("datasets", "get", "census", "--rows", 50, "--seed", 3, "--schema", "census.toml")
-    result = run(*wish, "-o", "census.parquet", "--json").data()
+    command = ("datasets", "get", "census", "--rows", 50, "--seed", 3, "--schema", "census.toml")
+    result = run(*command, "-o", "census.parquet", "--json").data()
     assert (result["rows"], result["data"], result["schema"]) == (
         50,
         "census.parquet",
@@ -51,7 +51,7 @@ def test_a_shop_comes_as_a_folder_with_its_policy(run: Run, tmp_path: Path) -> N
     orders = frames.read(tmp_path / "shop" / "orders.parquet")
     assert orders.equals(datasets.tpch(0.001, seed=7, maker="celosia").tables["orders"])
     run("datasets", "get", "tpch", "--scale", 0.001, "-o", "shop").complains("CEL-I004")
-    assert run("datasets", "get", "tpch", "--scale", 0.001, "-o", "shop", "--force").code == 0
+    assert run("datasets", "get", "tpch", "--scale", 0.001, "-o", "shop", "--overwrite").code == 0
     assert "celosia datasets get tpch -o FOLDER" in run("datasets").err
 
 
@@ -67,7 +67,9 @@ def test_a_graph_comes_as_a_folder_with_its_policy(run: Run, tmp_path: Path) -> 
     lines = (tmp_path / "graph" / "watdiv.nt").read_bytes()
     assert lines == b"".join(datasets.watdiv(10_000, seed=7).lines())
     run("datasets", "get", "watdiv", "--scale", 0.01, "-o", "graph").complains("CEL-I004")
-    again = run("datasets", "get", "watdiv", "--scale", 0.01, "-o", "graph", "--force", "--json")
+    again = run(
+        "datasets", "get", "watdiv", "--scale", 0.01, "-o", "graph", "--overwrite", "--json"
+    )
     assert (again.data()["triples"], again.data()["policy"]) == (10_000, "graph/policy.toml")
     assert "celosia datasets get watdiv -o FOLDER" in run("datasets").err
 
@@ -76,8 +78,8 @@ def test_a_graph_comes_as_a_folder_with_its_policy(run: Run, tmp_path: Path) -> 
 def test_a_table_without_a_schema_does_not_get_that_of_another(
     name: str, run: Run, tmp_path: Path
 ) -> None:
-    wish = ("datasets", "get", name, "-o", "table.csv", "--schema", "table.toml")
-    run(*wish).complains("CEL-I039")
+    command = ("datasets", "get", name, "-o", "table.csv", "--schema", "table.toml")
+    run(*command).complains("CEL-I039")
     assert [*tmp_path.iterdir()] == []
 
 
@@ -88,8 +90,8 @@ def test_a_table_without_a_schema_does_not_get_that_of_another(
         (("censos", "-o", "a.csv", "--schema", "a.toml"), "CEL-D007"),
         (("adult", "--rows", "5", "-o", "a.csv"), "CEL-D008"),
         (("patients", "--seed", "5", "-o", "a.csv"), "CEL-D008"),
-        (("census", "--from", "a.data", "-o", "a.csv"), "CEL-D008"),
-        (("adult", "--from", "nothing.data", "-o", "a.csv"), "CEL-D004"),
+        (("census", "--path", "a.data", "-o", "a.csv"), "CEL-D008"),
+        (("adult", "--path", "nothing.data", "-o", "a.csv"), "CEL-D004"),
         (("census", "--rows", "-5", "-o", "a.csv"), "CEL-D001"),
         (("census", "--seed", "-5", "-o", "a.csv"), "CEL-D002"),
         (("census", "-o", "a.docx"), "CEL-F012"),
@@ -123,10 +125,20 @@ def test_a_wish_that_cannot_be_met_leaves_nothing(
 @pytest.mark.parametrize("kept", ["census.csv", "census.toml"])
 def test_files_that_exist_are_kept(kept: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / kept).write_text("old")
-    wish = ("datasets", "get", "census", "--rows", 9, "-o", "census.csv", "--schema", "census.toml")
-    run(*wish).complains("CEL-I004")
+    command = (
+        "datasets",
+        "get",
+        "census",
+        "--rows",
+        9,
+        "-o",
+        "census.csv",
+        "--schema",
+        "census.toml",
+    )
+    run(*command).complains("CEL-I004")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(kept, "old")]
-    assert run(*wish, "--force").code == 0
+    assert run(*command, "--overwrite").code == 0
 
 
 def test_the_demo_writes_everything_and_tells_how_to_go_on(run: Run, tmp_path: Path) -> None:

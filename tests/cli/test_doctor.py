@@ -32,7 +32,7 @@ def test_a_bill_of_materials_takes_the_place_of_no_other_file(run: Run, tmp_path
     (tmp_path / "mine.json").write_text("mine")
     run("doctor", "--sbom", "mine.json").complains("CEL-I004")
     assert (tmp_path / "mine.json").read_text() == "mine"
-    assert run("doctor", "--sbom", "mine.json", "--force").code == 0
+    assert run("doctor", "--sbom", "mine.json", "--overwrite").code == 0
 
 
 def test_the_folder_of_compiled_kernels_is_named(

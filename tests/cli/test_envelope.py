@@ -32,7 +32,7 @@ ASK = ("query", "shop/policy.toml", "SELECT count(*) FROM orders")
         ("release", "mean", "people.csv", "-c", "age", "--lower", 0, "--upper", 99, "-e", 1),
         ("release", "histogram", "people.csv", "-c", "zip", "--categories", "0100,0101", "-e", 1),
         ("release", "histogram", "people.csv", "-c", "disease", "--delta", 1e-9, "-e", 0.1),
-        ("release", "sum", "people.csv", "--lower", 0, "--upper", 99, "-e", 1, "--dry-run"),
+        ("release", "sum", "people.csv", "--lower", 0, "--upper", 99, "-e", 1, "--explain"),
         ("epsilon", "belief"),
         ("epsilon", "curve", "count"),
         ("epsilon", "choose", "--error", 10),
@@ -91,12 +91,20 @@ def test_a_checked_hierarchy_is_told_as_an_object(people: Path, run: Run) -> Non
 @pytest.mark.parametrize(
     ("command", "code", "exit_code"),
     [
-        (("publish", "people.csv", *QUASI, "--others", "insensitive", "--k", 61), "CEL-P001", 1),
+        (
+            ("publish", "people.csv", *QUASI, "--other-columns", "insensitive", "--k", 61),
+            "CEL-P001",
+            1,
+        ),
         (("assess", "risk", "people.csv", *QUASI, "--k", 5), "CEL-A010", 1),
         (("assess", "check", "people.csv", *QUASI, "--k", 5), "CEL-A010", 1),
         (("assess", "check", "people.csv", *QUASI), "CEL-I050", 2),
         (("assess", "attack", "people.csv", *QUASI), "CEL-I054", 2),
-        (("explore", "people.csv", *QUASI, "--others", "insensitive", "--k", 61), "CEL-P001", 1),
+        (
+            ("explore", "people.csv", *QUASI, "--other-columns", "insensitive", "--k", 61),
+            "CEL-P001",
+            1,
+        ),
         (("publish", "nobody.csv", *QUASI, "--k", 5), "CEL-F010", 2),
         (("publish", "people.csv", "--k", 5), "CEL-I032", 2),
         (("publish", "people.csv"), "CEL-I050", 2),

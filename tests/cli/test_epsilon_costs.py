@@ -283,7 +283,7 @@ def test_rho_grows_with_the_square_of_the_group(run: Run) -> None:
 
 
 def test_a_promise_for_changed_rows_says_nothing_of_added_ones(run: Run) -> None:
-    words = ("epsilon", "group", "--epsilon", 1, "--relation", "change-one")
+    words = ("epsilon", "group", "--epsilon", 1, "--neighbours", "change-one")
     run(*words, "--to", "add-remove").complains("CEL-B045", exit_code=1)
     rows = run(*words, "--size", 2, "--json").data()["rows"]
     assert [(row["protects"], row["epsilon"]) for row in rows] == [

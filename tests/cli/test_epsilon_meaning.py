@@ -51,7 +51,7 @@ def test_the_plot_of_beliefs_is_a_drawing_and_is_not_overwritten(run: Run, tmp_p
     assert "plot: b.svg" in told.out
     assert "<svg" in (tmp_path / "b.svg").read_text("utf-8")
     run("epsilon", "belief", "--plot", "b.svg").complains("CEL-I004")
-    assert run("epsilon", "belief", "--plot", "b.svg", "--epsilon", 0, "--force").code == 0
+    assert run("epsilon", "belief", "--plot", "b.svg", "--epsilon", 0, "--overwrite").code == 0
     many = [word for k in range(1, 8) for word in ("--prior", k / 10)]
     run("epsilon", "belief", *many, "--plot", "c.svg").complains("CEL-B089")
 
@@ -103,7 +103,7 @@ STATISTICS: dict[str, tuple[object, ...]] = {
     "variance": ("--lower", 0, "--upper", 10, "--rows", 1000),
     "standard-deviation": ("--lower", -1, "--upper", 1, "--rows", 1000),
     "median": ("--lower", 0, "--upper", 10),
-    "quantile": ("--lower", 0, "--upper", 10, "--quantile", 0.9),
+    "quantile": ("--lower", 0, "--upper", 10, "--q", 0.9),
     "histogram": ("--bins", 8),
     "noisy-max": ("--candidates", 50, "--monotone"),
     "exponential": ("--candidates", 50, "--sensitivity", 2),
@@ -142,7 +142,7 @@ def test_the_list_of_statistics_is_tested_completely() -> None:
 def test_a_relation_doubles_the_noise_of_a_histogram(run: Run) -> None:
     words = ("epsilon", "curve", "histogram", "--bins", 10, "--epsilon", 0.1, "--json")
     added = run(*words).data()
-    changed = run(*words, "--relation", "change-one").data()
+    changed = run(*words, "--neighbours", "change-one").data()
     assert changed["neighbours"] == "change one row"
     assert changed["points"][0]["error"] == pytest.approx(2 * added["points"][0]["error"], rel=0.05)
 
@@ -170,7 +170,7 @@ def test_the_curve_is_drawn(run: Run, tmp_path: Path) -> None:
         (("count", "--epsilon", "nan"), "CEL-M002"),
         (("count", "--epsilon", -1), "CEL-M002"),
         (("count", "--confidence", 1), "CEL-M004"),
-        (("count", "--relation", "none"), "CEL-I040"),
+        (("count", "--neighbours", "none"), "CEL-I040"),
     ],
     ids=str,
 )

@@ -53,7 +53,9 @@ def test_plot_and_report_are_written_without_a_cell(run: Run, tmp_path: Path) ->
 
 @pytest.mark.usefixtures("people", "schema")
 def test_nothing_that_is_read_or_exists_is_lost(run: Run) -> None:
-    run("explore", "people.csv", *ASKED, "--plot", "people.csv", "-f").complains("CEL-I007")
+    run("explore", "people.csv", *ASKED, "--plot", "people.csv", "--overwrite").complains(
+        "CEL-I007"
+    )
     both = ("--plot", "a", "--report", "a")
     run("explore", "people.csv", *ASKED, *both).complains("CEL-I043")
     run("explore", "people.csv", "-s", "people.toml").complains("CEL-I050")

@@ -110,7 +110,7 @@ def test_stopping_leaves_the_file_that_was_there(
 ) -> None:
     (out / "safe.csv").write_text("old")
     _failing(monkeypatch, KeyboardInterrupt(), "celosia.frames.write")
-    assert run(*PUBLISH, "--force").code == 130
+    assert run(*PUBLISH, "--overwrite").code == 130
     assert (out / "safe.csv").read_text() == "old"
     assert [path.name for path in out.iterdir()] == ["safe.csv"]
 

@@ -52,13 +52,13 @@ def test_a_graph_is_published_with_certificate_report_and_key(run: Run, friends:
 
 @pytest.mark.usefixtures("friends")
 def test_nothing_is_overwritten_unless_forced(run: Run, tmp_path: Path) -> None:
-    wish = (*PUBLISH, "--k-degree", 3, "--no-assess", "-o", "safe.edges")
-    assert run(*wish).code == 0
-    run(*wish).complains("CEL-I004")
-    assert run(*wish, "--force").code == 0
-    run(*PUBLISH, "--k-degree", 3, "-o", "friends.edges", "--force").complains("CEL-I007")
-    run(*wish, "--force", "--key", "people.csv").complains("CEL-I007")
-    run(*wish, "--force", "--report", "safe.edges").complains("CEL-I043")
+    command = (*PUBLISH, "--k-degree", 3, "--no-assess", "-o", "safe.edges")
+    assert run(*command).code == 0
+    run(*command).complains("CEL-I004")
+    assert run(*command, "--overwrite").code == 0
+    run(*PUBLISH, "--k-degree", 3, "-o", "friends.edges", "--overwrite").complains("CEL-I007")
+    run(*command, "--overwrite", "--key", "people.csv").complains("CEL-I007")
+    run(*command, "--overwrite", "--report", "safe.edges").complains("CEL-I043")
     assert MARK in (tmp_path / "people.csv").read_text()
 
 
@@ -97,19 +97,19 @@ def test_the_rules_of_reading_are_told_and_obeyed(run: Run, tmp_path: Path) -> N
     (tmp_path / "raw.edges").write_text(
         (tmp_path / "friends.edges").read_text() + f"{MARK}-1 {MARK}-1\n{MARK}-2 {MARK}-2\n"
     )
-    wish = ("graph", "publish", "raw.edges", "--k-degree", 5, "--no-assess")
-    assert "2 loops dropped" in run(*wish).out
-    run(*wish, "--loops", "refuse").complains("CEL-G006")
-    run(*wish, "--loops", "keep").complains("CEL-I040")
-    assert run(*wish, "--json").data()["reading"]["loops"] == 2
+    command = ("graph", "publish", "raw.edges", "--k-degree", 5, "--no-assess")
+    assert "2 loops dropped" in run(*command).out
+    run(*command, "--loops", "refuse").complains("CEL-G006")
+    run(*command, "--loops", "keep").complains("CEL-I040")
+    assert run(*command, "--json").data()["reading"]["loops"] == 2
 
 
 @pytest.mark.usefixtures("friends")
 def test_a_recipe_masks_the_attributes_of_vertices(run: Run, tmp_path: Path) -> None:
-    wish = (*PUBLISH, "--k-degree", 3, "--no-assess", "--attributes", "recipe.toml")
-    run(*wish, "-o", "safe.edges").complains("CEL-G014")
-    run(*wish[:-1], "none.toml", "-o", "safe.graphml").complains("CEL-V015")
-    assert run(*wish, "-o", "safe.graphml").code == 0
+    command = (*PUBLISH, "--k-degree", 3, "--no-assess", "--attributes", "recipe.toml")
+    run(*command, "-o", "safe.edges").complains("CEL-G014")
+    run(*command[:-1], "none.toml", "-o", "safe.graphml").complains("CEL-V015")
+    assert run(*command, "-o", "safe.graphml").code == 0
     known = GraphRelease.load(tmp_path / "safe.graphml").data.attributes  # type: ignore[union-attr]
     assert known is not None
     assert known.columns == ["age", "city"]
@@ -119,19 +119,19 @@ def test_a_recipe_masks_the_attributes_of_vertices(run: Run, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("friends")
 def test_kept_names_are_warned_of(run: Run, tmp_path: Path) -> None:
-    wish = (*PUBLISH, "--method", "random-switch", "--set", "amount=5", "--keep-names")
-    told = run(*wish, "--no-assess", "-o", "safe.json")
+    command = (*PUBLISH, "--method", "random-switch", "--set", "amount=5", "--keep-names")
+    told = run(*command, "--no-assess", "-o", "safe.json")
     assert told.code == 0, told.err
     assert "people named in the graph are named in the release" in told.err
     assert MARK in (tmp_path / "safe.json").read_text("utf-8")  # as was asked for
     assert MARK not in told.out + told.err
-    run(*wish, "--key", "key.csv").complains("CEL-G026")
+    run(*command, "--key", "key.csv").complains("CEL-G026")
 
 
 @pytest.mark.usefixtures("friends")
 def test_nothing_exact_is_told_beside_a_private_graph(run: Run) -> None:
-    wish = (*PUBLISH, "--method", "private-graph", "--set", "epsilon=1", "--seed", 1)
-    data = run(*wish, "--json").data()
+    command = (*PUBLISH, "--method", "private-graph", "--set", "epsilon=1", "--seed", 1)
+    data = run(*command, "--json").data()
     assert "reading" not in data
     assert data["measures"]["figures"] == {}
     assert "before" not in json.dumps(data["measures"])
@@ -139,7 +139,7 @@ def test_nothing_exact_is_told_beside_a_private_graph(run: Run) -> None:
 
 @pytest.mark.usefixtures("friends")
 @pytest.mark.parametrize(
-    ("wish", "code", "exit_code"),
+    ("command", "code", "exit_code"),
     [
         ((), "CEL-G021", 2),
         (("--k-degree", 1), "CEL-G100", 2),
@@ -157,9 +157,9 @@ def test_nothing_exact_is_told_beside_a_private_graph(run: Run) -> None:
     ids=str,
 )
 def test_a_wrong_wish_writes_nothing(
-    wish: tuple[object, ...], code: str, exit_code: int, run: Run, tmp_path: Path
+    command: tuple[object, ...], code: str, exit_code: int, run: Run, tmp_path: Path
 ) -> None:
-    told = run(*PUBLISH, *wish, "--no-assess", "-o", "safe.edges", "--report", "r.html")
+    told = run(*PUBLISH, *command, "--no-assess", "-o", "safe.edges", "--report", "r.html")
     told.complains(code, exit_code)
     assert not (tmp_path / "safe.edges").exists()
     assert not (tmp_path / "r.html").exists()
@@ -192,8 +192,8 @@ def test_ctrl_c_and_faults_leave_no_half_written_file(
 
     monkeypatch.setattr(GraphRelease, where, stop)
     before = {path.name for path in tmp_path.iterdir()}
-    wish = (*PUBLISH, "--k-degree", 3, "--no-assess", "-o", "s.edges", "--key", "k.csv")
-    told = run(*wish, "--report", "r.html")
+    command = (*PUBLISH, "--k-degree", 3, "--no-assess", "-o", "s.edges", "--key", "k.csv")
+    told = run(*command, "--report", "r.html")
     assert told.code == 130
     after = {path.name for path in tmp_path.iterdir()} - before
     whole = {"s.edges", "s.edges.cert.json", "k.csv"}
@@ -201,8 +201,8 @@ def test_ctrl_c_and_faults_leave_no_half_written_file(
 
 
 def test_a_network_to_try_comes_with_people_and_schema(run: Run, tmp_path: Path) -> None:
-    wish = ("datasets", "get", "network", "--vertices", 90, "--edges", 200, "-o", "f.edges")
-    told = run(*wish, "--people", "p.csv", "--schema", "s.toml")
+    command = ("datasets", "get", "network", "--vertices", 90, "--edges", 200, "-o", "f.edges")
+    told = run(*command, "--people", "p.csv", "--schema", "s.toml")
     assert told.out.splitlines() == [
         "people: p.csv",
         "schema: s.toml",
@@ -218,8 +218,8 @@ def test_a_network_to_try_comes_with_people_and_schema(run: Run, tmp_path: Path)
         *("--set", "schema=s.toml", "-o", "groups.json", "--no-assess"),
     )
     assert done.code == 0, done.err
-    run(*wish, "--people", "p.csv").complains("CEL-I004")
-    again = run(*wish, "--people", "p.csv", "--force", "--json").data()
+    run(*command, "--people", "p.csv").complains("CEL-I004")
+    again = run(*command, "--people", "p.csv", "--overwrite", "--json").data()
     assert again == {"vertices": 90, "edges": 200, "data": "f.edges", "people": "p.csv"}
     assert run("datasets", "get", "network", "-o", "f.graphml", "--vertices", 50).code == 0
     run("datasets", "get", "network", "-o", "g.json", "--people", "q.csv").complains("CEL-D008")
@@ -241,17 +241,17 @@ def calls(run: Run, tmp_path: Path) -> Path:
 
 
 def test_edge_attributes_are_refused_unless_they_may_be_left_out(run: Run, calls: Path) -> None:
-    wish = ("graph", "publish", "calls.csv", "--k-degree", 2, "--no-assess", "-o", "safe.edges")
-    refused = run(*wish)
+    command = ("graph", "publish", "calls.csv", "--k-degree", 2, "--no-assess", "-o", "safe.edges")
+    refused = run(*command)
     refused.complains("CEL-G033")
     assert "edge attributes weight, time" in refused.err
     assert "Merged records with other values: 1." in refused.err
     assert not (calls / "safe.edges").exists()
-    told = run(*wish, "--drop-edge-attributes")
+    told = run(*command, "--drop-edge-attributes")
     assert told.code == 0, told.err
     assert "1 repeated edges merged; merged records with other edge attributes: 1" in told.out
     assert "left out: edge attributes weight, time" in told.out.splitlines()
-    data = run(*wish, "--drop-edge-attributes", "--force", "--json").data()
+    data = run(*command, "--drop-edge-attributes", "--overwrite", "--json").data()
     assert data["measures"]["left_out"]["edge_attributes"] == ["weight", "time"]
     assert data["reading"]["edge_attributes"] == ["weight", "time"]
     assert (data["reading"]["repeated"], data["reading"]["differing"]) == (1, 1)
@@ -264,7 +264,7 @@ def test_commands_say_that_they_do_not_look_at_edge_attributes(run: Run) -> None
         *("--drop-edge-attributes", "-o", "safe.edges", "--key", "key.csv"),
     )
     assert published.code == 0, published.err
-    for wish in (
+    for command in (
         ("info", "calls.csv", "--json"),
         ("attack", "calls.csv", "--attack", "degree", "--json"),
         ("assess", "calls.csv", "safe.edges", "--key", "key.csv", "--json"),
@@ -272,16 +272,16 @@ def test_commands_say_that_they_do_not_look_at_edge_attributes(run: Run) -> None
         ("draw", "calls.csv", "safe.edges", "--key", "key.csv", "-o", "two.svg"),
         ("release", "edges", "calls.csv", "--epsilon", 1, "--json"),
     ):
-        told = run("graph", *wish)
+        told = run("graph", *command)
         assert told.code == 0, told.err
-        assert UNSEEN in told.err.splitlines(), wish
-        if wish[0] != "info":  # which tells it as its result
-            assert "1 repeated edges merged" in told.err, wish
+        assert UNSEEN in told.err.splitlines(), command
+        if command[0] != "info":  # which tells it as its result
+            assert "1 repeated edges merged" in told.err, command
 
 
 def test_vertices_that_an_edge_list_cannot_hold_are_counted(run: Run, friends: Path) -> None:
-    wish = (*PUBLISH, "--method", "relabelling", "--no-assess", "-o")
-    told = run(*wish, "safe.edges")
+    command = (*PUBLISH, "--method", "relabelling", "--no-assess", "-o")
+    told = run(*command, "safe.edges")
     assert "3 vertices have no edge and therefore no line in safe.edges" in told.err
-    assert "no edge" not in run(*wish, "safe.json").err
+    assert "no edge" not in run(*command, "safe.json").err
     assert GraphRelease.load(friends / "safe.edges").data.order == 80

@@ -22,8 +22,8 @@ def release(run: Run, friends: Path) -> Path:
     return friends
 
 
-def _publish(run: Run, *wish: object) -> None:
-    told = run("graph", "publish", *ORIGINAL, *wish, "--no-assess")
+def _publish(run: Run, *command: object) -> None:
+    told = run("graph", "publish", *ORIGINAL, *command, "--no-assess")
     assert told.code == 0, told.err
 
 
@@ -35,19 +35,19 @@ def _told(result: Result) -> str:
 
 @pytest.mark.usefixtures("release")
 def test_a_release_is_compared_with_its_original_by_the_key(run: Run, tmp_path: Path) -> None:
-    wish = ("graph", "assess", ORIGINAL[0], "safe.edges", *ORIGINAL[1:])
-    run(*wish).complains("CEL-G028")
-    told = _told(run(*wish, "--key", "key.csv", "--report", "use.html"))
+    command = ("graph", "assess", ORIGINAL[0], "safe.edges", *ORIGINAL[1:])
+    run(*command).complains("CEL-G028")
+    told = _told(run(*command, "--key", "key.csv", "--report", "use.html"))
     assert "Average distance" in told
     assert told.splitlines()[-2] == "report: use.html"
     assert "of the edges kept" in told.splitlines()[-1]
     assert MARK not in (tmp_path / "use.html").read_text("utf-8")
-    data = run(*wish, "--key", "key.csv", "--json").data()
+    data = run(*command, "--key", "key.csv", "--json").data()
     assert data["edge_intersection"] > 0.7  # by strangers about 6 of 100 edges would match
     assert (data["world"], data["matched"]) == (False, True)
     # Without the certificate the edge list has lost its lonely vertices, and the key finds them.
     (tmp_path / "safe.edges.cert.json").unlink()
-    again = run(*wish, "--key", "key.csv", "--json").data()
+    again = run(*command, "--key", "key.csv", "--json").data()
     assert again["edge_intersection"] == data["edge_intersection"]
     assert again["after"]["order"] == data["after"]["order"]
 
@@ -61,15 +61,15 @@ def test_a_graph_compared_with_itself_needs_no_key(run: Run) -> None:
 
 @pytest.mark.usefixtures("release")
 def test_a_key_of_another_graph_is_refused(run: Run, tmp_path: Path) -> None:
-    wish = ("graph", "assess", ORIGINAL[0], "safe.edges", *ORIGINAL[1:], "--key")
+    command = ("graph", "assess", ORIGINAL[0], "safe.edges", *ORIGINAL[1:], "--key")
     key = pl.read_csv(tmp_path / "key.csv")
     key.head(79).write_csv(tmp_path / "short.csv")
     key.with_columns(number=pl.lit(1)).write_csv(tmp_path / "same.csv")
     key.rename({"number": "place"}).write_csv(tmp_path / "named.csv")
     key.with_columns(vertex=pl.col("vertex") + "x").write_csv(tmp_path / "others.csv")
     for name in ("short.csv", "same.csv", "others.csv"):
-        run(*wish, name).complains("CEL-G027")
-    run(*wish, "named.csv").complains("CEL-F022")
+        run(*command, name).complains("CEL-G027")
+    run(*command, "named.csv").complains("CEL-F022")
 
 
 @pytest.mark.usefixtures("friends")
@@ -83,26 +83,26 @@ def test_other_sorts_of_releases_are_compared_by_a_random_world(run: Run) -> Non
         ("chances.csv", ("--key", "key.csv"), True),
         ("groups.json", (), False),
     ):
-        wish = ("graph", "assess", ORIGINAL[0], name, *ORIGINAL[1:], *key, "--seed", 1)
-        data = run(*wish, "--json").data()
+        command = ("graph", "assess", ORIGINAL[0], name, *ORIGINAL[1:], *key, "--seed", 1)
+        data = run(*command, "--json").data()
         assert (data["world"], data["matched"]) == (True, known)
-        told = run(*wish)
+        told = run(*command)
         assert "one random world" in told.err
         assert ("of the edges kept" in _told(told)) == known
-    wish = ("graph", "attack", ORIGINAL[0], "groups.json", *ORIGINAL[1:])
-    run(*wish).complains("CEL-G029")
+    command = ("graph", "attack", ORIGINAL[0], "groups.json", *ORIGINAL[1:])
+    run(*command).complains("CEL-G029")
 
 
 @pytest.mark.usefixtures("friends")
 def test_the_naive_release_exposes_those_who_stand_out(run: Run, tmp_path: Path) -> None:
-    wish = ("graph", "attack", *ORIGINAL)
-    told = _told(run(*wish, "--exposed", "who.csv", "--report", "attacks.html"))
+    command = ("graph", "attack", *ORIGINAL)
+    told = _told(run(*command, "--exposed", "who.csv", "--report", "attacks.html"))
     assert "neighbourhood: " in told.splitlines()[-1]
     degrees = graphs.read(
         tmp_path / "friends.edges", vertices=tmp_path / "people.csv"
     ).graph.degrees
     alone = sum((degrees == degree).sum() == 1 for degree in degrees)
-    data = run(*wish, "--attack", "degree", "--json").data()
+    data = run(*command, "--attack", "degree", "--json").data()
     assert len(data[0]["exposed"]) == alone > 0
     who = pl.read_csv(tmp_path / "who.csv").filter(pl.col("attack") == "degree")
     assert who["exposed"].sum() == alone
@@ -114,8 +114,8 @@ def test_the_naive_release_exposes_those_who_stand_out(run: Run, tmp_path: Path)
 def test_every_attack_can_be_run(run: Run) -> None:
     names = ("degree", "refinement", "neighbourhood", "subgraph", "hubs", "links", "propagation")
     asked = [word for name in names for word in ("--attack", name)]
-    wish = ("graph", "attack", ORIGINAL[0], "safe.edges", *ORIGINAL[1:], "--key", "key.csv")
-    data = run(*wish, *asked, "--seed", 2, "--seeds", 5, "--edges", 3, "--json").data()
+    command = ("graph", "attack", ORIGINAL[0], "safe.edges", *ORIGINAL[1:], "--key", "key.csv")
+    data = run(*command, *asked, "--seed", 2, "--seeds", 5, "--edges", 3, "--json").data()
     assert [each["name"].split()[0] for each in data] == [
         *("degree", "refinement", "neighbourhood", "subgraph", "hub", "link", "propagation")
     ]
@@ -181,7 +181,7 @@ def test_the_methods_are_listed_with_their_parameters(run: Run) -> None:
 
 @pytest.mark.usefixtures("friends")
 @pytest.mark.parametrize(
-    ("statistic", "wish", "question"),
+    ("statistic", "command", "question"),
     [
         ("edges", (), "number of edges"),
         ("edges", ("--level", "vertex", "--cap", 10), "number of edges, of each vertex at most 10"),
@@ -189,15 +189,15 @@ def test_the_methods_are_listed_with_their_parameters(run: Run) -> None:
         ("histogram", ("--cap", 6), "number of vertices of each degree"),
         ("triangles", (), "number of triangles"),
         ("triangles", ("--delta", 1e-6), "number of triangles"),
-        ("stars", ("--rays", 3), "number of stars with 3 rays"),
+        ("stars", ("--k", 3), "number of stars with 3 rays"),
         ("joint", ("--cap", 4), "number of edges by the degrees"),
     ],
     ids=str,
 )
 def test_a_private_statistic_is_released_with_its_certificate(
-    statistic: str, wish: tuple[object, ...], question: str, run: Run, tmp_path: Path
+    statistic: str, command: tuple[object, ...], question: str, run: Run, tmp_path: Path
 ) -> None:
-    asked = ("graph", "release", statistic, *ORIGINAL, "-e", 1, *wish)
+    asked = ("graph", "release", statistic, *ORIGINAL, "-e", 1, *command)
     told = _told(run(*asked, "-o", "answer.json"))
     assert told.splitlines()[-1].startswith(question)
     assert "differential privacy" in told.splitlines()[-1]
@@ -209,14 +209,24 @@ def test_a_private_statistic_is_released_with_its_certificate(
 
 @pytest.mark.usefixtures("friends")
 def test_options_that_a_statistic_lacks_are_refused(run: Run, tmp_path: Path) -> None:
-    for wish in (
+    for command in (
         ("triangles", "--level", "vertex"),
         ("degrees", "--cap", 4),
-        ("edges", "--rays", 3),
+        ("edges", "--k", 3),
         ("joint",),
         ("stars", "--confidence", 0.9),
     ):
-        asked = ("graph", "release", wish[0], *ORIGINAL, *wish[1:], "-e", 1, "-o", "answer.json")
+        asked = (
+            "graph",
+            "release",
+            command[0],
+            *ORIGINAL,
+            *command[1:],
+            "-e",
+            1,
+            "-o",
+            "answer.json",
+        )
         run(*asked).complains("CEL-G031")
     run("graph", "release", "edges", *ORIGINAL, "-e", 0).complains("CEL-M002")
     run("graph", "release", "edges", *ORIGINAL, "-e", 1, "--cap", 4).complains("CEL-G302")

@@ -169,13 +169,13 @@ def test_a_group_alone_shows_its_help(path: tuple[str, ...], run: Run) -> None:
     alone = run(*path)
     assert alone.code == 2
     assert "Usage: celosia" in alone.out
-    assert "Commands" in alone.out
+    assert ("Commands" if path else "Noise and budgets") in alone.out
     assert alone.err == ""
 
 
 def test_the_help_tells_the_exit_codes_and_how_to_expand_an_error(run: Run) -> None:
     text = " ".join(run("--help").out.split())
-    assert "0 done, 1 cannot be promised, 2 wrong input, 3 no budget left, 70 a fault" in text
+    assert "0 success, 1 no such guarantee, 2 wrong input, 3 budget exhausted, 70 internal" in text
     assert "celosia explain CODE" in text
 
 
@@ -216,7 +216,7 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
             "celosia epsilon ",
             ["amplify", "belief", "choose", "compose", "curve", "group", "split"],
         ),
-        ("celosia publish --su", ["--suppress"]),
+        ("celosia publish --su", ["--suppression"]),
         (
             "celosia graph ",
             ["assess", "attack", "draw", "info", "methods", "publish", "release", "sample"],
@@ -241,3 +241,30 @@ def test_the_completion_script_can_be_shown(run: Run, monkeypatch: pytest.Monkey
     script = run("--show-completion", "bash")
     assert script.code == 0
     assert "_CELOSIA_COMPLETE=complete_bash" in script.out
+
+
+def test_the_help_lists_the_commands_in_panels_by_door(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = _help((), run, monkeypatch).out
+    titles = re.findall(r"^╭─ (.*?) ─", text, re.MULTILINE)
+    assert titles == [
+        *("Options", "Tables", "Graphs", "Queries", "Devices", "Noise and budgets"),
+        *("Checking", "Learning", "Set-up"),
+    ]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_no_help_shows_a_type_for_a_flag(
+    path: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "<bool>" not in _help(path, run, monkeypatch).out
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_epsilon_has_a_short_option_everywhere(path: tuple[str, ...]) -> None:
+    command: Any = parsers(app)
+    for name in path:
+        command = command.commands[name]
+    for option in command.params:
+        assert "--epsilon" not in option.opts or "-e" in option.opts

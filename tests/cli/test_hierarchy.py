@@ -73,9 +73,9 @@ def test_a_hierarchy_that_is_built_can_be_checked_and_published_with(
 
 def test_a_date_can_be_written_in_another_way(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("born\n31/12/1999\n01/02/2000\n")
-    wish = ("hierarchy", "build", "t.csv", "--column", "born", "--kind", "dates")
-    run(*wish).complains("CEL-H040")
-    built = run(*wish, "--format", "%d/%m/%Y", "--levels", "year", "-o", "born.csv")
+    command = ("hierarchy", "build", "t.csv", "--column", "born", "--kind", "dates")
+    run(*command).complains("CEL-H040")
+    built = run(*command, "--format", "%d/%m/%Y", "--levels", "year", "-o", "born.csv")
     assert built.code == 0
     assert (tmp_path / "born.csv").read_text().splitlines()[0] == "31/12/1999;1999;*"
 
@@ -150,10 +150,10 @@ def test_a_column_that_is_not_there_is_answered_with_the_nearest(table: Path, ru
 
 def test_a_file_that_exists_is_kept(table: Path, run: Run, tmp_path: Path) -> None:
     (tmp_path / "age.csv").write_text("old")
-    wish = ("hierarchy", "build", table, "--column", "age", "-o", "age.csv")
-    run(*wish).complains("CEL-I004")
+    command = ("hierarchy", "build", table, "--column", "age", "-o", "age.csv")
+    run(*command).complains("CEL-I004")
     assert (tmp_path / "age.csv").read_text() == "old"
-    assert run(*wish, "--force").code == 0
+    assert run(*command, "--overwrite").code == 0
     assert run("hierarchy", "check", "age.csv").code == 0
 
 
@@ -190,8 +190,8 @@ def test_a_table_and_its_column_go_together(table: Path, run: Run) -> None:
 def test_a_table_is_read_as_told(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("1|2\n3|4\n")
     reading = ("--delimiter", "|", "--no-header")
-    wish = ("hierarchy", "build", "t.txt", "--column", "column_1", *reading, "-o", "h.csv")
-    assert run(*wish).code == 0
+    command = ("hierarchy", "build", "t.txt", "--column", "column_1", *reading, "-o", "h.csv")
+    assert run(*command).code == 0
     check = ("hierarchy", "check", "h.csv", "--table", "t.txt", "--column", "column_1", *reading)
     assert run(*check).code == 0
     assert frames.read(tmp_path / "h.csv", header=False).height == 2

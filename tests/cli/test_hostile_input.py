@@ -132,7 +132,7 @@ def test_a_strange_column_name_is_shown_literally(name: str, run: Run, tmp_path:
 @pytest.mark.parametrize("name", STRANGE)
 def test_a_strange_column_name_does_not_break_an_error(name: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(TABLE)
-    refused = run("publish", "people.csv", "-q", name, "--others", "insensitive", "--k", 5)
+    refused = run("publish", "people.csv", "-q", name, "--other-columns", "insensitive", "--k", 5)
     refused.complains("CEL-S010")
     assert "\x1b" not in refused.err
     refused = run("hierarchy", "build", "people.csv", "--column", name)
@@ -189,7 +189,7 @@ def test_names_that_we_use_ourselves_may_be_the_users_too(
     ]
     rows = [",".join(str((i // 7 + n) % 3) for n in range(len(names))) for i in range(63)]
     (tmp_path / "people.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
-    roles = ("-q", "count", "-q", "celosia hidden", "-q", "row", "--others", "insensitive")
+    roles = ("-q", "count", "-q", "celosia hidden", "-q", "row", "--other-columns", "insensitive")
     told = run("publish", "people.csv", *roles, "--k", 5, way, "-o", "safe.csv")
     assert told.code == 0, told.err
     assert frames.read(tmp_path / "safe.csv").columns == names
@@ -202,11 +202,11 @@ def test_three_hundred_columns_are_published(run: Run, tmp_path: Path) -> None:
     lines = [",".join(f"c{i}" for i in range(300))]
     lines += [",".join(str(i * j % 7) for i in range(300)) for j in range(50)]
     (tmp_path / "wide.csv").write_text("\n".join(lines) + "\n")
-    wish = ("publish", "wide.csv", "--k", 2)
-    told = run(*wish, "-q", "c1", "-q", "c2", "--others", "insensitive", "-o", "safe.csv")
+    command = ("publish", "wide.csv", "--k", 2)
+    told = run(*command, "-q", "c1", "-q", "c2", "--other-columns", "insensitive", "-o", "safe.csv")
     assert told.code == 0
     assert frames.read(tmp_path / "safe.csv").width == 300
-    every = run(*wish, *(word for i in range(300) for word in ("-q", f"c{i}")))
+    every = run(*command, *(word for i in range(300) for word in ("-q", f"c{i}")))
     assert every.code == 0
     assert re.search(r"optimal among \d\.\de\+1\d\d nodes", every.out)  # and not all digits
 

@@ -46,7 +46,7 @@ def test_facts_are_told_as_json_and_households_are_found_together(run: Run) -> N
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"),
+    ("command", "code"),
     [
         (("--missing", "some"), "CEL-A290"),
         (("--threshold", 2), "CEL-A"),
@@ -57,10 +57,10 @@ def test_facts_are_told_as_json_and_households_are_found_together(run: Run) -> N
     ids=["missing", "threshold", "household", "input", "format"],
 )
 def test_bad_wishes_are_refused_and_nothing_is_written(
-    run: Run, tmp_path: Path, wish: tuple[object, ...], code: str
+    run: Run, tmp_path: Path, command: tuple[object, ...], code: str
 ) -> None:
     before = sorted(each.name for each in tmp_path.iterdir())
-    told = run(*ASKED, *wish)
+    told = run(*ASKED, *command)
     assert told.code != 0
     assert code in told.err
     assert MARK not in told.err

@@ -96,7 +96,7 @@ def test_files_are_kept_unless_overwriting_is_allowed(run: Run, tmp_path: Path) 
     (tmp_path / "cells.csv").write_text("mine")
     run("lab", "run", "sums", "-o", "cells.csv").complains("CEL-I004")
     assert (tmp_path / "cells.csv").read_text() == "mine"
-    assert run("lab", "run", "sums", "-o", "cells.csv", "--force").code == 0
+    assert run("lab", "run", "sums", "-o", "cells.csv", "--overwrite").code == 0
     assert (tmp_path / "cells.csv").read_text().startswith("run,cell,published")
 
 
@@ -133,10 +133,10 @@ def test_missing_rows_are_asked_for_with_the_way_to_get_them(
 
 def test_the_original_data_may_be_given_by_its_path(run: Run, tmp_path: Path) -> None:
     datasets.census(20).write_csv(tmp_path / "adult.csv", separator=";")
-    run("lab", "run", "tables", "--from", "adult.csv").complains("CEL-D006")
+    run("lab", "run", "tables", "--path", "adult.csv").complains("CEL-D006")
 
 
 def test_the_data_is_never_overwritten(run: Run, tmp_path: Path) -> None:
     (tmp_path / "adult.csv").write_text("mine")
-    wrong = run("lab", "run", "tables", "--from", "adult.csv", "-o", "adult.csv", "--force")
+    wrong = run("lab", "run", "tables", "--path", "adult.csv", "-o", "adult.csv", "--overwrite")
     wrong.complains("CEL-I007")

@@ -118,7 +118,7 @@ def test_an_export_can_be_verified_anywhere(asked: str, run: Run, tmp_path: Path
         (("verify", "nothing.jsonl"), "CEL-Q207", 2),
         (("verify", "text.jsonl"), "CEL-Q104", 1),
         (("export", POLICY, "-o", "a.txt"), "CEL-Q203", 2),
-        (("export", POLICY, "-o", POLICY, "--force"), "CEL-I007", 2),
+        (("export", POLICY, "-o", POLICY, "--overwrite"), "CEL-I007", 2),
     ],
     ids=str,
 )

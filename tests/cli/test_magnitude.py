@@ -46,7 +46,7 @@ def test_a_table_is_suppressed_written_and_told(run: Run, tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("firms")
 def test_facts_are_told_as_json_without_a_cell(run: Run) -> None:
-    rules = ("--min-frequency", 3, "--dominance", "4:95", "--pq", "10:50", "--unit", "firm")
+    rules = ("--minimum-frequency", 3, "--dominance", "4:95", "--pq", "10:50", "--unit", "firm")
     answer = run("magnitude", "firms.csv", *ASKED, *rules, "--cost", "value", "--json")
     facts = answer.data()
     assert [rule["rule"] for rule in facts["rules"]] == [
@@ -89,7 +89,7 @@ def test_a_table_is_rounded_with_its_totals(run: Run, tmp_path: Path) -> None:
         ("CEL-V311", ("--by", "sector", "--value", "region", "--p", 10)),
         ("CEL-V317", ("--by", "sectr", "--value", "sales", "--p", 10)),
         ("CEL-V314", (*ASKED, "--p", 10, "--total", "a")),
-        ("CEL-I007", (*ASKED, "--p", 10, "-o", "firms.csv", "-f")),
+        ("CEL-I007", (*ASKED, "--p", 10, "-o", "firms.csv", "--overwrite")),
     ],
     ids=lambda each: each if isinstance(each, str) else " ".join(map(str, each[6:])) or "none",
 )

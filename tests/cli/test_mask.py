@@ -42,7 +42,7 @@ def test_a_recipe_masks_a_file_with_certificate_and_report(run: Run, tmp_path: P
     assert MARK not in told.out + told.err + page
     again = run("mask", "people.csv", "-r", "recipe.toml", "-o", "safe.csv")
     assert again.code == 2
-    assert "--force" in again.err
+    assert "--overwrite" in again.err
 
 
 @pytest.mark.usefixtures("recipe")
@@ -55,8 +55,8 @@ def test_the_same_seed_writes_the_same_file(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("people", "schema")
 def test_one_method_needs_no_recipe(run: Run) -> None:
-    wish = ("mask", "people.csv", "-s", "people.toml", "--method", "mdav", "--set", "k=12")
-    data = run(*wish, "-c", "age", "--json").data()
+    command = ("mask", "people.csv", "-s", "people.toml", "--method", "mdav", "--set", "k=12")
+    data = run(*command, "-c", "age", "--json").data()
     assert data["provenance"]["parameters"]["steps"] == [
         {"method": "mdav", "columns": ["age"], "k": 12}
     ]
@@ -86,15 +86,15 @@ def test_the_methods_are_listed(run: Run) -> None:
 
 @pytest.mark.usefixtures("people")
 def test_maskings_are_placed_on_a_map(run: Run, tmp_path: Path) -> None:
-    wish = ("assess", "map", "people.csv", "-c", "age", "--seed", 2)
-    told = run(*wish, "--method", "noise:amount=0.1,2", "--plot", "m.svg", "--report", "m.html")
+    command = ("assess", "map", "people.csv", "-c", "age", "--seed", 2)
+    told = run(*command, "--method", "noise:amount=0.1,2", "--plot", "m.svg", "--report", "m.html")
     assert told.code == 0, told.err
     assert "noise amount=2" in told.out
     assert (tmp_path / "m.svg").read_text().startswith("<svg")
-    found = run(*wish, "--method", "mdav:k=3", "--json").data()
+    found = run(*command, "--method", "mdav:k=3", "--json").data()
     assert [point["name"] for point in found["points"]] == ["none", "mdav k=3"]
-    run(*wish, "--method", "noise:amount").complains("CEL-V021")
-    run(*wish, "--risk", "luck").complains("CEL-A241")
+    run(*command, "--method", "noise:amount").complains("CEL-V021")
+    run(*command, "--risk", "luck").complains("CEL-A241")
 
 
 @pytest.fixture
@@ -110,8 +110,8 @@ def shoppers(run: Run, tmp_path: Path) -> Path:
 def test_a_synthetic_table_has_new_rows_and_promises_nothing(
     method: str, run: Run, tmp_path: Path
 ) -> None:
-    wish = ("synthesise", "shoppers.csv", "--method", method, "--identifier", "name")
-    told = run(*wish, "--rows", 90, "-o", "fake.csv", "--report", "r.html")
+    command = ("synthesise", "shoppers.csv", "--method", method, "--identifier", "name")
+    told = run(*command, "--rows", 90, "-o", "fake.csv", "--report", "r.html")
     assert told.code == 0, told.err
     made = pl.read_csv(tmp_path / "fake.csv")
     assert made.columns == ["age", "spent"]
@@ -122,18 +122,18 @@ def test_a_synthetic_table_has_new_rows_and_promises_nothing(
 
 @pytest.mark.usefixtures("shoppers")
 def test_private_synthesis_states_its_epsilon(run: Run) -> None:
-    wish = ("synthesise", "shoppers.csv", "--method", "marginals", "--identifier", "name")
+    command = ("synthesise", "shoppers.csv", "--method", "marginals", "--identifier", "name")
     bounds = "bounds={age=[0, 100], spent=[0, 100]}"
-    data = run(*wish, "--set", "epsilon=1", "--set", bounds, "--seed", 3, "--json").data()
+    data = run(*command, "--set", "epsilon=1", "--set", bounds, "--seed", 3, "--json").data()
     assert "(1, 1e-09)-differential privacy" in data["guarantee"]["promise"]
     assert data["measures"]["figures"] == {}
-    run(*wish).complains("CEL-V012")
+    run(*command).complains("CEL-V012")
 
 
 @pytest.mark.usefixtures("shoppers")
 def test_synthesis_refuses_methods_that_keep_rows(run: Run, tmp_path: Path) -> None:
-    wish = ("synthesise", "shoppers.csv", "--identifier", "name", "-o", "fake.csv")
-    run(*wish, "--method", "pram", "--set", "stay=0.9").complains("CEL-V022")
+    command = ("synthesise", "shoppers.csv", "--identifier", "name", "-o", "fake.csv")
+    run(*command, "--method", "pram", "--set", "stay=0.9").complains("CEL-V022")
     assert not (tmp_path / "fake.csv").exists()
 
 
@@ -141,23 +141,25 @@ def test_synthesis_refuses_methods_that_keep_rows(run: Run, tmp_path: Path) -> N
 def test_synthesis_tries_membership_on_a_holdout(run: Run, tmp_path: Path) -> None:
     lines = (tmp_path / "shoppers.csv").read_text().splitlines()
     (tmp_path / "others.csv").write_text("\n".join([lines[0], *lines[150:]]) + "\n")
-    wish = ("synthesise", "shoppers.csv", "--identifier", "name", "--sensitive", "spent")
-    told = run(*wish, "--holdout", "others.csv", "--report", "r.html", "--seed", 3)
+    command = ("synthesise", "shoppers.csv", "--identifier", "name", "--sensitive", "spent")
+    told = run(*command, "--holdout", "others.csv", "--report", "r.html", "--seed", 3)
     assert told.code == 0, told.err
     assert "membership AUC" in told.out
     page = (tmp_path / "r.html").read_text("utf-8")
     assert MARK not in told.out + page
-    run(*wish, "--holdout", "others.csv", "-o", "others.csv", "--force").complains("CEL-I007")
+    run(*command, "--holdout", "others.csv", "-o", "others.csv", "--overwrite").complains(
+        "CEL-I007"
+    )
 
 
 @pytest.mark.usefixtures("shoppers")
 def test_one_strange_cell_does_not_show_in_a_private_table(run: Run, tmp_path: Path) -> None:
-    wish = ("--method", "marginals", "--identifier", "name", "--set", "epsilon=1", "--set")
+    command = ("--method", "marginals", "--identifier", "name", "--set", "epsilon=1", "--set")
     bounds = "bounds={age=[0, 100], spent=[0, 100]}"
-    plain = run("synthesise", "shoppers.csv", *wish, bounds, "--seed", 3, "-o", "plain.csv")
+    plain = run("synthesise", "shoppers.csv", *command, bounds, "--seed", 3, "-o", "plain.csv")
     strange = tmp_path / "strange.csv"
     strange.write_text((tmp_path / "shoppers.csv").read_text() + "somebody,unknown,12.5\n")
-    told = run("synthesise", "strange.csv", *wish, bounds, "--seed", 3, "-o", "told.csv")
+    told = run("synthesise", "strange.csv", *command, bounds, "--seed", 3, "-o", "told.csv")
     assert plain.code == told.code == 0, told.err
     kinds = [pl.read_csv(tmp_path / name).schema for name in ("plain.csv", "told.csv")]
     assert kinds[0] == kinds[1]
@@ -167,18 +169,18 @@ def test_one_strange_cell_does_not_show_in_a_private_table(run: Run, tmp_path: P
 def test_an_engine_masks_what_it_can_and_says_what_it_cannot(run: Run, tmp_path: Path) -> None:
     table = pl.read_csv(tmp_path / "people.csv", schema_overrides={"zip": pl.String})
     table.write_parquet(tmp_path / "people.parquet")
-    wish = ("mask", "people.parquet", "--engine", "duckdb", "-s", "people.toml", "-c", "age")
-    told = run(*wish, "--method", "rounding", "--set", "base=10", "-o", "safe.parquet")
+    command = ("mask", "people.parquet", "--engine", "duckdb", "-s", "people.toml", "-c", "age")
+    told = run(*command, "--method", "rounding", "--set", "base=10", "-o", "safe.parquet")
     assert told.code == 0, told.err
     assert "certificate: safe.parquet.cert.json" in told.out.splitlines()
     assert "not measured on an engine: records linked back by distance" in told.out
     found = pl.read_parquet(tmp_path / "safe.parquet")
     assert found["age"].sort().to_list() == sorted(round(age / 10) * 10 for age in table["age"])
     assert MARK not in told.out + told.err
-    whole = run(*wish, "--method", "mdav", "--set", "k=5", "-o", "other.parquet")
+    whole = run(*command, "--method", "mdav", "--set", "k=5", "-o", "other.parquet")
     whole.complains("CEL-V207")
     assert not (tmp_path / "other.parquet").exists()
-    run(*wish, "--method", "rounding", "--set", "base=10").complains("CEL-P113")
+    run(*command, "--method", "rounding", "--set", "base=10").complains("CEL-P113")
     lines = run("mask", "--methods").out.splitlines()
     for name, reach in (
         ("rounding", "row by row"),

@@ -36,29 +36,31 @@ def test_the_worked_example_is_linked_in_four_of_ten_records(run: Run) -> None:
 @pytest.mark.usefixtures("tables")
 def test_an_identifier_aligns_files_of_another_order_and_is_not_linked_by(run: Run) -> None:
     plain = run("assess", "linkage", "o.csv", "m.csv", "-c", "age", "-c", "gender", "--json").data()
-    mixed = run("assess", "linkage", "o.csv", "mixed.csv", "--id", "person", "--json").data()
+    mixed = run(
+        "assess", "linkage", "o.csv", "mixed.csv", "--identifier", "person", "--json"
+    ).data()
     assert mixed["columns"] == ["age", "gender"]
     assert mixed["risk"]["distance"]["share"] == pytest.approx(plain["risk"]["distance"]["share"])
 
 
 def test_the_report_names_rows_and_no_cell(tables: Path, run: Run) -> None:
-    wish = ("assess", "linkage", "o.csv", "m.csv", "--id", "person", "--report", "r.html")
-    told = run(*wish)
+    words = ("assess", "linkage", "o.csv", "m.csv", "--identifier", "person", "--report", "r.html")
+    told = run(*words)
     assert told.code == 0, told.err
     assert "For the eyes of those who may see the original" in told.err
     page = (tables / "r.html").read_text("utf-8")
     # Among their own gender all but 28 (nearer to 29) and 55 (nearer to 58) are linked rightly.
     assert "masked rows 1, 2, 4, 5, 6, 7, 8, 9." in page
     assert MARK not in page + told.out + told.err
-    run(*wish).complains("CEL-I004")
-    run(*wish[:-1], "o.csv", "--force").complains("CEL-I007")
+    run(*words).complains("CEL-I004")
+    run(*words[:-1], "o.csv", "--overwrite").complains("CEL-I007")
 
 
 @pytest.mark.usefixtures("tables")
 def test_wrong_wishes_are_refused_without_naming_a_cell(run: Run, tmp_path: Path) -> None:
     run("assess", "linkage", "o.csv", "m.csv", "-c", "agee").complains("CEL-A201")
     run("assess", "linkage", "o.csv", "m.csv", "-c", "age", "--width", 0).complains("CEL-A210")
-    run("assess", "linkage", "o.csv", "m.csv", "--id", "gender").complains("CEL-A208")
+    run("assess", "linkage", "o.csv", "m.csv", "--identifier", "gender").complains("CEL-A208")
     (tmp_path / "short.csv").write_text("age\n3\n4\n")
     run("assess", "linkage", "o.csv", "short.csv").complains("CEL-A203")
 
@@ -67,14 +69,14 @@ def test_synthetic_tables_are_assessed_with_and_without_a_holdout(run: Run, tmp_
     for name, start in (("o", 0), ("h", 1), ("s", 0)):
         rows = [f"{1000 + 7 * i + 3 * start},{'fm'[i % 2]},{MARK}" for i in range(60)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["pay,sex,note", *rows]) + "\n")
-    wish = ("assess", "synthetic", "o.csv", "s.csv")
-    alone = run(*wish, "--json").data()
+    words = ("assess", "synthetic", "o.csv", "s.csv")
+    alone = run(*words, "--json").data()
     assert alone["risk"]["membership"] is None
     assert alone["risk"]["replicas"]["repeated"] == 60
-    found = run(*wish, "--holdout", "h.csv", "--seed", 1, "--json").data()
+    found = run(*words, "--holdout", "h.csv", "--seed", 1, "--json").data()
     assert found["risk"]["membership"]["auc"] == 1
     assert found["risk"]["holdout_replicas"]["repeated"] == 0
-    told = run(*wish, "--holdout", "h.csv", "--sensitive", "sex", "--report", "s.html")
+    told = run(*words, "--holdout", "h.csv", "--sensitive", "sex", "--report", "s.html")
     assert told.code == 0, told.err
     assert "promises nothing" in told.err
     page = (tmp_path / "s.html").read_text("utf-8")

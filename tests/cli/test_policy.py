@@ -82,8 +82,8 @@ def test_analysts_are_shown_with_their_budgets(run: Run, shop: Path) -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_a_draft_of_files_only_lacks_what_a_person_must_decide(run: Run, tmp_path: Path) -> None:
-    wish = ("shop/customer.parquet", "shop/orders.parquet", "--name", "shop")
-    told = run("policy", "draft", *wish, "-o", "shop/draft.toml")
+    command = ("shop/customer.parquet", "shop/orders.parquet", "--name", "shop")
+    told = run("policy", "draft", *command, "-o", "shop/draft.toml")
     assert told.code == 0, told.err
     assert "celosia policy check shop/draft.toml --connect" in told.err
     draft = tmp_path / "shop" / "draft.toml"

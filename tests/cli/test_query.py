@@ -100,8 +100,8 @@ def test_groups_are_the_declared_ones_and_no_cell_is_shown(run: Run) -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_a_seed_repeats_the_noise_and_touches_no_real_budget(run: Run) -> None:
-    wish = ("query", POLICY, SEGMENTS, "-e", 1, "--json")
-    one, same, other = (run(*wish, "--seed", seed).data() for seed in (5, 5, 6))
+    command = ("query", POLICY, SEGMENTS, "-e", 1, "--json")
+    one, same, other = (run(*command, "--seed", seed).data() for seed in (5, 5, 6))
     assert one["rows"] == same["rows"] != other["rows"]
     assert one["guarantee"]["simulation"] is True
     assert not LEDGER.exists()
@@ -196,7 +196,7 @@ def test_a_file_that_exists_is_kept_and_nothing_is_spent(run: Run, tmp_path: Pat
     run("query", POLICY, ORDERS, "-e", 1, "-o", "a.json").complains("CEL-I004")
     assert (tmp_path / "a.json").read_text() == "old"
     assert not LEDGER.exists()
-    assert run("query", POLICY, ORDERS, "-e", 1, "-o", "a.json", "--force").code == 0
+    assert run("query", POLICY, ORDERS, "-e", 1, "-o", "a.json", "--overwrite").code == 0
 
 
 def test_the_budget_ends_where_it_ends(run: Run, shop: Path) -> None:

@@ -71,9 +71,9 @@ def test_a_graph_is_loaded_looked_at_and_exported(run: Run, folder: Path) -> Non
 def test_a_store_is_neither_lost_nor_read_over_by_accident(run: Run, folder: Path) -> None:
     run("rdf", "load", "people.ttl", "-o", "people.graph")
     run("rdf", "load", "people.ttl", "-o", "people.graph").complains("CEL-I004")
-    assert run("rdf", "load", "people.ttl", "-o", "people.graph", "--force").code == 0
-    run("rdf", "load", "people.ttl", "-o", "people.ttl", "--force").complains("CEL-I007")
-    run("rdf", "export", "people.graph", "-o", "people.graph", "-f").complains("CEL-I007")
+    assert run("rdf", "load", "people.ttl", "-o", "people.graph", "--overwrite").code == 0
+    run("rdf", "load", "people.ttl", "-o", "people.ttl", "--overwrite").complains("CEL-I007")
+    run("rdf", "export", "people.graph", "-o", "people.graph", "--overwrite").complains("CEL-I007")
 
 
 def test_a_broken_file_is_told_by_its_place(run: Run, folder: Path) -> None:

@@ -154,14 +154,14 @@ CASES: list[tuple[tuple[object, ...], Any, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("wish", "mechanism", "asked"),
+    ("words", "mechanism", "asked"),
     CASES,
     ids=_id,
 )
 def test_the_command_line_answers_as_python_does(
-    wish: tuple[object, ...], mechanism: Any, asked: dict[str, Any], salaries: Path, run: Run
+    words: tuple[object, ...], mechanism: Any, asked: dict[str, Any], salaries: Path, run: Run
 ) -> None:
-    verb, *rest = wish
+    verb, *rest = words
     command = ("release", verb, "salaries.csv", *rest, "--epsilon", 0.5, "--seed", 11)
     expected = release_from_table(salaries, mechanism, rng=Seeded(11), **asked)
     found = run(*command, "--json")
@@ -194,8 +194,8 @@ def test_the_example_of_the_documentation_works(salaries: Path, run: Run) -> Non
 
 
 def test_real_answers_differ(salaries: Path, run: Run) -> None:
-    wish = ("release", "mean", "salaries.csv", *SALARY, "-e", 1, "--json")
-    found = {run(*wish).data()["measures"]["value"] for _ in range(4)}
+    words = ("release", "mean", "salaries.csv", *SALARY, "-e", 1, "--json")
+    found = {run(*words).data()["measures"]["value"] for _ in range(4)}
     # Clipping needs 60 scales of noise, a chance of about e^-60. A mean that is not clipped comes
     # from one noisy sum for each noisy count, and no noise of the sum is likelier than 1 in 2^22:
     # three equal the first with a chance below 2^-66.
@@ -206,8 +206,8 @@ def test_real_answers_differ(salaries: Path, run: Run) -> None:
 def test_an_answer_is_written_with_its_certificate(
     name: str, salaries: Path, run: Run, tmp_path: Path
 ) -> None:
-    wish = ("release", "histogram", "salaries.csv", "-c", "dept", "--categories", "it,hr", "-e", 1)
-    told = run(*wish, "--seed", 3, "-o", name, "--report", "report.html")
+    words = ("release", "histogram", "salaries.csv", "-c", "dept", "--categories", "it,hr", "-e", 1)
+    told = run(*words, "--seed", 3, "-o", name, "--report", "report.html")
     assert told.code == 0, told.err
     for line in (f"data: {name}", f"certificate: {name}.cert.json", "report: report.html"):
         assert line in told.out.splitlines()
@@ -222,46 +222,57 @@ def test_an_answer_is_written_with_its_certificate(
     assert "Simulation" in page
     assert "<figure>" in page
     assert MARK not in page
-    again = run(*wish, "-o", name)
+    again = run(*words, "-o", name)
     again.complains("CEL-I004")
-    assert run(*wish, "-o", name, "--force").code == 0
+    assert run(*words, "-o", name, "--overwrite").code == 0
 
 
 def test_the_number_of_rows_with_a_value_is_counted(salaries: Path, run: Run) -> None:
     exact = sum(("it", "hr", "ops")[i * i % 3] == "hr" for i in range(300))
-    wish = ("release", "count", "salaries.csv", "-c", "dept", "--equals", "hr", "-e", 100)
-    found = run(*wish, "--seed", 1, "--json").data()["measures"]
+    words = ("release", "count", "salaries.csv", "-c", "dept", "--equals", "hr", "-e", 100)
+    found = run(*words, "--seed", 1, "--json").data()["measures"]
     assert (found["question"], found["value"]) == ("number of rows with dept hr", exact)
     run("release", "count", "salaries.csv", "--equals", "hr", "-e", 1).complains("CEL-M120")
 
 
 def test_numbers_of_a_typed_file_can_be_categories(run: Run, tmp_path: Path) -> None:
     frames.write(frames.as_frame({"code": [1] * 40 + [2] * 30}), tmp_path / "codes.parquet")
-    wish = ("release", "histogram", "codes.parquet", "-c", "code", "-e", 100, "--seed", 1, "--json")
-    found = run(*wish, "--categories", "1,2").data()["measures"]["value"]
+    words = (
+        "release",
+        "histogram",
+        "codes.parquet",
+        "-c",
+        "code",
+        "-e",
+        100,
+        "--seed",
+        1,
+        "--json",
+    )
+    found = run(*words, "--categories", "1,2").data()["measures"]["value"]
     assert found == {"pairs": [["1", 40], ["2", 30]]}
-    unknown = run(*wish, "--delta", 1e-9).data()["measures"]["value"]
+    unknown = run(*words, "--delta", 1e-9).data()["measures"]["value"]
     assert unknown == {"pairs": [["1", 40], ["2", 30]]}
 
 
 def test_an_error_finds_the_least_epsilon(salaries: Path, run: Run) -> None:
-    wish = ("release", "mean", "salaries.csv", *SALARY, "--error", 20_000, "--size", 300)
-    found = run(*wish, "--json", "--seed", 1).data()["measures"]["epsilon"]
+    words = ("release", "mean", "salaries.csv", *SALARY, "--error", 20_000, "--size", 300)
+    found = run(*words, "--json", "--seed", 1).data()["measures"]["epsilon"]
     expected = Mean(epsilon=1, **WITHIN).with_accuracy(20_000, size=300)
     assert found == expected.epsilon
     less = Mean(epsilon=0.99 * found, **WITHIN)
     assert less.accuracy(0.95, size=300) > 20_000 >= expected.accuracy(0.95, size=300)
-    by_unit = run(*wish, *UNIT, "--json", "--seed", 1).data()["measures"]["epsilon"]
+    by_unit = run(*words, *UNIT, "--json", "--seed", 1).data()["measures"]["epsilon"]
     bounded = per_unit(Mean(epsilon=1, **WITHIN), 2).with_accuracy(20_000, size=300)
     assert by_unit == getattr(bounded.mechanism, "epsilon", None)
     assert by_unit > found
-    run(*wish[:-4], "--error", 1e-9).complains("CEL-M011", 1)
+    run(*words[:-4], "--error", 1e-9).complains("CEL-M011", 1)
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-@pytest.mark.parametrize("wish", [case[0] for case in CASES], ids=_id)
+@pytest.mark.parametrize("words", [case[0] for case in CASES], ids=_id)
 def test_a_dry_run_reads_nothing(
-    wish: tuple[object, ...],
+    words: tuple[object, ...],
     as_json: bool,
     run: Run,
     tmp_path: Path,
@@ -271,7 +282,7 @@ def test_a_dry_run_reads_nothing(
         raise AssertionError("a file was read")
 
     monkeypatch.setattr(frames, "read", refuse)
-    verb, *rest = wish
+    verb, *rest = words
     # Neither the file nor the column is there.
     given = ["nothing" if word in {"salary", "dept"} else word for word in rest]
     told = run(
@@ -281,7 +292,7 @@ def test_a_dry_run_reads_nothing(
         *given,
         "-e",
         0.5,
-        "--dry-run",
+        "--explain",
         "-o",
         "a.json",
         *(["--json"] if as_json else []),
@@ -302,27 +313,27 @@ def test_a_dry_run_reads_nothing(
 
 
 def test_a_dry_run_tells_the_error_of_python(run: Run) -> None:
-    wish = ("release", "mean", "x.csv", *SALARY, "-e", 0.5, "--dry-run", "--json", "--size", 5000)
-    found = run(*wish, "--confidence", 0.9).data()
+    words = ("release", "mean", "x.csv", *SALARY, "-e", 0.5, "--explain", "--json", "--size", 5000)
+    found = run(*words, "--confidence", 0.9).data()
     assert found["error"] == Mean(epsilon=0.5, **WITHIN).accuracy(0.9, size=5000)
     bounded = per_unit(Mean(epsilon=0.5, **WITHIN), 2, unit="person")
-    assert run(*wish, *UNIT).data()["error"] == bounded.accuracy(0.95, size=5000)
+    assert run(*words, *UNIT).data()["error"] == bounded.accuracy(0.95, size=5000)
 
 
 def test_a_large_epsilon_is_warned_of(salaries: Path, run: Run) -> None:
     told = run("release", "count", "salaries.csv", "-e", 10)
     assert told.code == 0
     assert "Warning: an epsilon of 10 protects next to nobody" in told.err
-    dry = run("release", "count", "salaries.csv", "-e", 10, "--dry-run", "--json")
+    dry = run("release", "count", "salaries.csv", "-e", 10, "--explain", "--json")
     assert "Warning: an epsilon of 10" in dry.err
     assert dry.data()["epsilon"] == 10
 
 
 def test_an_empty_table_is_answered_only_if_that_is_allowed(run: Run, tmp_path: Path) -> None:
     (tmp_path / "none.csv").write_text("salary\n")
-    wish = ("release", "mean", "none.csv", *SALARY, "-e", 1, "--header", "--seed", 1)
-    run(*wish).complains("CEL-M082")
-    told = run(*wish, "--empty-allowed", "--json").data()
+    words = ("release", "mean", "none.csv", *SALARY, "-e", 1, "--header", "--seed", 1)
+    run(*words).complains("CEL-M082")
+    told = run(*words, "--may-be-empty", "--json").data()
     assert 0 <= told["measures"]["value"] <= 200_000
     assert "that the table is not empty is no secret" not in told["guarantee"]["assumes"]
 

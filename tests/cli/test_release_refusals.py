@@ -28,7 +28,7 @@ def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"),
+    ("command", "code"),
     [
         *(
             (("mean", *AGE, "--epsilon", bad), "CEL-M002")
@@ -63,7 +63,7 @@ def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
         (("median", "-c", "disease", *BOUNDS, *EPSILON), "CEL-F020"),
         (("mean", *AGE, *EPSILON, "-o", "answer.docx"), "CEL-F012"),
         (("mean", *AGE, *EPSILON, "-o", "no/answer.json"), "CEL-I005"),
-        (("mean", *AGE, *EPSILON, "-o", "people.csv", "--force"), "CEL-I007"),
+        (("mean", *AGE, *EPSILON, "-o", "people.csv", "--overwrite"), "CEL-I007"),
         (("mean", *AGE, *EPSILON, "-o", "a.json", "--report", "a.json"), "CEL-I043"),
         (("count", "-c", "disease", *EPSILON), "CEL-M122"),
         (("count", "--equals", MARK[:3], *EPSILON), "CEL-M120"),
@@ -97,9 +97,9 @@ def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=lambda case: " ".join(map(str, case)) if isinstance(case, tuple) else case,
 )
 def test_a_wrong_wish_is_refused_before_any_noise(
-    wish: tuple[object, ...], code: str, people: Path, run: Run, tmp_path: Path
+    command: tuple[object, ...], code: str, people: Path, run: Run, tmp_path: Path
 ) -> None:
-    verb, *rest = wish
+    verb, *rest = command
     # The first place for files is the wish's own, where it has one.
     places = () if {"-o", "--report"} & set(rest) else ("-o", "a.json", "--report", "a.html")
     run("release", verb, "people.csv", *rest, *places).complains(code)
@@ -123,7 +123,7 @@ def test_a_wrong_wish_is_refused_before_any_noise(
     ids=repr,
 )
 @pytest.mark.parametrize(
-    "wish",
+    "command",
     [
         ("mean", *AGE),
         ("sum", *AGE),
@@ -132,13 +132,13 @@ def test_a_wrong_wish_is_refused_before_any_noise(
         ("histogram", "-c", "age", "--edges", "0,50,100"),
         ("above", "-c", "age", "--threshold", 3),
     ],
-    ids=lambda wish: wish[0],
+    ids=lambda command: command[0],
 )
 def test_a_column_that_is_not_all_numbers_is_refused(
-    wish: tuple[object, ...], content: str, code: str, run: Run, tmp_path: Path
+    command: tuple[object, ...], content: str, code: str, run: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "t.csv").write_text(content)
-    verb, *rest = wish
+    verb, *rest = command
     refused = run("release", verb, "t.csv", *rest, *EPSILON, "-o", "a.json")
     refused.complains(code)
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
@@ -171,8 +171,8 @@ def test_missing_and_unfit_cells_of_a_typed_file_are_refused(
 
 def test_rows_of_nobody_are_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"age,who\n1,{MARK}\n2,\n")
-    wish = ("--unit", "who", "--rows-per-unit", 1)
-    run("release", "mean", "t.csv", *AGE, *EPSILON, *wish).complains("CEL-M124")
+    command = ("--unit", "who", "--rows-per-unit", 1)
+    run("release", "mean", "t.csv", *AGE, *EPSILON, *command).complains("CEL-M124")
 
 
 def test_a_missing_key_is_refused(run: Run, tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_a_missing_key_is_refused(run: Run, tmp_path: Path) -> None:
 
 def test_a_rare_key_is_not_told(people: Path, run: Run, tmp_path: Path) -> None:
     # Each of the sixty diseases has one row: a key is released with a chance below 1e-9.
-    wish = ("release", "histogram", "people.csv", "-c", "disease", "--delta", 1e-9, "-e", 1)
-    told = run(*wish, "--seed", 5, "-o", "h.csv", "--report", "h.html")
+    command = ("release", "histogram", "people.csv", "-c", "disease", "--delta", 1e-9, "-e", 1)
+    told = run(*command, "--seed", 5, "-o", "h.csv", "--report", "h.html")
     assert told.code == 0, told.err
     assert "histogram of disease: nothing" in told.out
     for path in ("h.csv", "h.csv.cert.json", "h.html"):
@@ -229,5 +229,5 @@ def test_a_fault_tells_no_value(
 
 
 def test_what_cannot_be_promised_ends_with_its_own_code(people: Path, run: Run) -> None:
-    wish = ("release", "above", "people.csv", "-c", "age", "--threshold", 5, "--monotone")
-    run(*wish, "--neighbours", "change-one", *EPSILON).complains("CEL-M107", 1)
+    command = ("release", "above", "people.csv", "-c", "age", "--threshold", 5, "--monotone")
+    run(*command, "--neighbours", "change-one", *EPSILON).complains("CEL-M107", 1)

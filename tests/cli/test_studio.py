@@ -36,12 +36,12 @@ def test_a_port_that_is_taken_is_told_and_nothing_else(run: Run, options: tuple[
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        told = run("studio", "--no-open", "--port", port, *options)
-    told.complains("CEL-W032")
+        text = run("studio", "--no-open", "--port", port, *options)
+    text.complains("CEL-W032")
     for said in (f"port {port}", "Another program uses the port", "--port"):
-        assert said in told.err
-    assert "http://" not in told.err
-    assert "Password" not in told.err
+        assert said in text.err
+    assert "http://" not in text.err
+    assert "Password" not in text.err
 
 
 def test_a_shared_studio_prints_a_password_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.cli.running import Run
 
-ASKED = ("people.csv", "-s", "people.toml", "--k", 5, "--suppress", "10%")
+ASKED = ("people.csv", "-s", "people.toml", "--k", 5, "--suppression", "10%")
 
 
 @pytest.mark.parametrize("algorithm", ["datafly", "samarati", "incognito", "ola"])

@@ -33,8 +33,8 @@ def test_a_table_is_as_good_as_itself(run: Run) -> None:
 
 @pytest.mark.usefixtures("people", "schema")
 def test_values_are_told_only_if_asked_for(run: Run) -> None:
-    wish = ("assess", "utility", "people.csv", "people.csv", *ASKED, "--json")
-    few, all_ = run(*wish).data(), run(*wish, "--values").data()
+    command = ("assess", "utility", "people.csv", "people.csv", *ASKED, "--json")
+    few, all_ = run(*command).data(), run(*command, "--values").data()
     assert "distributions" not in few
     assert {"minimum", "mode"}.isdisjoint(few["aggregates"][0]["before"])
     assert all_["distributions"][1]["values"] == ["0100", "0101", "0102"]
@@ -54,20 +54,20 @@ def test_the_report_says_whose_eyes_it_is_for(run: Run, tmp_path: Path) -> None:
 def test_a_column_can_be_predicted(run: Run, tmp_path: Path) -> None:
     rows = [f"{20 + i % 5},{'yes' if i % 5 > 2 else 'no'}" for i in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["age,ill", *rows]) + "\n")
-    wish = ("assess", "utility", "t.csv", "t.csv", "-q", "age", "--target", "ill", "--seed", 1)
-    lessons = run(*wish, "--json").data()["learning"]["lessons"]
+    command = ("assess", "utility", "t.csv", "t.csv", "-q", "age", "--target", "ill", "--seed", 1)
+    lessons = run(*command, "--json").data()["learning"]["lessons"]
     assert max(lesson["accuracy"] for lesson in lessons) == 1
-    told = run(*wish, "--report", "u.html")
+    told = run(*command, "--report", "u.html")
     assert "Predicting ill" in told.out
     assert "Predicting ill" in (tmp_path / "u.html").read_text("utf-8")
-    run(*wish[:-4], "--target", "il").complains("CEL-A071")
+    run(*command[:-4], "--target", "il").complains("CEL-A071")
 
 
 @pytest.mark.usefixtures("people", "schema")
 def test_what_is_read_is_never_overwritten(run: Run) -> None:
-    wish = ("assess", "utility", "people.csv", "people.csv", *ASKED, "--force", "--report")
-    run(*wish, "people.csv").complains("CEL-I007")
-    run(*wish, "people.toml").complains("CEL-I007")
+    command = ("assess", "utility", "people.csv", "people.csv", *ASKED, "--overwrite", "--report")
+    run(*command, "people.csv").complains("CEL-I007")
+    run(*command, "people.toml").complains("CEL-I007")
 
 
 @pytest.mark.usefixtures("schema")

@@ -21,10 +21,10 @@ def _begun(folder: Path) -> bool:
     return False
 
 
-def _stopped(wish: list[object], folder: Path) -> tuple[int, str, str]:
+def _stopped(words: list[object], folder: Path) -> tuple[int, str, str]:
     """The exit code and the words of a command that gets a Ctrl-C when it has begun to write."""
     with subprocess.Popen(
-        [CELOSIA, *map(str, wish)],
+        [CELOSIA, *map(str, words)],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -46,9 +46,9 @@ def test_stopping_while_the_release_is_written_leaves_nothing(
     way: str, large: tuple[Path, Path], tmp_path: Path
 ) -> None:
     table, schema = large
-    wish = ["publish", table, "--schema", schema, "--k", "5", way, "-o", tmp_path / "safe.csv"]
+    words = ["publish", table, "--schema", schema, "--k", "5", way, "-o", tmp_path / "safe.csv"]
     for _ in range(5):
-        code, out, err = _stopped(wish, tmp_path)
+        code, out, err = _stopped(words, tmp_path)
         if code != 0:
             break
         for path in tmp_path.iterdir():  # a busy machine sent the signal too late: once more

@@ -51,8 +51,8 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("way", ["--in-memory", "--stream"])
 def test_the_real_census_gives_the_published_figures(way: str, adult: Path, tmp_path: Path) -> None:
-    wish = ["publish", "a.csv", "-s", "a.toml", "--k", 5, "--suppress", "100%"]
-    made = celosia(*wish, "-o", tmp_path / "safe.csv", way, "--json", cwd=adult)
+    words = ["publish", "a.csv", "-s", "a.toml", "--k", 5, "--suppression", "100%"]
+    made = celosia(*words, "-o", tmp_path / "safe.csv", way, "--json", cwd=adult)
     figures = json.loads(made.stdout)["data"]["measures"]
     assert f"{figures['solution']['loss']:.3%}" == "16.213%"
     assert figures["risk"]["classes"] == 518

@@ -126,12 +126,12 @@ def test_a_closed_output_is_no_error(tmp_path: Path) -> None:
 
 def test_letters_that_the_output_lacks_are_written_out(tmp_path: Path) -> None:
     (tmp_path / "año.csv").write_text("age\n" + "1\n" * 9, "utf-8")
-    wish = ("publish", "año.csv", "-q", "age", "--k", 5)
-    told = celosia(*wish, "-o", "más.csv", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    words = ("publish", "año.csv", "-q", "age", "--k", 5)
+    told = celosia(*words, "-o", "más.csv", cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert told.returncode == 0, told.stderr
     assert r"data: m\xe1s.csv" in told.stdout
     wrong = celosia(
-        *wish[:1], "niño.csv", *wish[2:], "--json", cwd=tmp_path, PYTHONIOENCODING="ascii"
+        *words[:1], "niño.csv", *words[2:], "--json", cwd=tmp_path, PYTHONIOENCODING="ascii"
     )
     assert json.loads(wrong.stdout)["error"] == "there is no file niño.csv."
 

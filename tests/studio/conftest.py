@@ -61,8 +61,8 @@ def running_studio(*options: str) -> Iterator[str]:
             except OSError:
                 if process.poll() is not None or time.monotonic() > deadline:
                     process.kill()
-                    told = process.communicate()[0]
-                    pytest.fail(f"the studio did not start: {told}")
+                    text = process.communicate()[0]
+                    pytest.fail(f"the studio did not start: {text}")
                 time.sleep(0.1)
         yield address
     finally:

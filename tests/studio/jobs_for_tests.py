@@ -9,53 +9,53 @@ from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
-from celosia.studio.worker import Voice
+from celosia.studio.worker import JobProgress
 
 
-def add(voice: Voice, *, left: int, right: int) -> int:
+def add(progress: JobProgress, *, left: int, right: int) -> int:
     """Count to two, then add."""
     for done in range(3):
-        voice(Step("Counting", done, 2))
-    voice.part(left)
-    voice.part(right)
+        progress(Step("Counting", done, 2))
+    progress.part(left)
+    progress.part(right)
     return left + right
 
 
-def sleep(voice: Voice, *, seconds: float) -> str:
+def sleep(progress: JobProgress, *, seconds: float) -> str:
     """Take time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        voice(Step("Sleeping", 0))
+        progress(Step("Sleeping", 0))
         time.sleep(0.02)
     return "slept"
 
 
-def refuse(voice: Voice) -> None:
+def refuse(progress: JobProgress) -> None:
     """Fail as our functions fail."""
     raise InputError("CEL-P010", "k must be at least 2.", why="Why.", fix="Fix.", k=1)
 
 
-def break_down(voice: Voice) -> None:
+def break_down(progress: JobProgress) -> None:
     """Fail as a library fails, with a cell in its message."""
     raise ValueError("the cell was 4711")
 
 
-def vanish(voice: Voice) -> None:
+def vanish(progress: JobProgress) -> None:
     """Take the whole process down."""
     os._exit(1)
 
 
-def grow(voice: Voice, *, size: int) -> int:
+def grow(progress: JobProgress, *, size: int) -> int:
     """Take memory."""
     return len(bytearray(size))
 
 
-def write_bytes(voice: Voice, *, path: str, size: int) -> None:
+def write_bytes(progress: JobProgress, *, path: str, size: int) -> None:
     """Write a file of this size."""
     Path(path).write_bytes(b"x" * size)
 
 
-def give_what_cannot_be_read(voice: Voice) -> Any:
+def give_what_cannot_be_read(progress: JobProgress) -> Any:
     """A result that can be sent, and that fails where it is received."""
     return Unreadable()
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from celosia.core.errors import InputError
-from celosia.studio.model.collecting import (
+from celosia.studio.collect.model import (
     DATA,
     PROTOCOLS,
     Collection,

@@ -185,8 +185,8 @@ def test_letters_are_read_by_day_and_by_night(browser: Browser, address: str, th
         )
         for pair in pairs:
             ink, paper = (
-                "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", told)[:3])
-                for told in pair
+                "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", text)[:3])
+                for text in pair
             )
             assert wcag(ink, paper) >= 4.5
         visit.picture()
@@ -206,5 +206,5 @@ def test_a_file_that_is_gone_is_told_in_the_language_of_the_visitor(
     both_languages: Visit,
 ) -> None:
     opened(both_languages, "/files/01234567890/report.html?show", 404)
-    told = both_languages.page.locator("main").inner_text()
-    assert "no such file" in told or "no existe" in told
+    text = both_languages.page.locator("main").inner_text()
+    assert "no such file" in text or "no existe" in text

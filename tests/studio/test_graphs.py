@@ -91,12 +91,12 @@ def test_edge_attributes_are_named_refused_and_left_out_by_a_switch(
     assert page.get_by_text(f"{named}weight, time.").is_visible()
     page.locator('[data-test="run"]').click()
     page.get_by_text("CEL-G033").wait_for()
-    told = (
+    text = (
         "ningún método protege los atributos de las aristas weight, time."
         if spanish
         else "no method protects the edge attributes weight, time."
     )
-    assert page.get_by_text(told).first.is_visible()
+    assert page.get_by_text(text).first.is_visible()
     page.locator('[data-test="drop-edge-attributes"]').click()
     page.locator('[data-test="run"]').click()
     page.wait_for_url("**step=result**")

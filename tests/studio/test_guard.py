@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from celosia.studio import attempts, guard
+from celosia.studio import guard, login_attempts
 from celosia.studio.guard import Guard
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitors
@@ -177,7 +177,7 @@ def test_a_link_with_the_token_is_enough(shared: TestClient) -> None:
 def test_a_wrong_password_is_told_and_many_of_one_address_lock_nobody_out(
     shared: TestClient,
 ) -> None:
-    for _ in range(attempts.ADDRESS.free + 1):
+    for _ in range(login_attempts.ADDRESS.free + 1):
         assert shared.post("/enter", data={"password": "guess"}).status_code == 401
         shared.cookies.clear()  # each from another browser, of one address
     assert shared.post("/enter", data={"password": SECRET}).status_code == 303
@@ -205,7 +205,7 @@ def test_an_attempt_that_finds_no_room_is_told_that_it_was_not_checked(
     async def no_room(*_: object) -> str:
         return "late"
 
-    monkeypatch.setattr(attempts.Attempts, "check", no_room)
+    monkeypatch.setattr(login_attempts.LoginAttempts, "check", no_room)
     answer = shared.post("/enter", data={"password": SECRET})
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
     assert "was not checked" in answer.text

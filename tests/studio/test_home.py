@@ -25,8 +25,8 @@ def test_the_first_page_offers_samples_and_says_for_whom_it_is(both_languages: V
     assert len(found) == 6
     doors = {address for address, _name, _icon in DOORS}
     assert {f"/{(address or '').split('/')[1]}" for address in found} <= doors
-    told = page.locator("main").inner_text()
-    assert "Teachers and students" in told or "Docentes y estudiantes" in told
+    text = page.locator("main").inner_text()
+    assert "Teachers and students" in text or "Docentes y estudiantes" in text
     levels = page.get_by_role("heading").evaluate_all(
         "all => all.map(one => Number(one.getAttribute('aria-level')))"
     )

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
 
-from celosia.studio.model.publish.results_solutions import Solutions
-from celosia.studio.pages import mask_charts, publish_results_lattice
+from celosia.studio.mask.pages import charts
+from celosia.studio.publish.pages import results_lattice
+from celosia.studio.publish.results_solutions import Solutions
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.contrast import between, contrast, letters_on
 from tests.studio.conftest import Visit, running_studio, visiting
@@ -107,7 +108,7 @@ def test_letters_on_a_colour_are_read(colour: str) -> None:
     assert wcag(letters_on(colour), colour) >= READ
 
 
-@pytest.mark.parametrize("ramp", [publish_results_lattice.RAMP, mask_charts.DRIFT])
+@pytest.mark.parametrize("ramp", [results_lattice.RAMP, charts.DRIFT])
 def test_letters_on_cells_are_read(ramp: tuple[str, ...]) -> None:
     assert [between(ramp, share) for share in (-1, 0, 0.5, 1, 2)] == [
         ramp[0],

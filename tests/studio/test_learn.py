@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from celosia.studio.model.learn.techniques import SLUGS
+from celosia.studio.learn.techniques import SLUGS
 from tests.studio.conftest import Visit, visiting
 
 SLOW = 180_000
@@ -130,7 +130,7 @@ def test_a_strange_address_shows_the_first_step(visit: Visit) -> None:
 
 def test_the_glossary_names_each_word_in_the_other_language(both_languages: Visit) -> None:
     page = both_languages.open("/learn/glossary")
-    told = page.locator("dl").inner_text()
-    assert "quasi-identifier" in told
-    assert "cuasi-identificador" in told
+    text = page.locator("dl").inner_text()
+    assert "quasi-identifier" in text
+    assert "cuasi-identificador" in text
     both_languages.picture()

@@ -23,24 +23,22 @@ from celosia.graphs.drawing import MOST_DRAWN
 from celosia.graphs.generators import power_law
 from celosia.graphs.metrics.utility_report import WORDS
 from celosia.graphs.report import LEFT_OUT
+from celosia.studio.graphs import drawing, jobs, labels, model
+from celosia.studio.graphs.pages import result as graphs_result
 from celosia.studio.language import Language, _catalogue, chosen
-from celosia.studio.model import graph_drawing as drawing
-from celosia.studio.model import graph_words, graphs
-from celosia.studio.model.parameter_words import HIDDEN
-from celosia.studio.pages import graphs_result
-from celosia.studio.retelling import retold
-from celosia.studio.work import graphs as jobs
-from celosia.studio.worker import Told, Voice
+from celosia.studio.parameter_labels import HIDDEN
+from celosia.studio.translation import translate
+from celosia.studio.worker import JobEvent, JobProgress
 
 STAGES: list[Step] = []
 
 
-def told(said: Told) -> None:
+def text(said: JobEvent) -> None:
     if said.kind == "step":
         STAGES.append(said.value)
 
 
-VOICE = Voice(told)
+VOICE = JobProgress(text)
 
 
 @pytest.fixture
@@ -51,31 +49,31 @@ def work(tmp_path: Path) -> Path:
 
 
 def published(folder: Path, kind: str, **parameters: Any) -> dict[str, Any]:
-    choice = graphs.first_choice(kind)
+    choice = model.first_choice(kind)
     choice["parameters"] |= parameters
     return jobs.run(VOICE, folder=str(folder), choice=choice, seed=3)
 
 
 def test_every_method_is_on_one_card_and_in_one_family() -> None:
-    listed = [kind for kinds in graphs.FAMILIES.values() for kind in kinds]
-    assert sorted(listed) == sorted(methods()) == sorted(graphs.cards())
+    listed = [kind for kinds in model.FAMILIES.values() for kind in kinds]
+    assert sorted(listed) == sorted(methods()) == sorted(model.cards())
 
 
 def test_every_parameter_has_a_control_or_is_left_to_the_command_line() -> None:
     for kind, method in methods().items():
         names = {each.name for each in fields(method)}  # type: ignore[arg-type]
-        asked = {each.name for each in graphs.cards()[kind].controls}
+        asked = {each.name for each in model.cards()[kind].controls}
         assert names - asked <= {name.rpartition(".")[2] for name in HIDDEN}
 
 
 def test_every_word_has_a_spanish_one() -> None:
     spanish = _catalogue("es")[0]
-    tables = (graph_words.METRICS, graph_words.SHARES, graph_words.ATTACKS)
+    tables = (labels.METRICS, labels.SHARES, labels.ATTACKS)
     words = {
-        *graphs.FAMILIES,
-        *(text for each in graphs.SAMPLES for text in (each.title, each.about)),
-        *(text for card in graphs.cards().values() for text in (card.title, card.summary)),
-        *(each.help for card in graphs.cards().values() for each in card.controls),
+        *model.FAMILIES,
+        *(text for each in model.SAMPLES for text in (each.title, each.about)),
+        *(text for card in model.cards().values() for text in (card.title, card.summary)),
+        *(each.help for card in model.cards().values() for each in card.controls),
         *(text for table in tables for entry in table.values() for text in entry),
         *LEFT_OUT.values(),
     }
@@ -84,7 +82,7 @@ def test_every_word_has_a_spanish_one() -> None:
 
 def test_every_number_of_the_library_has_its_unit_and_meaning() -> None:
     vectors = {"degree", "betweenness", "closeness", "coreness", "pagerank", "clustering"}
-    assert {*graph_words.METRICS, *graph_words.SHARES} == set(WORDS) - vectors
+    assert {*labels.METRICS, *labels.SHARES} == set(WORDS) - vectors
 
 
 def test_both_drawings_mark_what_went_and_what_came() -> None:
@@ -133,7 +131,7 @@ def test_a_release_hides_by_degree_and_writes_its_files(work: Path) -> None:
         assert (work / name).stat().st_size > 0
     after = [degree for _rank, degree in result["degrees"]["after"]]
     assert min(after.count(degree) for degree in after) >= 3
-    assert {each["name"] for each in result["attacks"]} == set(graph_words.FIRST)
+    assert {each["name"] for each in result["attacks"]} == set(labels.FIRST)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +165,9 @@ def test_a_private_graph_has_no_key_and_is_not_attacked(work: Path) -> None:
 
 def test_more_attacks_find_planted_accounts_in_the_naive_release(work: Path) -> None:
     result = published(work, "random-perturbation", amount=0.3)
-    found = jobs.attack(
-        VOICE, folder=str(work), names=graph_words.MORE, choice=result["choice"], seed=4
-    )
+    found = jobs.attack(VOICE, folder=str(work), names=labels.MORE, choice=result["choice"], seed=4)
     rates = {each["name"]: each for each in found}
-    assert set(rates) == set(graph_words.MORE)
+    assert set(rates) == set(labels.MORE)
     assert rates["active"]["before"] > rates["active"]["after"]
     assert rates["links"]["before"] == 0.5  # nothing was changed, so there is nothing to tell
     assert json.loads((work / "attacks.json").read_text("utf-8")) == found
@@ -209,7 +205,7 @@ def test_the_command_and_the_python_text_publish_the_same_graph(
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     monkeypatch.chdir(elsewhere)
     (elsewhere / "graph.json").write_bytes((work / "graph.json").read_bytes())
-    texts = dict(graphs.code("karate", "karate", result["choice"], seed=3))
+    texts = dict(model.code("karate", "karate", result["choice"], seed=3))
     data = (work / result["files"]["data"]).read_text("utf-8")
     (elsewhere / "again.py").write_text(texts["Python"], "utf-8")
     runpy.run_path(str(elsewhere / "again.py"))
@@ -229,7 +225,7 @@ def test_edge_attributes_of_a_file_are_named_and_left_out_only_by_the_switch(
     about = jobs.prepare(VOICE, folder=str(tmp_path), file="upload.csv", shown="calls.csv")
     assert about["edge_attributes"] == ["weight", "time"]
     assert about["drop_edge_attributes"] is False
-    choice = graphs.first_choice("relabelling")
+    choice = model.first_choice("relabelling")
     with pytest.raises(InputError, match="edge attributes weight, time") as refused:
         jobs.run(VOICE, folder=str(tmp_path), choice=choice)
     assert refused.value.code == "CEL-G033"
@@ -243,7 +239,7 @@ def test_edge_attributes_of_a_file_are_named_and_left_out_only_by_the_switch(
     assert result["left_out"] == wanted  # counted in the file that was brought
     certificate = json.loads((tmp_path / "certificate.json").read_text("utf-8"))
     assert certificate["measures"]["left_out"] == wanted
-    texts = dict(graphs.code("calls.csv", None, choice, drop_edge_attributes=True))
+    texts = dict(model.code("calls.csv", None, choice, drop_edge_attributes=True))
     assert "--drop-edge-attributes" in shlex.split(texts["Command line"])
     assert "publish(graph, method, drop_edge_attributes=True)" in texts["Python"]
 
@@ -257,7 +253,7 @@ def test_how_a_file_was_read_is_told_in_spanish() -> None:
     )
     token = chosen.set("es")
     try:
-        assert retold(text, "plans") == (
+        assert translate(text, "plans") == (
             "5 vértices, 4 aristas de 7 registros: 1 bucles descartados, "
             "2 aristas repetidas reunidas; "
             "registros reunidos con otros atributos de la arista: 1; "

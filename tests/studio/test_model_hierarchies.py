@@ -14,21 +14,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.studio.model.publish import grid as grids
-from celosia.studio.model.publish import rules
-from celosia.studio.model.publish.asking import QUESTIONS, ask
-from celosia.studio.model.publish.choices import DATA, ColumnChoice
-from celosia.studio.model.publish.grid import Grid, as_rule
-from celosia.studio.model.publish.hierarchies import (
+from celosia.studio.publish import grid as grids
+from celosia.studio.publish import rules
+from celosia.studio.publish.form import DATA, ColumnForm
+from celosia.studio.publish.grid import Grid, as_rule
+from celosia.studio.publish.hierarchies import (
     Values,
     build,
     imported,
     preview,
     values_of,
 )
-from celosia.studio.model.publish.repairing import repaired
-from celosia.studio.work.reading import ask_column
-from celosia.studio.worker import Voice
+from celosia.studio.publish.hierarchy_tasks import QUESTIONS, ask
+from celosia.studio.publish.readers import ask_column
+from celosia.studio.publish.repair import repair
+from celosia.studio.worker import JobProgress
 from celosia.tables.hierarchies import Hierarchy, from_table, write_hierarchy
 
 CITIES = ("Madrid", "Lima", "Quito", "Talca", "Leeds", "York")
@@ -39,8 +39,8 @@ def values(tmp_path: Path, cells: list[Any]) -> Values:
     return values_of(tmp_path / "v.parquet", 1)
 
 
-def column(rule: dict[str, Any] | None, **more: Any) -> ColumnChoice:
-    return ColumnChoice(name="*", kind="text", role="quasi-identifier", hierarchy=rule, **more)
+def column(rule: dict[str, Any] | None, **more: Any) -> ColumnForm:
+    return ColumnForm(name="*", kind="text", role="quasi-identifier", hierarchy=rule, **more)
 
 
 def built(grid: Grid) -> Hierarchy:
@@ -156,7 +156,7 @@ def test_one_click_gives_every_value_a_place(
     found = values(tmp_path, cells)
     before = preview(column(rule), found)
     assert before.error is not None or before.uncovered_values
-    mended = repaired(column(rule), found, other="Other")
+    mended = repair(column(rule), found, other="Other")
     after = preview(column(mended), found)
     assert (after.error, after.uncovered_values) == (None, 0)
     if name not in ("words", "dates", "broken"):
@@ -219,7 +219,7 @@ def test_a_job_answers_as_a_thread_does(tmp_path: Path) -> None:
     assert questions.keys() == QUESTIONS.keys()
     for what, how in questions.items():
         by_job = ask_column(
-            Voice(lambda told: None),
+            JobProgress(lambda text: None),
             folder=str(tmp_path),
             column=asdict(chosen),
             place=1,

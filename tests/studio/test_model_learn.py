@@ -18,7 +18,7 @@ from celosia.core.errors import InputError
 from celosia.core.progress import silent
 from celosia.graphs import examples as small_graphs
 from celosia.studio.language import Language, chosen, text_of
-from celosia.studio.model.learn import (
+from celosia.studio.learn import (
     differential_privacy,
     k_anonymity,
     l_diversity,
@@ -28,10 +28,10 @@ from celosia.studio.model.learn import (
     synthetic_data,
     t_closeness,
 )
-from celosia.studio.model.learn.drawing import network_svg
-from celosia.studio.model.learn.glossary import terms
-from celosia.studio.model.learn.parts import Facts, Network, Part, Table, Vertex, key
-from celosia.studio.model.learn.techniques import SLUGS, lesson_of, technique_of, techniques
+from celosia.studio.learn.glossary import terms
+from celosia.studio.learn.network_svg import network_svg
+from celosia.studio.learn.parts import Facts, Network, Part, Table, Vertex, key
+from celosia.studio.learn.techniques import SLUGS, lesson_of, technique_of, techniques
 
 SAME_IN_BOTH = {
     *("gastritis", "diabetes", "no", "Isapre", "Fonasa", "rapanui", "mapuche", "atacameño"),
@@ -86,10 +86,10 @@ def test_a_lesson_has_something_to_show_for_every_setting(slug: str, language: L
         for story in lesson.stories(facts):
             assert len(story.steps) >= 3
             assert any(step.learnt for step in story.steps)
-            assert all(step.title and step.told and step.parts for step in story.steps)
+            assert all(step.title and step.text and step.parts for step in story.steps)
         for places in product(*(range(len(each.choices)) for each in lesson.controls())):
             view = lesson.view(facts, places)
-            assert view.told
+            assert view.text
             assert view.parts
             assert all(name and value and meaning for name, value, meaning in view.figures)
 
@@ -289,8 +289,8 @@ def test_an_answer_says_as_little_as_the_bounds_allow() -> None:
         assert all(len(answers) == differential_privacy.TRIES for answers in found["answers"])
     low = dict(settings("differential-privacy"))[0,]
     assert low["differencing"] == pytest.approx(0.5125, abs=5e-5)
-    told = dict(settings("differential-privacy"))[3,]["beliefs"]
-    beliefs = {prior: (least, most) for prior, least, most in told}
+    text = dict(settings("differential-privacy"))[3,]["beliefs"]
+    beliefs = {prior: (least, most) for prior, least, most in text}
     assert beliefs[0.5] == pytest.approx((0.1839, 0.8161), abs=5e-5)
 
 

@@ -20,27 +20,27 @@ from celosia.assess.risk.content import LIKELY, PATTERNS
 from celosia.cli.main import main
 from celosia.core.errors import InputError
 from celosia.studio import language
-from celosia.studio.model.publish import (
-    Choices,
-    ColumnChoice,
+from celosia.studio.publish import (
+    ColumnForm,
+    PublishForm,
     arguments,
     command_text,
     models,
+    publish_options,
     python_text,
     schema,
     schema_text,
-    wish,
 )
-from celosia.studio.model.publish.choices import schema_table
-from celosia.studio.model.publish.promises import KINDS, caveat, promise, purpose, title
-from celosia.studio.model.publish.rules import has_no_groups
-from celosia.studio.model.publish.samples import SAMPLES, load_sample
-from celosia.studio.model.publish.suggesting import column_facts, exposure, suggested
-from celosia.studio.model.publish.words import finding, reason
-from celosia.studio.model.publish.writing import toml_text
+from celosia.studio.publish.code import toml_text
+from celosia.studio.publish.form import schema_table
+from celosia.studio.publish.labels import finding, reason
+from celosia.studio.publish.model_kinds import KINDS, caveat, promise, purpose, title
+from celosia.studio.publish.readers import PROFILE, read_population, read_sample, read_table
+from celosia.studio.publish.rules import has_no_groups
+from celosia.studio.publish.samples import SAMPLES, load_sample
+from celosia.studio.publish.suggestions import column_facts, exposure, suggest
 from celosia.studio.visitors import Work
-from celosia.studio.work.reading import PROFILE, read_population, read_sample, read_table
-from celosia.studio.worker import Voice
+from celosia.studio.worker import JobProgress
 from celosia.tables.models.notation import (
     closeness_from_text,
     diversity_from_text,
@@ -48,12 +48,12 @@ from celosia.tables.models.notation import (
     model_from_text,
 )
 
-QUIET = Voice(lambda told: None)
+QUIET = JobProgress(lambda text: None)
 
 
-def sample(name: str) -> tuple[pl.DataFrame, Choices]:
+def sample(name: str) -> tuple[pl.DataFrame, PublishForm]:
     frame = load_sample(name)
-    return frame, suggested(f"{name}.csv", frame, column_facts(frame), sample=name)
+    return frame, suggest(f"{name}.csv", frame, column_facts(frame), sample=name)
 
 
 @pytest.fixture
@@ -64,38 +64,38 @@ def work(tmp_path: Path) -> Work:
 
 
 def test_choices_are_kept_and_found_again(work: Work) -> None:
-    _frame, choices = sample("five-attributes")
-    choices = choices.with_wishes(weights={"birth": 2.5}, levels={"birth": 1}, time_limit=3.0)
-    choices.save(work)
-    assert Choices.load(work) == choices
+    _frame, form = sample("five-attributes")
+    form = form.with_options(weights={"birth": 2.5}, levels={"birth": 1}, time_limit=3.0)
+    form.save(work)
+    assert PublishForm.load(work) == form
 
 
 def test_work_without_a_table_is_told_so(work: Work) -> None:
     with pytest.raises(InputError, match="no table") as caught:
-        Choices.load(work)
+        PublishForm.load(work)
     assert caught.value.code == "CEL-W050"
 
 
 def test_levels_that_were_taken_go_when_anything_else_changes() -> None:
-    _frame, choices = sample("patients")
-    taken = choices.with_wishes(levels={"zip": 2, "age": 1})
+    _frame, form = sample("patients")
+    taken = form.with_options(levels={"zip": 2, "age": 1})
     assert taken.levels is not None
-    assert taken.with_wishes(suppression=0.2).levels is None
+    assert taken.with_options(suppression=0.2).levels is None
     assert taken.with_column("age", role="insensitive").levels is None
-    weighted = choices.with_wishes(weights={"age": 2.0})
+    weighted = form.with_options(weights={"age": 2.0})
     assert weighted.with_column("age", role="insensitive").weights == {}
 
 
 def test_an_unknown_column_is_refused() -> None:
-    _frame, choices = sample("patients")
+    _frame, form = sample("patients")
     with pytest.raises(InputError) as caught:
-        choices.with_column("name", role="identifier")
+        form.with_column("name", role="identifier")
     assert caught.value.code == "CEL-W051"
 
 
 def test_a_hierarchy_of_the_studio_never_opens_a_file() -> None:
-    _frame, choices = sample("patients")
-    evil = choices.with_column("zip", hierarchy={"file": "/etc/passwd"})
+    _frame, form = sample("patients")
+    evil = form.with_column("zip", hierarchy={"file": "/etc/passwd"})
     with pytest.raises(InputError) as caught:
         schema(evil)
     assert caught.value.code == "CEL-W052"
@@ -104,17 +104,17 @@ def test_a_hierarchy_of_the_studio_never_opens_a_file() -> None:
 @pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
 @pytest.mark.parametrize("each", SAMPLES, ids=lambda each: each.name)
 def test_each_sample_is_what_its_card_says_and_ready_to_run(each: Any) -> None:
-    frame, choices = sample(each.name)
+    frame, form = sample(each.name)
     assert frame.shape == (each.rows, each.columns)
-    wish(choices)
+    publish_options(form)
     if frame.height < 100:
-        tables.publish(frame, schema(choices), models(choices), **arguments(choices))
+        tables.publish(frame, schema(form), models(form), **arguments(form))
 
 
 def test_the_census_has_its_published_schema() -> None:
     frame = datasets.census(200)
     facts = column_facts(frame)
-    chosen = schema(suggested("census.csv", frame, facts, sample="census"))
+    chosen = schema(suggest("census.csv", frame, facts, sample="census"))
     published = datasets.census_schema()
     assert [(c.name, c.role, c.hierarchy) for c in chosen.columns] == [
         (c.name, c.role, c.hierarchy)
@@ -137,18 +137,18 @@ def test_roles_and_hierarchies_are_suggested_by_names_and_cells() -> None:
             "shoe": [40] * 20,
         }
     )
-    choices = suggested("people.csv", table, column_facts(table))
-    assert [column.role for column in choices.columns] == [
+    form = suggest("people.csv", table, column_facts(table))
+    assert [column.role for column in form.columns] == [
         "identifier",
         "quasi-identifier",
         "quasi-identifier",
         "sensitive",
         "insensitive",
     ]
-    kinds = [dict(choices.column(name).hierarchy or {})["kind"] for name in ("age", "zip")]
+    kinds = [dict(form.column(name).hierarchy or {})["kind"] for name in ("age", "zip")]
     assert kinds == ["intervals", "mask"]
-    assert choices.column("disease").missing == "value"
-    assert choices.models[0]["k"] == 2  # a table of twenty rows
+    assert form.column("disease").missing == "value"
+    assert form.models[0]["k"] == 2  # a table of twenty rows
 
 
 def test_exposure_counts_the_records_that_stand_alone(tmp_path: Path) -> None:
@@ -184,12 +184,12 @@ VARIANTS: tuple[dict[str, Any], ...] = (
 def test_the_texts_do_what_the_studio_does(
     changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frame, choices = sample("patients")
-    choices = choices.with_wishes(**changes)
-    here = tables.publish(frame, schema(choices), models(choices), **arguments(choices))
+    frame, form = sample("patients")
+    form = form.with_options(**changes)
+    here = tables.publish(frame, schema(form), models(form), **arguments(form))
     monkeypatch.chdir(tmp_path)
-    Path("schema.toml").write_text(schema_text(choices), "utf-8")
-    command, python = command_text(choices), python_text(choices)
+    Path("schema.toml").write_text(schema_text(form), "utf-8")
+    command, python = command_text(form), python_text(form)
     if changes:  # reports take their time, and one is enough
         command = command.replace(" --report report.html", "")
         python = python.replace('release.report("report.html")', "")
@@ -217,17 +217,17 @@ def test_each_model_is_written_so_that_the_command_line_reads_it_back(kind: Any)
     for flag in kind.flags:
         for value in (True, False):
             _read_back(made | {flag: value})
-    for key, words in kind.choices.items():
+    for key, words in kind.options.items():
         for value in words:
             _read_back(made | {key: value})
     _read_back(made)
 
 
 def _read_back(made: dict[str, Any]) -> None:
-    column = ColumnChoice(name="it's @ home", kind="text", role="sensitive")
-    quasi = ColumnChoice(name="age", kind="integer", role="quasi-identifier")
-    choices = Choices(file="x.csv", rows=9, columns=(quasi, column), models=(made,))
-    words = shlex.split(command_text(choices).replace("\\\n", " "))
+    column = ColumnForm(name="it's @ home", kind="text", role="sensitive")
+    quasi = ColumnForm(name="age", kind="integer", role="quasi-identifier")
+    form = PublishForm(file="x.csv", rows=9, columns=(quasi, column), models=(made,))
+    words = shlex.split(command_text(form).replace("\\\n", " "))
     place = next(at for at, each in enumerate(words) if each in ("--k", "--l", "--t", "--model"))
     read: dict[str, Callable[[str], tables.Model]] = {
         "--k": lambda text: tables.KAnonymity(int(text)),
@@ -243,11 +243,16 @@ def _read_back(made: dict[str, Any]) -> None:
 def test_each_model_is_explained_in_both_languages(kind: Any, spoken: language.Language) -> None:
     token = language.chosen.set(spoken)
     try:
-        told = [title(kind.name), purpose(kind.name), promise(kind.at_first()), caveat({kind.name})]
+        texts = [
+            title(kind.name),
+            purpose(kind.name),
+            promise(kind.at_first()),
+            caveat({kind.name}),
+        ]
     finally:
         language.chosen.reset(token)
-    assert all(told)
-    assert not any("{" in text for text in told)
+    assert all(texts)
+    assert not any("{" in text for text in texts)
 
 
 def test_every_finding_has_its_spanish_words() -> None:
@@ -270,31 +275,35 @@ def test_any_name_and_label_survives_the_schema_text(tree: dict[str, list[str]])
 
 
 def test_hostile_names_are_quoted_in_every_text() -> None:
-    column = ColumnChoice(name="a'; rm -rf /\n#", kind="integer", role="quasi-identifier")
-    choices = Choices(
+    column = ColumnForm(name="a'; rm -rf /\n#", kind="integer", role="quasi-identifier")
+    form = PublishForm(
         file="..\\..\\-x $(reboot).csv",
         rows=9,
         columns=(column,),
         weights={"a'; rm -rf /\n#": 2.0},
         levels={"a'; rm -rf /\n#": 1},
     )
-    words = shlex.split(command_text(choices).replace(" \\\n", " "))
+    words = shlex.split(command_text(form).replace(" \\\n", " "))
     assert words[:3] == ["celosia", "publish", "./-x $(reboot).csv"]
     assert "a'; rm -rf /\n#=2" in words
-    compile(python_text(choices), "text", "exec")
-    assert tomllib.loads(schema_text(choices)) == schema_table(choices)
+    compile(python_text(form), "text", "exec")
+    assert tomllib.loads(schema_text(form)) == schema_table(form)
 
 
 def test_what_does_not_go_together_is_refused_with_its_reason() -> None:
-    _frame, choices = sample("patients")
+    _frame, form = sample("patients")
     with pytest.raises(InputError, match="Mondrian is local"):
-        wish(choices.with_wishes(method="mondrian", local=True))
+        publish_options(form.with_options(method="mondrian", local=True))
     with pytest.raises(InputError, match="population"):
-        wish(choices.with_wishes(models=({"model": "delta-presence", "lower": 0, "upper": 0.5},)))
+        publish_options(
+            form.with_options(models=({"model": "delta-presence", "lower": 0, "upper": 0.5},))
+        )
     with pytest.raises(InputError, match="no quasi-identifier"):
-        wish(choices.with_column("zip", role="insensitive").with_column("age", role="identifier"))
+        publish_options(
+            form.with_column("zip", role="insensitive").with_column("age", role="identifier")
+        )
     with pytest.raises(InputError, match="no metric"):
-        wish(choices.with_wishes(metric="beauty"))
+        publish_options(form.with_options(metric="beauty"))
 
 
 def test_an_uploaded_table_is_read_and_its_file_removed(work: Work) -> None:
@@ -302,9 +311,9 @@ def test_an_uploaded_table_is_read_and_its_file_removed(work: Work) -> None:
     upload.write_bytes("año;edad;sexo\n1;30;F\n2;31;M\n".encode("windows-1252"))
     read_table(QUIET, folder=str(work.folder), file="upload.csv", shown="mía.csv", reading={})
     assert not upload.exists()
-    choices = Choices.load(work)
-    assert (choices.file, choices.rows) == ("mía.csv", 2)
-    assert choices.named("quasi-identifier") == ("edad", "sexo")
+    form = PublishForm.load(work)
+    assert (form.file, form.rows) == ("mía.csv", 2)
+    assert form.named("quasi-identifier") == ("edad", "sexo")
     assert [each["distinct"] for each in work.load(PROFILE)] == [2, 2, 2]
 
 
@@ -316,14 +325,14 @@ def test_a_messy_table_is_published_as_it_is_suggested(work: Work) -> None:
     ]
     work.path("upload.csv").write_text("\n".join(["age,zip,town", *rows]) + "\n")
     read_table(QUIET, folder=str(work.folder), file="upload.csv", shown="m.csv", reading={})
-    choices = Choices.load(work)
-    assert choices.named("quasi-identifier") == ("age", "zip", "town")
-    assert [column.missing for column in choices.columns] == ["value"] * 3
-    town = choices.column("town")
+    form = PublishForm.load(work)
+    assert form.named("quasi-identifier") == ("age", "zip", "town")
+    assert [column.missing for column in form.columns] == ["value"] * 3
+    town = form.column("town")
     assert town.hierarchy == {"kind": "ordered"}
     assert has_no_groups(town, town.hierarchy, 10)
     frame = pl.read_parquet(work.path("data.parquet"))
-    release = tables.publish(frame, schema(choices), models(choices), **arguments(choices))
+    release = tables.publish(frame, schema(form), models(form), **arguments(form))
     assert release.risk.maximum <= 1 / 5
 
 
@@ -348,9 +357,9 @@ def test_a_file_that_is_no_table_is_refused_and_removed(
     with pytest.raises(InputError) as caught:
         read_table(QUIET, folder=str(work.folder), file=name, shown="mine.csv", reading={})
     assert list(work.folder.iterdir()) == []
-    told = f"{caught.value} {caught.value.details}"
-    assert str(work.folder) not in told
-    assert work.id not in told
+    text = f"{caught.value} {caught.value.details}"
+    assert str(work.folder) not in text
+    assert work.id not in text
 
 
 def test_a_table_of_nobody_is_refused(work: Work) -> None:
@@ -380,5 +389,5 @@ def test_a_population_must_have_the_quasi_identifiers(work: Work) -> None:
     assert caught.value.code == "CEL-W057"
     work.path("people.csv").write_text("zip,age\n47677,29\n47602,22\n")
     assert read_population(QUIET, shown="all.csv", **how) == {"rows": 2}
-    assert Choices.load(work).population == "all.csv"
-    assert "--population all.csv" in command_text(Choices.load(work))
+    assert PublishForm.load(work).population == "all.csv"
+    assert "--population all.csv" in command_text(PublishForm.load(work))

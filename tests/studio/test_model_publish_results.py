@@ -21,70 +21,72 @@ import pytest
 from celosia import tables
 from celosia.cli.main import main
 from celosia.core.errors import InputError
-from celosia.studio.model.publish import (
-    Choices,
-    ColumnChoice,
+from celosia.studio.publish import (
+    ColumnForm,
+    PublishForm,
+    jobs,
     models,
+    results,
     results_solutions,
     results_table,
     results_tray,
     results_use,
     schema,
 )
-from celosia.studio.model.publish import results as results_model
-from celosia.studio.model.publish.results_solutions import Solutions
-from celosia.studio.model.publish.results_tray import Candidate
+from celosia.studio.publish.readers import read_sample
+from celosia.studio.publish.results_solutions import Solutions
+from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.visitors import Work
-from celosia.studio.work import publish
-from celosia.studio.work.reading import read_sample
-from celosia.studio.worker import Told, Voice
+from celosia.studio.worker import JobEvent, JobProgress
 
-QUIET = Voice(lambda told: None)
+QUIET = JobProgress(lambda text: None)
 
 
-def patients(folder: Path, **wishes: Any) -> tuple[Work, Choices]:
+def patients(folder: Path, **wishes: Any) -> tuple[Work, PublishForm]:
     """The sample of nine patients, chosen as it is suggested."""
     work = Work("aaaaaaaaaaa", folder)
     read_sample(QUIET, folder=str(folder), name="patients")
-    chosen = Choices.load(work).with_wishes(
+    chosen = PublishForm.load(work).with_options(
         **({"models": ({"model": "k-anonymity", "k": 3},), "suppression": 0.0} | wishes)
     )
     chosen.save(work)
     return work, chosen
 
 
-def ran(folder: Path, **wishes: Any) -> tuple[Work, Choices, dict[str, Any], Solutions]:
+def ran(folder: Path, **wishes: Any) -> tuple[Work, PublishForm, dict[str, Any], Solutions]:
     work, chosen = patients(folder, **wishes)
-    publish.run(QUIET, folder=str(folder), choices=json.loads(json.dumps(chosen.as_dict())))
-    told, solutions = results_model.load(work), Solutions.load(work)
-    assert told is not None
+    jobs.run(QUIET, folder=str(folder), form=json.loads(json.dumps(chosen.as_dict())))
+    text, solutions = results.load(work), Solutions.load(work)
+    assert text is not None
     assert solutions is not None
-    return work, chosen, told, solutions
+    return work, chosen, text, solutions
 
 
-def people(folder: Path, rows: list[tuple[str, int, str]], **wishes: Any) -> tuple[Work, Choices]:
+def people(
+    folder: Path, rows: list[tuple[str, int, str]], **wishes: Any
+) -> tuple[Work, PublishForm]:
     """A table of postal codes, ages and illnesses with masked codes."""
     work = Work("aaaaaaaaaaa", folder)
     frame = pl.DataFrame(rows, schema=["zip", "age", "ill"], orient="row")
     frame.write_parquet(folder / "data.parquet")
     columns = (
-        ColumnChoice(name="zip", kind="text", role="quasi-identifier", hierarchy={"kind": "mask"}),
-        ColumnChoice(name="age", kind="integer"),
-        ColumnChoice(name="ill", kind="text", role="sensitive"),
+        ColumnForm(name="zip", kind="text", role="quasi-identifier", hierarchy={"kind": "mask"}),
+        ColumnForm(name="age", kind="integer"),
+        ColumnForm(name="ill", kind="text", role="sensitive"),
     )
-    chosen = Choices(file="people.csv", rows=frame.height, columns=columns, **wishes)
+    chosen = PublishForm(file="people.csv", rows=frame.height, columns=columns, **wishes)
     chosen.save(work)
     return work, chosen
 
 
 def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_path: Path) -> None:
-    work, chosen, told, _ = ran(tmp_path)
+    work, chosen, text, _ = ran(tmp_path)
     frame = pl.read_parquet(work.path("data.parquet"))
     release = tables.publish(frame, schema(chosen), models(chosen), suppression=0.0)
-    assert [each["level"] for each in told["solution"]["columns"]] == list(release.solution.levels)
-    assert told["solution"]["loss"] == release.solution.loss
-    assert told["risk"] == release.risk.as_dict()
-    assert told["risk_before"] == release.risk_before.as_dict()
+    assert [each["level"] for each in text["solution"]["columns"]] == list(release.solution.levels)
+    assert text["solution"]["loss"] == release.solution.loss
+    assert text["risk"] == release.risk.as_dict()
+    assert text["risk_before"] == release.risk_before.as_dict()
     saved = tables.TableRelease.load(work.path("release.csv"))
     assert saved.risk == release.risk
     assert tables.check(saved.data, schema(chosen), models(chosen)).holds
@@ -93,7 +95,7 @@ def test_a_run_tells_what_publishing_tells_and_writes_what_can_be_checked(tmp_pa
     assert json.loads(work.path("certificate.json").read_text())["kind"] == "table"
     assert "<html" in work.path("report.html").read_text("utf-8")
     with ZipFile(work.path("release.zip")) as archive:
-        assert sorted(archive.namelist()) == sorted(publish.KEPT)
+        assert sorted(archive.namelist()) == sorted(jobs.KEPT)
 
 
 def test_solutions_are_those_of_exploring(tmp_path: Path) -> None:
@@ -111,34 +113,34 @@ def test_applying_a_solution_gives_the_figures_of_its_point(tmp_path: Path) -> N
     work, chosen, _, solutions = ran(tmp_path)
     before = work.path(results_solutions.FILE).read_bytes()
     for point in (solutions.points[-1], solutions.points[len(solutions.points) // 2]):
-        publish.apply(
+        jobs.apply(
             QUIET,
             folder=str(tmp_path),
-            choices=chosen.as_dict(),
+            form=chosen.as_dict(),
             levels=solutions.by_column(point),
         )
-        told = results_model.load(work)
-        assert told is not None
-        assert [each["level"] for each in told["solution"]["columns"]] == list(point.levels)
-        assert told["solution"]["score"] == pytest.approx(point.score)
-        assert told["risk"]["average"] == pytest.approx(point.average_risk)
-        assert told["risk"]["smallest"] == point.smallest
-        assert told["risk"]["classes"] == point.classes
-        assert not results_model.is_outdated(told, chosen)
+        text = results.load(work)
+        assert text is not None
+        assert [each["level"] for each in text["solution"]["columns"]] == list(point.levels)
+        assert text["solution"]["score"] == pytest.approx(point.score)
+        assert text["risk"]["average"] == pytest.approx(point.average_risk)
+        assert text["risk"]["smallest"] == point.smallest
+        assert text["risk"]["classes"] == point.classes
+        assert not results.is_outdated(text, chosen)
     assert work.path(results_solutions.FILE).read_bytes() == before
 
 
 def test_the_texts_do_the_same_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work, chosen, _, solutions = ran(tmp_path)
-    publish.apply(
+    jobs.apply(
         QUIET,
         folder=str(tmp_path),
-        choices=chosen.as_dict(),
+        form=chosen.as_dict(),
         levels=solutions.by_column(solutions.points[1]),
     )
-    told = results_model.load(work)
-    assert told is not None
-    wanted = told["solution"]["loss"], told["risk"]
+    text = results.load(work)
+    assert text is not None
+    wanted = text["solution"]["loss"], text["risk"]
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -161,13 +163,13 @@ def test_the_texts_do_the_same_elsewhere(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_lattice_that_is_too_large_is_cut_and_the_run_still_ends(tmp_path: Path) -> None:
     work, chosen = patients(tmp_path)
-    publish.run(QUIET, folder=str(tmp_path), choices=chosen.as_dict(), seconds=1e-9)
+    jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict(), seconds=1e-9)
     solutions = Solutions.load(work)
     assert solutions is not None
     assert solutions.is_cut
     assert not solutions.is_small
     assert solutions.tried == 1
-    assert results_model.load(work) is not None
+    assert results.load(work) is not None
 
 
 def test_more_points_than_a_page_takes_are_thinned_and_the_front_stays(
@@ -182,10 +184,10 @@ def test_more_points_than_a_page_takes_are_thinned_and_the_front_stays(
 
 
 def test_mondrian_has_no_levels_but_all_the_rest(tmp_path: Path) -> None:
-    work, _, told, solutions = ran(tmp_path, method="mondrian")
-    assert all(each["level"] is None for each in told["solution"]["columns"])
+    work, _, text, solutions = ran(tmp_path, method="mondrian")
+    assert all(each["level"] is None for each in text["solution"]["columns"])
     assert solutions.points  # those of the lattice, to compare with
-    assert told["gauges"][0]["after"] == told["risk"]["maximum"]
+    assert text["gauges"][0]["after"] == text["risk"]["maximum"]
     before, after = results_table.page_of(work, 1)
     assert before.classes is not None
     assert sorted(before.classes) == sorted(after.classes or ())
@@ -198,15 +200,15 @@ def test_models_that_only_mondrian_meets_leave_no_solutions(
         raise InputError("CEL-P003", "none in time.")
 
     monkeypatch.setattr(tables, "explore", impossible)
-    _, _, told, solutions = ran(tmp_path)
+    _, _, text, solutions = ran(tmp_path)
     assert solutions.points == ()
-    assert told["solution"]["rows"] == 9
+    assert text["solution"]["rows"] == 9
 
 
 def test_stages_are_told_on_the_way(tmp_path: Path) -> None:
     _, chosen = patients(tmp_path)
-    heard: list[Told] = []
-    publish.run(Voice(heard.append), folder=str(tmp_path), choices=chosen.as_dict())
+    heard: list[JobEvent] = []
+    jobs.run(JobProgress(heard.append), folder=str(tmp_path), form=chosen.as_dict())
     stages = [each.value.stage for each in heard if each.kind == "step"]
     assert stages[0] == "Reading the table"
     assert stages[-1] == "Writing the files"
@@ -221,7 +223,7 @@ def test_both_sides_show_the_same_classes_and_the_suppressed_last(tmp_path: Path
         models=({"model": "k-anonymity", "k": 3},),
         suppression=0.2,
     )
-    publish.run(QUIET, folder=str(tmp_path), choices=chosen.as_dict())
+    jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
     before, after = results_table.page_of(work, 1)
     assert before.classes == after.classes == (0, 0, 0, 1, 1, 1, -1)
     assert before.rows["zip"].to_list() == ["11"] * 3 + ["12"] * 3 + ["99"]
@@ -237,8 +239,10 @@ def test_both_sides_show_the_same_classes_and_the_suppressed_last(tmp_path: Path
 @pytest.mark.parametrize("name", ["class", "*", "shown", "hidden", "c0", "^.*$"])
 def test_sides_take_columns_of_any_name(tmp_path: Path, name: str) -> None:
     frame = pl.DataFrame({name: ["1:", ":1", None, "1:"], "x": [1, 2, 3, 4]})
-    column = ColumnChoice(name=name, kind="text", role="quasi-identifier")
-    chosen = Choices(file="x.csv", rows=4, columns=(column, ColumnChoice(name="x", kind="integer")))
+    column = ColumnForm(name=name, kind="text", role="quasi-identifier")
+    chosen = PublishForm(
+        file="x.csv", rows=4, columns=(column, ColumnForm(name="x", kind="integer"))
+    )
     results_table.write_sides(tmp_path, frame, frame, frame, chosen)
     before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
     assert before.rows.columns == after.rows.columns == [name, "x"]
@@ -248,8 +252,8 @@ def test_sides_take_columns_of_any_name(tmp_path: Path, name: str) -> None:
 
 def test_without_an_aligned_release_the_left_side_has_no_classes(tmp_path: Path) -> None:
     frame = pl.DataFrame({"age": ["1", "1"]})
-    column = ColumnChoice(name="age", kind="text", role="quasi-identifier")
-    chosen = Choices(file="x.csv", rows=2, columns=(column,))
+    column = ColumnForm(name="age", kind="text", role="quasi-identifier")
+    chosen = PublishForm(file="x.csv", rows=2, columns=(column,))
     results_table.write_sides(tmp_path, frame, frame, None, chosen)
     before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
     assert before.classes is None
@@ -268,11 +272,11 @@ def test_the_journalist_sees_the_classes_of_the_population(tmp_path: Path) -> No
     )
     population = pl.DataFrame({"zip": ["11"] * 3 + ["12"] * 2 + ["21"] * 4 + ["22"]})
     population.write_parquet(work.path("population.parquet"))
-    publish.run(QUIET, folder=str(tmp_path), choices=chosen.as_dict())
-    told = results_model.load(work)
-    assert told is not None
-    [gauge] = [each for each in told["gauges"] if each["name"] == "journalist"]
-    assert [each["level"] for each in told["solution"]["columns"]] == [1]  # 1* has 5, 2* has 5
+    jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
+    text = results.load(work)
+    assert text is not None
+    [gauge] = [each for each in text["gauges"] if each["name"] == "journalist"]
+    assert [each["level"] for each in text["solution"]["columns"]] == [1]  # 1* has 5, 2* has 5
     assert (gauge["before"], gauge["worst_before"]) == (1.0, 1)
     assert (gauge["after"], gauge["worst"]) == (pytest.approx(1 / 5), 5)
     assert gauge["at_risk_before"] == 1.0
@@ -280,14 +284,14 @@ def test_the_journalist_sees_the_classes_of_the_population(tmp_path: Path) -> No
 
 
 def test_gauges_and_attacks_know_before_and_after(tmp_path: Path) -> None:
-    _, _, told, _ = ran(tmp_path)
-    gauges = {each["name"]: each for each in told["gauges"]}
+    _, _, text, _ = ran(tmp_path)
+    gauges = {each["name"]: each for each in text["gauges"]}
     assert gauges["prosecutor"]["before"] == 1.0
     assert gauges["prosecutor"]["after"] == pytest.approx(1 / 3)
     assert gauges["journalist"]["after"] is None
     assert gauges["uniqueness"]["after"] == 0.0
     assert gauges["disclosure"]["column"] == "disease"
-    attacks = {each["name"]: each for each in told["attacks"]}
+    attacks = {each["name"]: each for each in text["attacks"]}
     # The spec's nine patients: one class of three has heart disease alone.
     assert attacks["homogeneity"]["exposed"] == 3
     assert attacks["homogeneity"]["before"]["exposed"] == 9
@@ -296,25 +300,25 @@ def test_gauges_and_attacks_know_before_and_after(tmp_path: Path) -> None:
 
 
 def test_statistics_distributions_and_pairs_are_of_both_sides(tmp_path: Path) -> None:
-    _, _, told, _ = ran(tmp_path)
-    [age] = [each for each in told["statistics"] if each["column"] == "age"]
+    _, _, text, _ = ran(tmp_path)
+    [age] = [each for each in text["statistics"] if each["column"] == "age"]
     assert age["before"]["count"] == 9
     assert age["generalised"]
-    for shown in told["distributions"]:
+    for shown in text["distributions"]:
         assert sum(shown["before"]) == pytest.approx(1)
         assert sum(shown["after"]) == pytest.approx(1)
-    names = [each["column"] for each in told["distributions"]]
-    assert len(told["pairs"]) == len(names) * (len(names) - 1) // 2
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    names = [each["column"] for each in text["distributions"]]
+    assert len(text["pairs"]) == len(names) * (len(names) - 1) // 2
+    assert json.loads(json.dumps(text, allow_nan=False)) == text
 
 
 def test_many_categories_are_drawn_as_the_most_frequent_and_the_rest(tmp_path: Path) -> None:
     rows = [(f"{code:04}", 1, f"ill {code % 50}") for code in range(100)]
     _, chosen = people(tmp_path, rows, models=({"model": "k-anonymity", "k": 2},))
-    publish.run(QUIET, folder=str(tmp_path), choices=chosen.as_dict())
-    told = results_model.load(Work("aaaaaaaaaaa", tmp_path))
-    assert told is not None
-    [ill] = [each for each in told["distributions"] if each["column"] == "ill"]
+    jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
+    text = results.load(Work("aaaaaaaaaaa", tmp_path))
+    assert text is not None
+    [ill] = [each for each in text["distributions"] if each["column"] == "ill"]
     assert ill["others"] == 20
     assert len(ill["values"]) + 1 == len(ill["before"]) == 31
     assert sum(ill["before"]) == pytest.approx(1)
@@ -361,17 +365,17 @@ def test_addresses_name_nodes_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_the_tray_holds_four_and_marks_what_differs(tmp_path: Path) -> None:
-    work, _, told, solutions = ran(tmp_path)
-    release = Candidate.of_release(told)
+    work, _, text, solutions = ran(tmp_path)
+    release = Candidate.of_release(text)
     assert release.levels == solutions.points[0].levels
     results_tray.add(work, release)
     assert results_tray.add(work, release) == [release]  # once is enough
     for point in solutions.points[1:4]:
-        tray = results_tray.add(work, Candidate.of_point(point, solutions, told))
+        tray = results_tray.add(work, Candidate.of_point(point, solutions, text))
     assert results_tray.load(work) == tray
     assert len(tray) == results_tray.MOST
     with pytest.raises(InputError, match="holds 4 candidates"):
-        results_tray.add(work, Candidate.of_point(solutions.points[4], solutions, told))
+        results_tray.add(work, Candidate.of_point(solutions.points[4], solutions, text))
     assert "promise" not in results_tray.differing(tray)
     assert "score" in results_tray.differing(tray)
     assert results_tray.differing([release]) == set()
@@ -380,12 +384,12 @@ def test_the_tray_holds_four_and_marks_what_differs(tmp_path: Path) -> None:
 
 
 def test_other_choices_make_results_outdated(tmp_path: Path) -> None:
-    _, chosen, told, _ = ran(tmp_path)
-    assert not results_model.is_outdated(told, chosen)
-    assert not results_model.is_outdated(told, replace(chosen, levels={"age": 1}))
-    assert results_model.is_outdated(told, replace(chosen, suppression=0.5))
-    assert results_model.is_outdated(
-        told, chosen.with_wishes(models=({"model": "k-anonymity", "k": 2},))
+    _, chosen, text, _ = ran(tmp_path)
+    assert not results.is_outdated(text, chosen)
+    assert not results.is_outdated(text, replace(chosen, levels={"age": 1}))
+    assert results.is_outdated(text, replace(chosen, suppression=0.5))
+    assert results.is_outdated(
+        text, chosen.with_options(models=({"model": "k-anonymity", "k": 2},))
     )
 
 
@@ -396,11 +400,11 @@ def test_a_figure_that_fails_fails_alone_and_is_told(
         raise MemoryError
 
     monkeypatch.setattr(results_use, "joint", fail)
-    monkeypatch.setattr(results_model, "attacks_told", fail)
-    _, _, told, _ = ran(tmp_path)
-    assert told["pairs"] == []
-    assert told["not_computed"] == ["attacks", "zip / age", "zip / disease", "age / disease"]
-    assert told["distributions"]
+    monkeypatch.setattr(results, "attack_facts", fail)
+    _, _, text, _ = ran(tmp_path)
+    assert text["pairs"] == []
+    assert text["not_computed"] == ["attacks", "zip / age", "zip / disease", "age / disease"]
+    assert text["distributions"]
     assert (tmp_path / "release.csv").exists()
 
 
@@ -408,19 +412,19 @@ def test_thousands_of_distinct_values_in_two_columns_are_measured() -> None:
     rows = 2_000
     values = pl.int_range(0, rows, eager=True)
     frame = pl.DataFrame({"day": values * 7_919 % 1_997, "income": values * 104_729 % 1_993})
-    day = ColumnChoice(
+    day = ColumnForm(
         name="day",
         kind="integer",
         role="quasi-identifier",
         hierarchy={"kind": "intervals", "widths": [1_000, 5_000]},
     )
-    income = ColumnChoice(name="income", kind="integer", role="sensitive")
-    chosen = Choices(file="days.csv", rows=rows, columns=(day, income))
+    income = ColumnForm(name="income", kind="integer", role="sensitive")
+    chosen = PublishForm(file="days.csv", rows=rows, columns=(day, income))
     release = tables.publish(frame, schema(chosen), models(chosen), levels={"day": 3})
     tracemalloc.start()
-    told = results_model.measured(frame, release, chosen)
+    text = results.measured(frame, release, chosen)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6  # all pairs of values would take three times as much
-    assert told["not_computed"] == []
-    assert [(each["first"], each["second"]) for each in told["pairs"]] == [("day", "income")]
+    assert text["not_computed"] == []
+    assert [(each["first"], each["second"]) for each in text["pairs"]] == [("day", "income")]

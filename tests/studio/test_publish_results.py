@@ -15,15 +15,15 @@ from tests.studio.seeing import dim_letters, turn, unseen_focus
 
 VIEWS = {
     "summary": ("Key figures", "Cifras clave"),
-    "tradeoff": ("Every solution", "Todas las soluciones"),
+    "tradeoff": ("Every solution", "Cada solución"),
     "lattice": ("The lattice of all", "El retículo de todas"),
     "rows": ("The table before and after", "La tabla antes y después"),
     "shapes": ("How often each value occurs", "Con qué frecuencia aparece"),
-    "risk": ("What each attacker may hope", "A qué puede aspirar"),
+    "risk": ("Success of each attacker", "Éxito de cada atacante"),
     "statistics": ("Statistics of the numeric", "Estadísticas de las columnas"),
     "attacks": ("Attacks on the release", "Ataques a la publicación"),
     "compare": ("Compare candidates", "Comparar candidatas"),
-    "take": ("Take the release with you", "Llévese la publicación"),
+    "take": ("Download the release", "Descargar la publicación"),
 }
 CHARTS = {"tradeoff": 1, "lattice": 1, "shapes": 3, "risk": 4, "attacks": 1}
 PEOPLE = "age,zip,disease\n" + "".join(

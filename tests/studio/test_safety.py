@@ -24,18 +24,18 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from celosia.core.errors import EngineError, InputError
 from celosia.studio import guard, visitors, worker
 from celosia.studio.guard import Guard
-from celosia.studio.incoming import cookies_of, host_of, length_of, neighbourhood
+from celosia.studio.http_request import cookies_of, host_of, length_of, neighbourhood
 from celosia.studio.jobs import Jobs
-from celosia.studio.model import querying
-from celosia.studio.model.publish.asking import is_small
-from celosia.studio.model.publish.choices import ColumnChoice
-from celosia.studio.model.publish.hierarchies import values_of
-from celosia.studio.quiet import Quiet
+from celosia.studio.log_filter import LogFilter
+from celosia.studio.publish.form import ColumnForm
+from celosia.studio.publish.hierarchies import values_of
+from celosia.studio.publish.hierarchy_tasks import is_small
+from celosia.studio.publish.readers import LONGEST_NAME, check_names
+from celosia.studio.query import model
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitor, Visitors
 from celosia.studio.widgets.chart import check_keys
 from celosia.studio.widgets.table import MOST_LETTERS, html_table
-from celosia.studio.work.reading import LONGEST_NAME, check_names
 from tests.studio import jobs_for_tests as work
 
 with warnings.catch_warnings():  # it would rather have the next httpx, which is not ours to choose
@@ -316,16 +316,16 @@ def test_an_error_of_a_job_does_not_tell_where_files_lie(tmp_path: Path) -> None
     error = InputError(
         "CEL-F002", f"{tmp_path}/upload.csv is empty.", fix=f"See {tmp_path}.", path=tmp_path / "a"
     )
-    told = worker._placeless(error, str(tmp_path))
-    assert str(tmp_path) not in json.dumps(told.as_dict()) + str(told)
-    assert told.what == "upload.csv is empty."
+    text = worker._placeless(error, str(tmp_path))
+    assert str(tmp_path) not in json.dumps(text.as_dict()) + str(text)
+    assert text.what == "upload.csv is empty."
 
 
 def test_the_log_has_the_place_of_an_error_and_never_its_text(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     logger = logging.getLogger("celosia-test-quiet")
-    logger.addFilter(Quiet())
+    logger.addFilter(LogFilter())
     try:
         int(MARKER)
     except ValueError as error:
@@ -338,7 +338,7 @@ def test_the_log_has_the_place_of_an_error_and_never_its_text(
 
 def test_the_log_has_nothing_that_a_browser_sends(caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("celosia-test-quiet")
-    logger.addFilter(Quiet())
+    logger.addFilter(LogFilter())
 
     def handle_log_message() -> None:
         logger.error(MARKER)
@@ -388,19 +388,19 @@ def test_a_short_rule_for_a_long_hierarchy_is_for_a_job(
 ) -> None:
     path = tmp_path / "data.parquet"
     pl.DataFrame({"age": [17, 40, 63]}).write_parquet(path)
-    column = ColumnChoice(name="age", kind="integer", hierarchy=rule)
+    column = ColumnForm(name="age", kind="integer", hierarchy=rule)
     assert is_small(column, values_of(path, 0)) is small
 
 
 def test_an_answer_with_a_million_groups_is_not_sent_to_the_page() -> None:
-    rows = [{"n": place} for place in range(querying.MOST_ROWS + 7)]
+    rows = [{"n": place} for place in range(model.MOST_ROWS + 7)]
     answer = SimpleNamespace(
         as_dict=lambda: {"rows": rows, "intervals": rows}, told_noise=tuple(rows), entry=None
     )
     vault: Any = SimpleNamespace(ask=lambda query, **how: answer)
-    told = querying.asked(vault, "SELECT 1", epsilon=1.0)
-    assert {len(told[name]) for name in ("rows", "intervals", "told_noise")} == {querying.MOST_ROWS}
-    assert told["more"] == 7
+    text = model.asked(vault, "SELECT 1", epsilon=1.0)
+    assert {len(text[name]) for name in ("rows", "intervals", "told_noise")} == {model.MOST_ROWS}
+    assert text["more"] == 7
 
 
 class Stranger:
@@ -425,8 +425,8 @@ class Stranger:
 
     def _say(self, path: str, body: str | None = None) -> str:
         with self._send(path, body) as answer:
-            told: str = answer.read().decode()
-        return told
+            text: str = answer.read().decode()
+        return text
 
     def shakes_hands_for(self, page: str) -> bool:
         """Whether the toolkit lets this visitor's socket speak for a page."""

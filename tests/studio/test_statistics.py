@@ -10,7 +10,7 @@ import pytest
 
 from celosia import lab
 from celosia.studio.language import chosen
-from celosia.studio.model.statistics import families, measures, told
+from celosia.studio.statistics.model import families, measures, translate_value
 from tests.studio.conftest import Visit
 
 STUDY = "mechanisms/belief"
@@ -80,7 +80,7 @@ def test_a_study_names_its_runs_and_measures_in_spanish(name: str, in_spanish: N
         str(row[key])
         for row in rows
         for key in ("run", "cell", "published", "computed")
-        if ENGLISH.search(str(told(row[key])))
+        if ENGLISH.search(str(translate_value(row[key])))
     }
     assert english == set()
 
@@ -103,8 +103,11 @@ def test_a_study_names_its_runs_and_measures_in_spanish(name: str, in_spanish: N
 def test_a_name_is_told_whole_or_part_by_part(
     name: object, expected: object, in_spanish: None
 ) -> None:
-    assert told(name) == expected
+    assert translate_value(name) == expected
 
 
 def test_names_are_as_they_are_in_english() -> None:
-    assert told("one entity, people, planned: bound") == "one entity, people, planned: bound"
+    assert (
+        translate_value("one entity, people, planned: bound")
+        == "one entity, people, planned: bound"
+    )

@@ -17,7 +17,7 @@ from celosia.core.catalogue import explanations
 from celosia.studio import language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import _, chosen, n_
-from celosia.studio.retelling import Field, Pattern, retold
+from celosia.studio.translation import Field, Pattern, translate
 
 STUDIO = Path(language.__file__).parent
 PO_FILES = sorted((STUDIO / "locales" / "es").glob("*.po"))
@@ -106,7 +106,7 @@ def of_library() -> list[tuple[str, str, Message]]:
     return found
 
 
-def told(message: Message) -> list[str]:
+def text(message: Message) -> list[str]:
     """The Spanish of a message: one text, or one for each plural form."""
     found = message.string or ""
     return [found] if isinstance(found, str) else list(found)
@@ -121,7 +121,7 @@ def test_every_sentence_has_a_spanish_one() -> None:
     missing = [
         f"{where}: {key!r}"
         for key, where in wanted().items()
-        if key not in known() or not all(told(known()[key][1]))
+        if key not in known() or not all(text(known()[key][1]))
     ]
     assert missing == [], "\n".join(missing)
 
@@ -140,7 +140,7 @@ def test_every_error_of_the_studio_is_told_in_spanish(in_spanish: None) -> None:
         f"{code}: {each!r}"
         for _file, call in calls()
         for code, each in errors_in(call)
-        if retold(each, "errors") == each
+        if translate(each, "errors") == each
     ]
     assert missing == [], "\n".join(missing)
 
@@ -180,7 +180,7 @@ def test_what_a_certificate_promises_is_told_in_spanish(in_spanish: None) -> Non
         for file in sorted((STUDIO.parent / folder).rglob("*.py"))
         if "leaves_open" in (source := file.read_text("utf-8"))
         for text in promises_in(ast.parse(source))
-        if retold(text, "promises") == text
+        if translate(text, "promises") == text
     ]
     assert missing == [], "\n".join(missing)
 
@@ -212,7 +212,7 @@ def test_every_stage_of_the_library_is_told_in_spanish(in_spanish: None) -> None
         for file in sorted(STUDIO.parent.rglob("*.py"))
         if "cli" not in file.parts and file.parent.name != "bench"
         for stage in re.findall(r"\bSt(?:ep|age)\(\s*\"([^\"{]+)\"", file.read_text("utf-8"))
-        if retold(stage, "stages") == stage and not stage.isupper()
+        if translate(stage, "stages") == stage and not stage.isupper()
     ]
     assert missing == [], "\n".join(missing)
 
@@ -265,18 +265,18 @@ def test_every_stage_of_the_library_is_told_in_spanish(in_spanish: None) -> None
 def test_places_of_the_library_are_filled_in(
     field: Field, text: str, expected: str, in_spanish: None
 ) -> None:
-    assert retold(text, field) == expected
+    assert translate(text, field) == expected
 
 
 def test_names_that_look_like_places_stay_as_they_are(in_spanish: None) -> None:
-    told_name = retold("step 1 ({told} {1}) names a file.", "errors")
-    assert told_name == "el paso 1 ({told} {1}) nombra un archivo."
+    translated_name = translate("step 1 ({text} {1}) names a file.", "errors")
+    assert translated_name == "el paso 1 ({text} {1}) nombra un archivo."
 
 
 def test_a_long_name_is_told_at_once(in_spanish: None) -> None:
     """Every place ends where what follows it is found first: no other way is tried."""
     name = " of " * 100_000
-    assert name in retold(f"each combination of {name} occurs at least 3 times", "promises")
+    assert name in translate(f"each combination of {name} occurs at least 3 times", "promises")
 
 
 def test_places_of_the_library_can_be_found() -> None:
@@ -295,7 +295,7 @@ def test_no_spanish_of_the_library_is_english_or_lacks_a_place() -> None:
     wrong = [
         f"{field}: {english!r}"
         for field, english, message in of_library()
-        for each in told(message)
+        for each in text(message)
         if places(each) != places(english) or not each or ENGLISH.search(CODE.sub("", each))
     ]
     assert wrong == [], "\n".join(wrong)
@@ -305,7 +305,7 @@ def test_no_spanish_sentence_is_empty_or_fuzzy() -> None:
     doubtful = [
         f"{file}: {key!r}"
         for key, (file, message) in known().items()
-        if message.fuzzy or not all(told(message))
+        if message.fuzzy or not all(text(message))
     ]
     assert doubtful == [], "\n".join(doubtful)
 
@@ -314,7 +314,7 @@ def test_every_sentence_has_the_same_places_to_fill_in() -> None:
     wrong = []
     for key, (file, message) in known().items():
         allowed = set().union(*(places(each) for each in ([key] if isinstance(key, str) else key)))
-        wrong += [f"{file}: {key!r}" for each in told(message) if places(each) != allowed]
+        wrong += [f"{file}: {key!r}" for each in text(message) if places(each) != allowed]
     assert wrong == [], "\n".join(wrong)
 
 
@@ -322,7 +322,7 @@ def test_sentences_about_a_number_have_two_forms() -> None:
     wrong = [
         f"{file}: {key!r}"
         for key, (file, message) in known().items()
-        if isinstance(key, tuple) and len(told(message)) != 2
+        if isinstance(key, tuple) and len(text(message)) != 2
     ]
     assert wrong == [], "\n".join(wrong)
 

@@ -42,7 +42,7 @@ def answering(status: int) -> Callable[[Route], None]:
     return lambda route: route.fulfill(status=status)
 
 
-def told(page: Page) -> Locator:
+def text(page: Page) -> Locator:
     """The one error: an alert in sight, with the focus, just below the place of the file."""
     found = page.locator(".celosia-error")
     expect(found).to_have_count(1)
@@ -62,10 +62,10 @@ def test_what_is_wrong_with_a_file_is_seen_on_a_phone(
             page = visit.open(door)
             bring(page, "program.exe")
             words = "This kind of file" if language == "en" else "Este tipo de archivo"
-            expect(told(page)).to_contain_text(words)
+            expect(text(page)).to_contain_text(words)
             visit.picture(f"kind{door.replace('/', '-')}")
             too_large(page)
-            expect(told(page)).to_contain_text("100 MB")
+            expect(text(page)).to_contain_text("100 MB")
             assert visit.overflow() == 0
 
 
@@ -76,7 +76,7 @@ def test_a_table_that_cannot_be_read_is_told_beside_its_file_and_then_another_is
     page.set_viewport_size({"width": 1280, "height": 500})
     for name in ("empty.csv", "void.csv"):
         bring(page, name, b"")
-        expect(told(page)).to_contain_text(name)
+        expect(text(page)).to_contain_text(name)
     visit.picture()
     bring(page, "people.csv")
     page.wait_for_url(re.compile(r"/publish/[\w-]{11}$"))
@@ -87,11 +87,11 @@ def test_what_the_server_refuses_is_told(visit: Visit) -> None:
     for status, words in ((413, "too large"), (429, "one file after another"), (500, "fault")):
         page.route("**/upload/**", answering(status))
         bring(page, "people.csv")
-        expect(told(page)).to_contain_text(words)
+        expect(text(page)).to_contain_text(words)
         page.unroute("**/upload/**")
     page.route("**/upload/**", lambda route: route.abort())
     bring(page, "people.csv")
-    expect(told(page)).to_contain_text("did not arrive")
+    expect(text(page)).to_contain_text("upload failed")
     page.unroute("**/upload/**")
     visit.complaints.clear()  # the console notes each of them
     bring(page, "people.csv")

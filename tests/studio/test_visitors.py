@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.studio.running import Studio
+from celosia.studio.runtime import Studio
 from celosia.studio.settings import Settings
 from celosia.studio.visitors import MOST_VISITORS, MOST_WORKS, Visitors, Work
 
@@ -145,7 +145,7 @@ def test_the_work_of_a_killed_studio_goes_when_the_next_one_starts(
 ) -> None:
     code = (
         "import sys\n"
-        "from celosia.studio.running import Studio\n"
+        "from celosia.studio.runtime import Studio\n"
         "from celosia.studio.settings import Settings\n"
         "print(Studio(Settings()).folder, flush=True)\n"
         "sys.stdin.read()\n"

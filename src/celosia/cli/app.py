@@ -1,4 +1,4 @@
-"""The commands of `celosia`, each with the module that is loaded when it is named."""
+"""The commands of `celosia`, each with the module that is loaded when it is called."""
 
 from __future__ import annotations
 
@@ -6,149 +6,173 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli.loading import Home, group_of
+from celosia.cli.lazy_commands import CommandEntry, lazy_group
 
-HOMES = {
-    "demo": Home(
-        "celosia.cli.demo",
-        "demo",
-        "Generate a census of invented people, publish it with k-anonymity, and write a report.",
-    ),
-    "publish": Home(
-        "celosia.cli.publish",
-        "publish",
-        "Publish a table so that its privacy models hold, losing as little information as can be.",
-    ),
-    "explore": Home(
-        "celosia.cli.explore",
-        "explore",
-        "List the solutions that no other beats in both loss and risk, to choose one to publish.",
-    ),
-    "mask": Home(
-        "celosia.cli.mask",
-        "mask",
-        "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
-    ),
-    "synthesise": Home(
-        "celosia.cli.synthesise",
-        "synthesise",
-        "Make a synthetic table of all columns, and measure what it gives away and keeps.",
-    ),
-    "magnitude": Home(
-        "celosia.cli.magnitude",
-        "magnitude",
-        "Sum a column over one to three others, and suppress or round so that nobody is given "
-        "away.",
-    ),
-    "query": Home(
-        "celosia.cli.query",
-        "query",
-        "Ask tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.",
-    ),
-    "serve": Home(
-        "celosia.cli.serve",
-        "serve",
-        "Let analysts ask a database over HTTP, under its policy and their budgets.",
-    ),
-    "studio": Home(
-        "celosia.cli.studio",
-        "studio",
-        "Open the studio, a web application over every door, until Ctrl-C.",
-    ),
-    "teach": Home(
-        "celosia.cli.teach",
-        "teach",
-        "Watch a classic algorithm search the lattice of a table, and compare it with the optimum.",
-    ),
-    "explain": Home(
-        "celosia.cli.explain",
-        "explain",
-        "Explain an error code: what it means and what to do.",
-    ),
-    "doctor": Home(
-        "celosia.cli.doctor",
-        "doctor",
-        "Show versions, cores and optional parts, to paste into a bug report.",
-    ),
-    "release": Home(
-        "celosia.cli.release",
-        "app",
-        "Release one differentially private answer about a table.",
-    ),
-    "epsilon": Home(
-        "celosia.cli.epsilon",
-        "app",
-        "Understand epsilon: its meaning, its cost, and the total of several releases.",
-    ),
-    "policy": Home(
-        "celosia.cli.policy",
-        "app",
-        "Draft, check and show a policy: what may be asked of a database, and how much.",
-    ),
-    "rdf": Home(
-        "celosia.cli.rdf",
-        "app",
-        "Load an RDF graph into a store, look at it, check it and export it.",
-    ),
-    "graph": Home(
-        "celosia.cli.graph",
-        "app",
-        "Publish a social, communication or contact network, and check what it gives away.",
-    ),
-    "collect": Home(
-        "celosia.cli.collect",
-        "app",
-        "Collect what is common on devices, from reports that are private already.",
-    ),
-    "ledger": Home(
-        "celosia.cli.ledger",
-        "app",
-        "Show, check and export the ledger: every charge, and what is left.",
-    ),
-    "token": Home(
-        "celosia.cli.serve",
-        "tokens_app",
-        "Make, list and revoke the tokens of those who may ask a service.",
-    ),
-    "assess": Home(
-        "celosia.cli.assess",
-        "app",
-        "Assess what risk a table leaves, and what use.",
-    ),
-    "audit": Home(
-        "celosia.cli.audit",
-        "app",
-        "Try to break what is promised: mechanisms by their outputs (the usual audit), and private "
-        "queries by the time, failures and sizes of their answers.",
-    ),
-    "hierarchy": Home(
-        "celosia.cli.hierarchy",
-        "app",
-        "Build and check generalisation hierarchies.",
-    ),
-    "datasets": Home(
-        "celosia.cli.datasets",
-        "app",
-        "List data to start with, generated or loaded; nothing is downloaded.",
-    ),
-    "lab": Home(
-        "celosia.cli.lab",
-        "app",
-        "Compute published results again, cell by cell.",
-    ),
+PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
+    "Tables": {
+        "publish": (
+            "celosia.cli.publish",
+            "publish",
+            "Publish a table so that its privacy models hold, with the least loss of information.",
+        ),
+        "explore": (
+            "celosia.cli.explore",
+            "explore",
+            "List the solutions on the front of loss and risk, to choose the one to publish.",
+        ),
+        "hierarchy": (
+            "celosia.cli.hierarchy",
+            "app",
+            "Build and check generalisation hierarchies.",
+        ),
+        "mask": (
+            "celosia.cli.mask",
+            "mask",
+            "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
+        ),
+        "synthesise": (
+            "celosia.cli.synthesise",
+            "synthesise",
+            "Make a synthetic table, and measure its disclosure risk and its utility.",
+        ),
+        "magnitude": (
+            "celosia.cli.magnitude",
+            "magnitude",
+            "Publish a table of sums, and suppress or round cells that disclose a contribution.",
+        ),
+    },
+    "Graphs": {
+        "graph": (
+            "celosia.cli.graph",
+            "app",
+            "Publish a social, communication or contact network, and measure its disclosure risk.",
+        ),
+    },
+    "Queries": {
+        "query": (
+            "celosia.cli.query",
+            "query",
+            "Query tables in SQL or a graph in SPARQL, with differential privacy, paid from a "
+            "budget.",
+        ),
+        "policy": (
+            "celosia.cli.policy",
+            "app",
+            "Draft, check and show a policy: the allowed queries of a database and their budget.",
+        ),
+        "rdf": (
+            "celosia.cli.rdf",
+            "app",
+            "Load an RDF graph into a store; inspect, check and export it.",
+        ),
+        "serve": (
+            "celosia.cli.serve",
+            "serve",
+            "Serve queries over HTTP, under a policy and with a budget for each analyst.",
+        ),
+        "token": (
+            "celosia.cli.serve",
+            "tokens_app",
+            "Create, list and revoke the access tokens of a query service.",
+        ),
+    },
+    "Devices": {
+        "collect": (
+            "celosia.cli.collect",
+            "app",
+            "Collect statistics from devices with local differential privacy.",
+        ),
+    },
+    "Noise and budgets": {
+        "release": (
+            "celosia.cli.release",
+            "app",
+            "Release one statistic of a table with differential privacy.",
+        ),
+        "epsilon": (
+            "celosia.cli.epsilon",
+            "app",
+            "Understand epsilon: its meaning, its error, and the total of several releases.",
+        ),
+        "ledger": (
+            "celosia.cli.ledger",
+            "app",
+            "Show, check and export the privacy ledger: every charge and the remaining budget.",
+        ),
+    },
+    "Checking": {
+        "assess": (
+            "celosia.cli.assess",
+            "app",
+            "Measure the disclosure risk and the utility of a table.",
+        ),
+        "audit": (
+            "celosia.cli.audit",
+            "app",
+            "Test the privacy guarantees: mechanisms by their outputs (the default), and private"
+            " queries by the time, failures and sizes of their answers.",
+        ),
+    },
+    "Learning": {
+        "demo": (
+            "celosia.cli.demo",
+            "demo",
+            "Generate a census of invented people, publish it with k-anonymity, and write a "
+            "report.",
+        ),
+        "teach": (
+            "celosia.cli.teach",
+            "teach",
+            "Follow a classic algorithm step by step on a table, and compare it with the optimum.",
+        ),
+        "lab": (
+            "celosia.cli.lab",
+            "app",
+            "Reproduce published tables and figures, cell by cell.",
+        ),
+        "datasets": (
+            "celosia.cli.datasets",
+            "app",
+            "List the sample data, generated or loaded; nothing is downloaded.",
+        ),
+    },
+    "Set-up": {
+        "studio": (
+            "celosia.cli.studio",
+            "studio",
+            "Open the studio, the web application, until Ctrl-C.",
+        ),
+        "explain": (
+            "celosia.cli.explain",
+            "explain",
+            "Explain an error code: its meaning and its remedy.",
+        ),
+        "doctor": (
+            "celosia.cli.doctor",
+            "doctor",
+            "Show versions, cores and optional packages, to paste into a bug report.",
+        ),
+    },
 }
-"""In the order of the help: commands, then groups of them."""
+"""The commands by panel of the help: the module, the name in it, and the summary."""
+
+COMMANDS = {
+    name: CommandEntry(*entry, panel)
+    for panel, commands in PANELS.items()
+    for name, entry in commands.items()
+}
+"""All commands, in the order of the help."""
 
 app = typer.Typer(
     name="celosia",
-    cls=group_of(HOMES),
+    cls=lazy_group(COMMANDS),
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 cannot be promised, 2 wrong input, 3 no budget left, "
-    "70 a fault of Celosía. "
-    "`celosia explain CODE` expands an error code.",
+    epilog="Exit codes: 0 success, 1 no such guarantee, 2 wrong input, 3 budget exhausted, "
+    "70 internal error. "
+    "`celosia explain CODE` explains an error code.",
 )
 
 
@@ -169,7 +193,7 @@ def celosia(
         ),
     ] = False,
 ) -> None:
-    """Data privacy under one roof: publish tables, release noisy answers, check every promise.
+    """Data privacy: publish tables and graphs, answer queries privately, and check the guarantees.
 
     **Try it:** `celosia demo`
 
@@ -177,5 +201,5 @@ def celosia(
 
     **Release an answer:** `celosia release mean pay.csv --column pay --lower 0 --upper 9000 -e 0.5`
 
-    **Ask a database:** `celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5`
+    **Query a database:** `celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5`
     """

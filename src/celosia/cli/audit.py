@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from celosia.cli import console, options
 from celosia.cli.audit_targets import AuditTarget, find_audit_targets
-from celosia.cli.callables import guarded, json_input, loaded
+from celosia.cli.callables import guard_callable, load_callable, parse_json
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.wording import counted
@@ -76,7 +76,7 @@ def audit(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Audit mechanisms by their outputs: exit code 1 if one loses more privacy than it claims.
@@ -87,7 +87,7 @@ def audit(
     """
     from celosia.core.randomness import source
 
-    options.check_places({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=overwrite)
     rng = source(seed)
     settings = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []
@@ -102,7 +102,7 @@ def audit(
     if report is not None:
         from celosia.assess.audit import document
 
-        options.write_text(report, document([*found, *shown]).html(), force)
+        options.write_text(report, document([*found, *shown]).html(), overwrite)
     wrong = [each for each in found if each.verdict == "violated"]
     missed = [each for each in shown if each.verdict != "violated"]
     if not as_json:
@@ -131,10 +131,9 @@ class _WithDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_WithDefault,
-    help="Try to disprove privacy guarantees: of mechanisms by their outputs (the default), and "
-    "of private queries by the time, failures and sizes of their "
-    "answers.\n\n**Examples**\n\n`celosia audit --only Laplace`\n\n`celosia audit timing "
-    "--runs 20`",
+    help="Test the privacy guarantees: mechanisms by their outputs (the default), and "
+    "private queries by the time, failures and sizes of their answers.\n\n**Examples**\n\n"
+    "`celosia audit --only Laplace`\n\n`celosia audit timing --runs 20`",
     rich_markup_mode="markdown",
 )
 app.command("mechanisms")(audit)
@@ -174,12 +173,12 @@ def _audit_function(
             why="Privacy is lost between two inputs that differ by one person.",
             fix="Give both as JSON: --first '[1, 2, 3]' --second '[1, 2]'.",
         )
-    inputs = json_input(first, option="--first"), json_input(second, option="--second")
+    inputs = parse_json(first, option="--first"), parse_json(second, option="--second")
     claimed = None if claim is None else Claim(claim, delta)
-    with loaded(target) as found:
+    with load_callable(target) as found:
         ours = isinstance(found, Mechanism)
         return audit_pair(
-            found if ours else guarded(found, name=target),
+            found if ours else guard_callable(found, name=target),
             *inputs,
             claim=claimed,
             name=str(found) if ours else target,

@@ -21,7 +21,7 @@ from celosia.core.wording import did_you_mean
 
 
 @contextmanager
-def loaded(target: str) -> Iterator[Any]:
+def load_callable(target: str) -> Iterator[Any]:
     """What a target names; while it is used, imports are looked up in its folder too.
 
     What it prints goes to standard error: standard output is for results.
@@ -99,7 +99,7 @@ def _member(module: ModuleType, name: str, place: str) -> Any:
     return found
 
 
-def guarded(function: Callable[..., Any], *, name: str) -> Callable[..., Any]:
+def guard_callable(function: Callable[..., Any], *, name: str) -> Callable[..., Any]:
     """The same function, whose exceptions become errors that repeat no data.
 
     Each call gets inputs of its own: one that sorts or empties its list must not change the next.
@@ -153,10 +153,10 @@ def _failed(name: str, error: BaseException) -> InputError:
     )
 
 
-def json_input(text: str, *, option: str) -> Any:
+def parse_json(text: str, *, option: str) -> Any:
     """An input written as JSON.
 
-    >>> json_input("[1, 2, 3]", option="--first")
+    >>> parse_json("[1, 2, 3]", option="--first")
     [1, 2, 3]
 
     Raises:

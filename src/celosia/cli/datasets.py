@@ -23,7 +23,7 @@ FACTS_OF_SCALE = 1_000_000
 
 @app.callback(invoke_without_command=True)
 def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
-    """List data to start with, generated or loaded; nothing is downloaded.
+    """List the sample data, generated or loaded; nothing is downloaded.
 
     **Examples**
 
@@ -69,38 +69,36 @@ def get(
     name: Annotated[str, typer.Argument(help="A name that `celosia datasets` lists.")],
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", "-o", help="Where to write: a file; for tpch and watdiv a folder."
-        ),
+        typer.Option("--output", "-o", help="Output file; for tpch and watdiv a folder."),
     ],
     schema: Annotated[
         Path | None, typer.Option(help="Also write its schema with all hierarchies (TOML).")
     ] = None,
-    rows: Annotated[int | None, typer.Option(help="How many rows to generate.")] = None,
+    rows: Annotated[int | None, typer.Option(help="Number of rows to generate.")] = None,
     scale: Annotated[
         float | None,
         typer.Option(
-            help="Of tpch: 0.001 to 10; 1 means six million lines, 0.01 without it. "
-            "Of watdiv: 0.01 to 10; 1 means a million facts, 0.1 without it."
+            help="For tpch: 0.001 to 10; 1 means six million lines; 0.01 by default. "
+            "For watdiv: 0.01 to 10; 1 means a million triples; 0.1 by default."
         ),
     ] = None,
     triples: Annotated[
-        int | None, typer.Option(help="Of watdiv, in place of --scale: how many facts.")
+        int | None, typer.Option(help="For watdiv, instead of --scale: number of triples.")
     ] = None,
     vertices: Annotated[
-        int | None, typer.Option(help="Of network: how many people; 1,000 without it.")
+        int | None, typer.Option(help="For network: number of people; 1,000 by default.")
     ] = None,
     edges: Annotated[
-        int | None, typer.Option(help="Of network: how many contacts; 5 for each of the people.")
+        int | None, typer.Option(help="For network: number of edges; 5 per person by default.")
     ] = None,
     people: Annotated[
-        Path | None, typer.Option(help="Of network: also write what is known of each (a table).")
+        Path | None, typer.Option(help="For network: also write a table of the people.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Another seed gives other rows.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
     path: Annotated[
-        Path | None, typer.Option("--from", help="The file that holds the original rows.")
+        Path | None, typer.Option("--path", help="The file that holds the original rows.")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a data set to a file; tpch and watdiv, shops with a policy, to a folder.
@@ -109,7 +107,7 @@ def get(
 
     `celosia datasets get census -o census.csv --schema census.toml`
 
-    `celosia datasets get adult --from adult.data -o adult.csv`
+    `celosia datasets get adult --path adult.data -o adult.csv`
 
     `celosia datasets get tpch --scale 0.01 -o shop`
 
@@ -123,21 +121,21 @@ def get(
 
     quiet = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
     if name == NETWORK:
-        _refuse(name, {"rows": rows, "scale": scale, "triples": triples, "from": path})
+        _refuse(name, {"rows": rows, "scale": scale, "triples": triples, "path": path})
         places = {"the network": output, "the people": people, "the schema": schema}
-        _get_network(places, vertices, edges, seed, force=force, as_json=quiet)
+        _get_network(places, vertices, edges, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"vertices": vertices, "edges": edges, "people": people})
     if name in {SHOP, GRAPH}:
-        _refuse(name, {"rows": rows, "schema": schema, "from": path})
+        _refuse(name, {"rows": rows, "schema": schema, "path": path})
         if name == GRAPH:
-            _get_graph(output, _facts(scale, triples), seed, force=force, as_json=quiet)
+            _get_graph(output, _facts(scale, triples), seed, overwrite=overwrite, as_json=quiet)
             return
         _refuse(name, {"triples": triples})
-        _get_shop(output, scale, seed, force=force, as_json=quiet)
+        _get_shop(output, scale, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"scale": scale, "triples": triples})
-    options.check_places({"the table": output, "its schema": schema}, overwrite=force)
+    options.check_output_paths({"the table": output, "its schema": schema}, overwrite=overwrite)
     frames.format_of(output)
     with console.progress_bar(quiet=quiet) as progress:
         progress(Step("Making the table", 0))
@@ -151,10 +149,10 @@ def get(
                 + " ".join(f"-q {column}" for column in frame.columns[:2]),
             )
         progress(Step("Writing the table", 0))
-        with replacing(output, overwrite=force) as draft:
+        with replacing(output, overwrite=overwrite) as draft:
             frames.write(frame, draft)
             if schema is not None:
-                with replacing(schema, overwrite=force) as paper:
+                with replacing(schema, overwrite=overwrite) as paper:
                     paper.write_text(datasets.schema_text(), "utf-8")
     facts = {"rows": frame.height, "columns": frame.columns, "data": str(output)}
     if schema is not None:
@@ -166,7 +164,7 @@ def get(
 
 
 def _get_shop(
-    folder: Path, scale: float | None, seed: int | None, *, force: bool, as_json: bool
+    folder: Path, scale: float | None, seed: int | None, *, overwrite: bool, as_json: bool
 ) -> None:
     """Write the tables of a shop as Parquet files, and the policy beside them."""
     from celosia import datasets
@@ -177,7 +175,7 @@ def _get_shop(
             shop = datasets.tpch(size, progress=progress)
         else:  # the generator of the benchmark takes none
             shop = datasets.tpch(size, seed=seed, maker="celosia", progress=progress)
-        policy = shop.save(folder, overwrite=force, progress=progress)
+        policy = shop.save(folder, overwrite=overwrite, progress=progress)
     if as_json:
         console.show_json(shop.as_dict() | {"policy": str(policy)})
         return
@@ -185,13 +183,15 @@ def _get_shop(
     console.show(f"{shop}: {folder}", strong=True)
 
 
-def _get_graph(folder: Path, triples: int, seed: int | None, *, force: bool, as_json: bool) -> None:
+def _get_graph(
+    folder: Path, triples: int, seed: int | None, *, overwrite: bool, as_json: bool
+) -> None:
     """Write the facts of a shop as N-Triples and as a store, and the policy beside them."""
     from celosia import datasets
 
     graph = datasets.watdiv(triples) if seed is None else datasets.watdiv(triples, seed=seed)
     with console.progress_bar(quiet=as_json) as progress:
-        policy = graph.save(folder, overwrite=force, progress=progress)
+        policy = graph.save(folder, overwrite=overwrite, progress=progress)
     if as_json:
         console.show_json(graph.as_dict() | {"policy": str(policy)})
         return
@@ -205,7 +205,7 @@ def _get_network(
     edges: int | None,
     seed: int | None,
     *,
-    force: bool,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Write a network of friends, with a table of the people and its schema beside it."""
@@ -217,7 +217,7 @@ def _get_network(
     from celosia.graphs import write
     from celosia.graphs.readers import format_of
 
-    options.check_places(places, overwrite=force)
+    options.check_output_paths(places, overwrite=overwrite)
     output, people, schema = places.values()
     assert output is not None, "a required option"
     kind = format_of(output)
@@ -229,7 +229,7 @@ def _get_network(
         contacts = 5 * count if edges is None else edges
         graph = friends(count, contacts, seed=SEED if seed is None else seed)
         drafts = {  # all of them take their names, or none
-            what: files.enter_context(replacing(path, overwrite=force))
+            what: files.enter_context(replacing(path, overwrite=overwrite))
             for what, path in places.items()
             if path is not None
         }
@@ -238,8 +238,8 @@ def _get_network(
         if schema is not None:
             drafts["the schema"].write_text(SCHEMA, "utf-8")
     if as_json:
-        told = {"data": output, "people": people, "schema": schema}
-        written = {name: str(path) for name, path in told.items() if path is not None}
+        paths = {"data": output, "people": people, "schema": schema}
+        written = {name: str(path) for name, path in paths.items() if path is not None}
         console.show_json({"vertices": graph.order, "edges": graph.size} | written)
         return
     if people is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.outcome import show_release
+from celosia.cli.release_summary import show_release
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,9 +24,15 @@ EXAMPLES = 2
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the files go.")] = FOLDER,
-    k: Annotated[int, typer.Option("--k", help="Each record is one of at least K alike.")] = 5,
-    force: options.Force = False,
+    folder: Annotated[Path, typer.Option(help="Output folder.")] = FOLDER,
+    k: Annotated[
+        int,
+        typer.Option(
+            "--k",
+            help="k-anonymity: every record is one of at least K with equal quasi-identifiers.",
+        ),
+    ] = 5,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Generate a census of invented people, publish it with k-anonymity, and write a report.
@@ -42,8 +48,8 @@ def demo(
     model = KAnonymity(k)
     folder.mkdir(parents=True, exist_ok=True)
     names = ("census.csv", "census.toml", "safe.csv", "safe.csv.cert.json", "report.html")
-    options.check_places(
-        {name: folder / name for name in names}, overwrite=force or folder == FOLDER
+    options.check_output_paths(
+        {name: folder / name for name in names}, overwrite=overwrite or folder == FOLDER
     )
     if not as_json:
         console.show("A census of invented people, distributed as in the US census of 1994.")

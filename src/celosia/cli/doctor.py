@@ -30,12 +30,14 @@ def doctor(
     ] = False,
     sbom: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a bill of materials (CycloneDX JSON) as well."),
+        typer.Option(
+            metavar="FILE", help="Also write a software bill of materials (CycloneDX JSON)."
+        ),
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show versions, cores and optional parts, to paste into a bug report.
+    """Show versions, cores and optional packages, to paste into a bug report.
 
     **Examples**
 
@@ -46,7 +48,7 @@ def doctor(
     `celosia doctor --sbom celosia.cdx.json`
     """
     if sbom is not None:
-        _write_bill(sbom, overwrite=force)
+        _write_bill(sbom, overwrite=overwrite)
     if licences:
         _show_licences(as_json=as_json)
     else:

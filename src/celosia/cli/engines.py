@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.places import place_of
+from celosia.cli.paths import resolve_address
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
 
@@ -31,25 +31,24 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="PATH",
-        help="Where the release goes; its suffix names the format. With --engine a Parquet "
-        "file or a table.",
+        help="Output file; its suffix sets the format. With --engine a Parquet file or a table.",
     ),
 ]
 Engine = Annotated[
     str | None,
-    typer.Option(help="Work where the table is: duckdb, postgres or spark.", show_default=False),
+    typer.Option(help="Run on an engine: duckdb, postgres or spark.", show_default=False),
 ]
 Url = Annotated[
     str | None,
     typer.Option(
-        help="Of the engine: a DuckDB file, postgresql://..., local[4], spark://...; or $NAME, "
-        "a variable that holds it.",
+        help="Address of the engine: a DuckDB file, postgresql://..., local[4], spark://..., or "
+        "$NAME, a variable that holds it.",
         show_default=False,
     ),
 ]
 Certificate = Annotated[
     Path | None,
-    typer.Option(help="Where the certificate of a table goes.", show_default=False),
+    typer.Option(help="Output file of the certificate.", show_default=False),
 ]
 
 
@@ -94,14 +93,14 @@ def check_options(
             raise _clash(f"{option} does not go with --engine.", "Leave one of them out.")
 
 
-def opened(engine: str, url: str | None) -> AbstractContextManager[TableEngine]:
+def open_engine(engine: str, url: str | None) -> AbstractContextManager[TableEngine]:
     """The engine, ready to work.
 
     Raises:
         InputError: CEL-Q204 the variable of an address is not set, CEL-Q205 an address with a
             password, which others would see.
     """
-    address = None if url is None else place_of(url)
+    address = None if url is None else resolve_address(url)
     if engine == "postgres":
         from celosia.engines.postgres_tables import PostgresTables
 

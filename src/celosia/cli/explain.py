@@ -11,10 +11,13 @@ from celosia.cli import console, options
 
 
 def explain(
-    code: Annotated[str | None, typer.Argument(help="Such as CEL-T011; none lists all.")] = None,
+    code: Annotated[
+        str | None,
+        typer.Argument(help="An error code, such as CEL-T011; without one, all are listed."),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Explain an error code: what it means and what to do.
+    """Explain an error code: its meaning and its remedy.
 
     **Examples**
 

@@ -1,4 +1,4 @@
-"""`celosia explore`: every way to publish a table, for an officer who wants to choose."""
+"""`celosia explore`: all solutions for a table, to choose one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options, wishes
+from celosia.cli import console, model_options, options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,19 +28,19 @@ EXAMPLES = """**Examples**
 
 def explore(
     table: options.Input,
-    k: wishes.K = None,
-    diversity: wishes.L = None,
-    closeness: wishes.T = None,
-    model: wishes.OtherModels = None,
+    k: model_options.K = None,
+    diversity: model_options.L = None,
+    closeness: model_options.T = None,
+    model: model_options.OtherModels = None,
     schema: options.SchemaFile = None,
-    suppress: Annotated[
+    suppression: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "5%",
-    metric: wishes.MetricName = None,
-    weights: wishes.Weights = None,
+    metric: model_options.MetricName = None,
+    weights: model_options.Weights = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Then stop, and say how many nodes were tried."),
+        typer.Option(metavar="SECONDS", help="Stop after this time, and list the solutions found."),
     ] = None,
     population: options.Population = None,
     show_all: Annotated[
@@ -55,29 +55,33 @@ def explore(
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
-    others: options.Others = None,
+    other_columns: options.OtherColumns = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the solutions that no other beats in both loss and risk, to choose one to publish."""
+    """List the solutions on the front of loss and risk, to choose the one to publish."""
     from celosia import tables
     from celosia.core.progress import Step
     from celosia.frames import read
     from celosia.tables import exploration_report
 
     places = {"the plot": plot, "the report": report}
-    options.check_places(places, inputs=(table, schema, population), overwrite=force)
-    models = wishes.models_from(k, diversity, closeness, model)
-    limit = options.share(suppress, option="--suppress")
-    measure = wishes.metric_from(metric, weights)
+    options.check_output_paths(places, inputs=(table, schema, population), overwrite=overwrite)
+    models = model_options.models_from(k, diversity, closeness, model)
+    limit = options.share(suppression, option="--suppression")
+    measure = model_options.metric_from(metric, weights)
     roles = options.schema_from(
-        schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
+        schema,
+        quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        other_columns=other_columns,
     )
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read(table, types=roles.types(), **reading)
@@ -94,34 +98,36 @@ def explore(
         )
     named = metric or "loss"
     if plot is not None:
-        options.write_text(plot, str(exploration_report.trade_off(found, metric=named)), force)
+        options.write_text(plot, str(exploration_report.trade_off(found, metric=named)), overwrite)
     if report is not None:
         promise = " and ".join(each.promise() for each in models)
         page = exploration_report.document(found, promise=promise, metric=named)
-        options.write_text(report, page.html(), force)
-    if not wishes.hides_identity(models):
-        console.note(f"Warning: {wishes.IDENTITY_OPEN}")
+        options.write_text(report, page.html(), overwrite)
+    if not model_options.hides_identity(models):
+        console.note(f"Warning: {model_options.IDENTITY_OPEN}")
     if as_json:
         console.show_json(_facts(found, show_all=show_all))
         return
-    _tell(found, named, show_all=show_all)
+    _show(found, named, show_all=show_all)
     for what, path in (("plot", plot), ("report", report)):
         if path is not None:
             console.show(f"{what}: {path}")
-    asked = [
+    repeated_options = [
         *([] if schema is None else ["--schema", str(schema)]),
         *_repeated("-q", quasi_identifiers),
         *_repeated("--sensitive", sensitive),
         *_repeated("--identifier", identifiers),
-        *_repeated("--others", [others] if others else None),
+        *_repeated("--other-columns", [other_columns] if other_columns else None),
         *([] if k is None else ["--k", str(k)]),
         *_repeated("--l", diversity),
         *_repeated("--t", closeness),
         *_repeated("--model", model),
         *_repeated("--population", None if population is None else [str(population)]),
-        *([] if suppress == "5%" else ["--suppress", suppress]),
+        *([] if suppression == "5%" else ["--suppression", suppression]),
     ]
-    console.note(f"Publish the first: {_command(str(table), asked, found, found.solutions[0])}")
+    console.note(
+        f"Publish the first: {_command(str(table), repeated_options, found, found.solutions[0])}"
+    )
     console.show(str(found), strong=True)
 
 
@@ -135,7 +141,7 @@ def _facts(found: Exploration, *, show_all: bool) -> dict[str, Any]:
     return facts | {"solutions": solutions} if show_all else facts
 
 
-def _tell(found: Exploration, metric: str, *, show_all: bool) -> None:
+def _show(found: Exploration, metric: str, *, show_all: bool) -> None:
     shown: Sequence[ExploredSolution] = found.solutions if show_all else found.front
     title = "Every solution" if show_all else "The front: solutions that no other beats in both"
     console.show_table(
@@ -160,8 +166,18 @@ def _repeated(option: str, values: Sequence[str] | None) -> list[str]:
     return [word for value in values or () for word in (option, value)]
 
 
-def _command(table: str, asked: Sequence[str], found: Exploration, choice: ExploredSolution) -> str:
+def _command(
+    table: str, repeated_options: Sequence[str], found: Exploration, choice: ExploredSolution
+) -> str:
     """How to publish one of the solutions."""
     levels = [f"{name}={level}" for name, level in zip(found.columns, choice.levels, strict=True)]
-    words = ["celosia", "publish", table, *asked, *_repeated("--level", levels), "-o", "safe.csv"]
+    words = [
+        "celosia",
+        "publish",
+        table,
+        *repeated_options,
+        *_repeated("--level", levels),
+        "-o",
+        "safe.csv",
+    ]
     return " ".join(map(quote, words))

@@ -43,7 +43,7 @@ BUILD_EXAMPLES = """**Examples**
 
 def build(
     table: options.Input,
-    column: Annotated[str, typer.Option(help="The column whose values are the leaves.")],
+    column: Annotated[str, typer.Option("--column", "-c", help="The column to generalise.")],
     kind: Annotated[
         str, typer.Option(help="automatic, intervals, ordered, mask, dates or tree.")
     ] = "automatic",
@@ -51,29 +51,33 @@ def build(
         Path | None, typer.Option("--output", "-o", help="The hierarchy file (CSV, ARX's format).")
     ] = None,
     widths: Annotated[str | None, typer.Option(help="intervals: width per level, 5,10,20.")] = None,
-    start: Annotated[float | None, typer.Option(help="intervals: where the first begins.")] = None,
+    start: Annotated[
+        float | None, typer.Option(help="intervals: start of the first interval.")
+    ] = None,
     bounds: Annotated[
         list[str] | None,
         typer.Option(help="intervals: cut points of a level, 20,30,40,60; once per level."),
     ] = None,
     open_below: Annotated[
-        bool, typer.Option("--open-below", help="intervals: a group below the first cut.")
+        bool, typer.Option("--open-below", help="intervals: add a group below the first cut point.")
     ] = False,
     open_above: Annotated[
-        bool, typer.Option("--open-above", help="intervals: a group above the last cut.")
+        bool, typer.Option("--open-above", help="intervals: add a group above the last cut point.")
     ] = False,
     domain: Annotated[
         str | None, typer.Option(help="intervals: all whole numbers of the domain, 1,100.")
     ] = None,
-    order: Annotated[str | None, typer.Option(help="ordered: the values in order, a,b,c.")] = None,
+    order: Annotated[str | None, typer.Option(help="ordered: all values in order, a,b,c.")] = None,
     sizes: Annotated[str | None, typer.Option(help="ordered: group size per level, 2,4.")] = None,
     levels: Annotated[
         str | None,
         typer.Option(help="mask: characters hidden per level, 1,2,3; dates: month,year."),
     ] = None,
-    direction: Annotated[str | None, typer.Option(help="mask: from the right or left.")] = None,
+    direction: Annotated[
+        str | None, typer.Option(help="mask: hide characters from the right or the left.")
+    ] = None,
     date_format: Annotated[
-        str | None, typer.Option("--format", help="dates: how a text is read, %d/%m/%Y.")
+        str | None, typer.Option("--format", help="dates: format of the text, %d/%m/%Y.")
     ] = None,
     groups: Annotated[
         Path | None, typer.Option(help="tree: a TOML file with the groups under [groups].")
@@ -82,7 +86,7 @@ def build(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Build the hierarchy of a column from its values."""
@@ -91,7 +95,7 @@ def build(
     from celosia.tables.hierarchies import Automatic, is_nominal, write_hierarchy
 
     if output is not None:
-        check_writable(output, overwrite=force)
+        check_writable(output, overwrite=overwrite)
     rule = _rule(
         kind,
         widths=_numbers(widths),
@@ -107,15 +111,15 @@ def build(
         format=date_format,
         tree=_groups(groups),
     )
-    series = _column(table, column, options.Reading(delimiter, encoding, header, decimal))
+    series = _column(table, column, options.ReadOptions(delimiter, encoding, header, decimal))
     values = encode(series).values
     hierarchy = rule.build(values)
     if output is not None:
-        with replacing(output, overwrite=force) as draft:
+        with replacing(output, overwrite=overwrite) as draft:
             write_hierarchy(hierarchy, draft)
     if isinstance(rule, Automatic) and is_nominal(values):
         console.note(no_groups([column]))
-    _tell(hierarchy, _chosen(rule, values), output, as_json=as_json)
+    _show(hierarchy, _chosen(rule, values), output, as_json=as_json)
 
 
 build.__doc__ = f"{build.__doc__}\n\n{BUILD_EXAMPLES}"
@@ -126,9 +130,11 @@ app.command("build")(build)
 def check(
     hierarchy: Annotated[Path, typer.Argument(help="A hierarchy file (CSV, ARX's format).")],
     table: Annotated[
-        Path | None, typer.Option(help="Also check that it covers a column of this table.")
+        Path | None, typer.Option(help="Check that it covers a column of this table.")
     ] = None,
-    column: Annotated[str | None, typer.Option(help="The column to cover.")] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", help="The column to cover.")
+    ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
@@ -155,7 +161,7 @@ def check(
         )
     found = read_hierarchy(hierarchy)
     if table is not None and column is not None:
-        series = _column(table, column, options.Reading(delimiter, encoding, header, decimal))
+        series = _column(table, column, options.ReadOptions(delimiter, encoding, header, decimal))
         code_column(series, Column(column, Role.QUASI_IDENTIFIER, hierarchy=found, missing="value"))
     if found.note is not None:
         console.note(f"{hierarchy}: {found.note}")
@@ -163,10 +169,10 @@ def check(
         console.note("The levels are consistent and end in one root.")
         if column is not None:
             console.note(f"Every value of column '{column}' has its place.")
-    _tell(found, None, None, as_json=as_json)
+    _show(found, None, None, as_json=as_json)
 
 
-def _tell(
+def _show(
     hierarchy: Hierarchy, rule: dict[str, Any] | None, output: Path | None, *, as_json: bool
 ) -> None:
     from dataclasses import asdict
@@ -208,7 +214,7 @@ def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
     return (propose(values) if isinstance(rule, Automatic) else rule).as_table()
 
 
-def _column(table: Path, column: str, reading: options.Reading) -> Any:
+def _column(table: Path, column: str, reading: options.ReadOptions) -> Any:
     from celosia.core.wording import did_you_mean
     from celosia.frames import read
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Compute published results again, cell by cell.
+    help="""Reproduce published tables and figures, cell by cell.
 
     **Examples**
 
@@ -56,12 +56,12 @@ def run(
         Path | None, typer.Option("--output", "-o", help="Write all cells to a table.")
     ] = None,
     path: Annotated[
-        Path | None, typer.Option("--from", help="The file or folder that holds the original data.")
+        Path | None, typer.Option("--path", help="The file or folder that holds the original data.")
     ] = None,
     triples: Annotated[
         int | None, typer.Option(help="The number of triples of the graph, if a study makes one.")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Run a study: exit code 1 unless every published cell is reproduced.
@@ -72,11 +72,11 @@ def run(
 
     `celosia lab run tables/k-anonymity --json`
 
-    `celosia lab run tables/reference --from adult.data`
+    `celosia lab run tables/reference --path adult.data`
 
     `celosia lab run sparql --triples 1000000`
 
-    `celosia lab run masking --from sdcmicro-tables`
+    `celosia lab run masking --path sdcmicro-tables`
     """
     from celosia import lab
     from celosia.core.files import replacing
@@ -85,17 +85,17 @@ def run(
     # Before any work, not after a minute of it.
     study = lab.find(name)
     places = {"the report": report, "the table of cells": output}
-    options.check_places(places, inputs=(path,), overwrite=force)
+    options.check_output_paths(places, inputs=(path,), overwrite=overwrite)
     if output is not None:
         format_of(output)
     with console.progress_bar(quiet=as_json) as progress:
         findings = study.run(path=path, triples=triples, progress=progress)
         if output is not None:
-            with replacing(output, overwrite=force) as draft:
+            with replacing(output, overwrite=overwrite) as draft:
                 write(findings.frame(), draft)
         if report is not None:
             page = lab.document(study, findings, progress=progress).html()
-            with replacing(report, overwrite=force) as draft:
+            with replacing(report, overwrite=overwrite) as draft:
                 draft.write_text(page, "utf-8")
     if as_json:
         # The bare object, without the envelope of other commands, as benchmarks print theirs.

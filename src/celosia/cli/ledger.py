@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.places import place_of
+from celosia.cli.paths import resolve_address
 from celosia.cli.policy import told_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.wording import counted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Show, check and export the ledger: every charge, and what is left.
+    help="""Show, check and export the privacy ledger: every charge and the remaining budget.
 
     **Examples**
 
@@ -167,7 +167,7 @@ def verify(
 def export(
     place: Place,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (JSON lines).")],
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write the ledger as JSON lines, which anybody can verify without the database.
@@ -178,7 +178,7 @@ def export(
 
     `celosia ledger export policy.toml -o ledger.jsonl`
     """
-    options.check_places({"the export": output}, inputs=(Path(place),), overwrite=force)
+    options.check_output_paths({"the export": output}, inputs=(Path(place),), overwrite=overwrite)
     if not output.name.lower().endswith(EXPORTED):
         raise InputError(
             "CEL-Q203",
@@ -187,7 +187,7 @@ def export(
             fix="Call it ledger.jsonl.",
         )
     with opened(place) as (ledger, _):
-        head = ledger.export(output, overwrite=force)
+        head = ledger.export(output, overwrite=overwrite)
     facts = {"head": str(head), "entries": head.sequence + 1, "output": str(output)}
     if as_json:
         console.show_json(facts)
@@ -273,7 +273,7 @@ def new(
 
     with told_warnings():
         declared = load_policy(policy)
-    place = ledger_of(policy) if ledger is None else place_of(ledger)
+    place = ledger_of(policy) if ledger is None else resolve_address(ledger)
     standing = Ledger.look(place)
     if standing is not None:
         standing.close()
@@ -334,7 +334,7 @@ def opened(place: str) -> Iterator[tuple[LedgerView, Terms]]:
 
 def _ledger_at(written: str) -> str:
     if Path(written).suffix.lower() != ".toml":
-        return place_of(written)
+        return resolve_address(written)
     from celosia.queries import load_policy
 
     with told_warnings():

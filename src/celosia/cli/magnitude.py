@@ -1,4 +1,4 @@
-"""`celosia magnitude`: a table of sums that gives nobody's contribution away."""
+"""`celosia magnitude`: a table of sums that discloses no contribution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = """**Examples**
 
 `celosia magnitude firms.csv --by region --by sector --value turnover --p 10 -o table.csv`
 
-`celosia magnitude firms.csv --by region --value turnover --dominance 1:80 --min-frequency 3 --json`
+`celosia magnitude firms.csv --by region --value turnover --minimum-frequency 3 --json`
 
 `celosia magnitude plants.csv --by region --value sales --unit firm --pq 10:50 --report audit.html`
 
@@ -34,79 +34,98 @@ EXAMPLES = """**Examples**
 def magnitude(
     table: options.Input,
     by: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="A dimension; one to three of them.")
+        list[str],
+        typer.Option(metavar="COLUMN", help="A dimension of the table; one to three of them."),
     ],
-    value: Annotated[str, typer.Option(metavar="COLUMN", help="What is summed; at least 0.")],
+    value: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The column to sum; its values are at least 0.")
+    ],
     p: Annotated[
-        float | None, typer.Option("--p", help="p% rule: nobody known to p percent by another.")
+        float | None,
+        typer.Option(
+            "--p", help="p% rule: no contributor estimates another's value to within P percent."
+        ),
     ] = None,
     pq: Annotated[
         str | None, typer.Option("--pq", metavar="P:Q", help="Prior-posterior rule, such as 10:50.")
     ] = None,
     dominance: Annotated[
         str | None,
-        typer.Option(metavar="N:K", help="The N largest make up at most K percent, such as 2:85."),
+        typer.Option(
+            metavar="N:K",
+            help="Dominance rule: the N largest hold at most K percent, such as 2:85.",
+        ),
     ] = None,
-    min_frequency: Annotated[
-        int | None, typer.Option(metavar="N", help="At least N contributors in a cell.")
+    minimum_frequency: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Frequency rule: at least N contributors per cell."),
     ] = None,
     unit: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Who a record belongs to; else each is a contributor."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that names the contributor; by default every record is one.",
+        ),
     ] = None,
     cost: Annotated[
-        str, typer.Option(help="What to lose least of: cells, value or contributors.")
+        str, typer.Option(help="Cost to minimise: cells, value or contributors.")
     ] = "cells",
     round_to: Annotated[
         float | None,
-        typer.Option("--round", metavar="BASE", help="Round with totals instead of suppressing."),
+        typer.Option(
+            "--round",
+            metavar="BASE",
+            help="Controlled rounding to this base, instead of suppression.",
+        ),
     ] = None,
     random: Annotated[
-        bool, typer.Option("--random", help="With --round: at random and unbiased.")
+        bool, typer.Option("--random", help="With --round: round at random, without bias.")
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat --random; makes the table a simulation.")
+        int | None, typer.Option(help="Seed of --random; makes the table a simulation.")
     ] = None,
-    total: Annotated[str, typer.Option(help="What a total is called.")] = "Total",
+    total: Annotated[str, typer.Option(help="Label of the totals.")] = "Total",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the table goes; its suffix names the format."),
+        typer.Option("--output", "-o", help="Output file; its suffix sets the format."),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write the audit for the officer (one HTML file, not to be published)."),
+        typer.Option(
+            help="Write an audit for the data officer (one HTML file; do not publish it)."
+        ),
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Sum a column over one to three others, and suppress or round so that nobody is given away."""
+    """Publish a table of sums, and suppress or round cells that disclose a contribution."""
     from celosia.core.progress import Step
     from celosia.frames import format_of, read
     from celosia.tables.magnitude import magnitude_table
 
     places = {"the table": output, "the report": report}
-    options.check_places(places, inputs=(table,), overwrite=force)
+    options.check_output_paths(places, inputs=(table,), overwrite=overwrite)
     if output is not None:
         format_of(output)
-    rules = _rules(p, pq, dominance, min_frequency)
+    rules = _rules(p, pq, dominance, minimum_frequency)
     _check(rules, round_to, random=random, seed=seed, report=report)
     largest = max([3, *(getattr(rule, "n", 0) for rule in rules if rule.kind == "dominance")])
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         sums = magnitude_table(
             read(table, **reading), by=by, value=value, unit=unit, largest=largest, total=total
         )
         if round_to is None:
-            facts, shown, last = _suppressed(sums, rules, cost, report, force, progress)
+            facts, shown, last = _suppressed(sums, rules, cost, report, overwrite, progress)
         else:
             facts, shown, last = _rounded(sums, round_to, random=random, seed=seed)
     if output is not None:
-        _write(shown, output, overwrite=force)
+        _write(shown, output, overwrite=overwrite)
     if facts.get("simulation"):
         console.note("Simulation: made with a seed, not for release.")
     if as_json:
@@ -155,7 +174,7 @@ def _suppressed(
     rules: list[Rule],
     cost: Any,
     report: Path | None,
-    force: bool,
+    overwrite: bool,
     progress: Any,
 ) -> tuple[dict[str, Any], pl.DataFrame, str]:
     from celosia.tables.magnitude import audit, protect
@@ -166,7 +185,7 @@ def _suppressed(
     facts = protected.as_dict()
     if report is not None:
         page = document(protected, audit(protected, progress=progress))
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     return facts, protected.frame(), str(protected)
 
 
@@ -187,7 +206,7 @@ def _rounded(
 
 
 def _rules(
-    p: float | None, pq: str | None, dominance: str | None, min_frequency: int | None
+    p: float | None, pq: str | None, dominance: str | None, minimum_frequency: int | None
 ) -> list[Rule]:
     from celosia.tables.magnitude import Dominance, MinimumFrequency, PPercent, PriorPosterior
 
@@ -199,8 +218,8 @@ def _rules(
     if dominance is not None:
         n, k = _pair(dominance, "--dominance")
         rules.append(Dominance(int(n) if n.is_integer() else -1, k))
-    if min_frequency is not None:
-        rules.append(MinimumFrequency(min_frequency))
+    if minimum_frequency is not None:
+        rules.append(MinimumFrequency(minimum_frequency))
     return rules
 
 
@@ -238,7 +257,7 @@ def _check(
             "CEL-V321",
             "no rule was given.",
             why="Without one every cell would be published.",
-            fix="Try --p 10, or --min-frequency 3.",
+            fix="Try --p 10, or --minimum-frequency 3.",
         )
 
 

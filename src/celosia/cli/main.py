@@ -1,6 +1,6 @@
-"""The `celosia` command: runs what is asked, and turns every error into words and an exit code.
+"""The `celosia` command: runs a command, and turns every error into a message and an exit code.
 
-Exit codes: 0 done; 1 what is asked cannot be promised; 2 wrong usage or input; 3 budget exhausted;
+Exit codes: 0 done; 1 the guarantee is not possible; 2 wrong usage or input; 3 budget exhausted;
 70 a fault of ours; 130 stopped by Ctrl-C.
 """
 
@@ -15,7 +15,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a letter that it lacks is no reason to fail
             stream.reconfigure(errors="backslashreplace")
-    if sys.argv[1:] == ["--version"] and _showed_version():
+    if sys.argv[1:] == ["--version"] and _show_version():
         sys.exit(0)
     import atexit
     import gc
@@ -29,7 +29,7 @@ def main() -> None:
 
     from celosia.cli import console
     from celosia.cli.app import app
-    from celosia.cli.ending import MISUSE, discard_output, refused, run
+    from celosia.cli.exit_codes import MISUSE, discard_output, run, system_error
 
     # fastexcel logs a guess about empty columns that means nothing to a user.
     logging.getLogger("fastexcel").setLevel(logging.ERROR)
@@ -40,17 +40,17 @@ def main() -> None:
         if sys.stdout is not None:  # it is None where the caller has closed it
             sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # the latter is Rich's way to say the former
-        # Whoever read our output has enough (`| head`); a complaint at exit would be noise.
+        # The reader of our output has closed it (`| head`): no error message.
         discard_output()
     except OSError as refusal:
         if error is None:
             code = MISUSE
-            console.show_error(refused(refusal), as_json=False)
+            console.show_error(system_error(refusal), as_json=False)
         discard_output()
     sys.exit(code)
 
 
-def _showed_version() -> bool:
+def _show_version() -> bool:
     """Print the version without loading any command; whether it could be written.
 
     Where it could not, the usual way tries again, and says why.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, engines, options
-from celosia.cli.outcome import warn
+from celosia.cli.release_summary import show_warnings
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,26 +50,32 @@ def _methods(wanted: bool) -> None:
 def mask(
     table: engines.Table,
     recipe: Annotated[
-        Path | None, typer.Option("--recipe", "-r", help="Roles and steps (TOML).")
+        Path | None,
+        typer.Option("--recipe", "-r", help="The recipe: column roles and masking steps (TOML)."),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="Instead of a recipe: one method (see --methods).")
+        str | None, typer.Option(help="One masking method, instead of a recipe (see --methods).")
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", metavar="COLUMN", help="With --method: what it masks."),
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="COLUMN",
+            help="With --method: a column to mask; may be repeated.",
+        ),
     ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="With --method: a parameter, as in a recipe."
+            "--set", metavar="NAME=VALUE", help="With --method: a parameter, in TOML notation."
         ),
     ] = None,
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
-    others: options.Others = None,
+    other_columns: options.OtherColumns = None,
     output: engines.Output = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
@@ -77,11 +83,11 @@ def mask(
     keep_order: Annotated[
         bool,
         typer.Option(
-            "--keep-order", help="Do not shuffle the rows (their order tells who is who)."
+            "--keep-order", help="Do not shuffle the rows (their order re-identifies records)."
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat every draw; makes the release a simulation.")
+        int | None, typer.Option(help="Seed of the random draws; makes the release a simulation.")
     ] = None,
     listed: Annotated[
         bool,
@@ -104,7 +110,7 @@ def mask(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.
@@ -118,7 +124,7 @@ def mask(
     from celosia.tables import masking
     from celosia.tables.masking.readers import read_for_methods
 
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     engines.check_options(
         engine,
         url,
@@ -131,48 +137,48 @@ def mask(
     if engine is None:
         paper = None if file is None else certificate_path(file)
         places = {"the release": file, "its certificate": paper, "the report": report}
-        options.check_places(places, inputs=(Path(table), *inputs), overwrite=force)
+        options.check_output_paths(places, inputs=(Path(table), *inputs), overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
-        options.check_places({"the report": report}, inputs=inputs, overwrite=force)
+        options.check_output_paths({"the report": report}, inputs=inputs, overwrite=overwrite)
     roles = {
         "quasi_identifiers": quasi_identifiers,
         "sensitive": sensitive,
         "identifiers": identifiers,
-        "others": others,
+        "other_columns": other_columns,
     }
-    wish = _recipe(recipe, method, columns, parameters, schema, roles)
+    masking_recipe = _recipe(recipe, method, columns, parameters, schema, roles)
     release: MaskingRelease
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         if engine is not None and output is not None:
-            with engines.opened(engine, url) as there:
+            with engines.open_engine(engine, url) as there:
                 release = masking.mask_on(
                     there,
                     table,
                     output,
-                    wish,
+                    masking_recipe,
                     keep_order=keep_order,
                     classes=classes,
                     rng=source(seed),
                     progress=progress,
-                    overwrite=force,
+                    overwrite=overwrite,
                     certificate=certificate,
                 )
         else:
             progress(Step("Reading the file", 0))
-            steps = [step.method for step in wish.steps]
-            frame = read_for_methods(table, steps, types=wish.schema.types(), **reading)
+            steps = [step.method for step in masking_recipe.steps]
+            frame = read_for_methods(table, steps, types=masking_recipe.schema.types(), **reading)
             made = masking.mask(
-                frame, wish, keep_order=keep_order, rng=source(seed), progress=progress
+                frame, masking_recipe, keep_order=keep_order, rng=source(seed), progress=progress
             )
             if file is not None:
-                made.save(file, overwrite=force)
+                made.save(file, overwrite=overwrite)
             release = made
     if report is not None:
-        release.report(report, overwrite=force)
-    tell(release, file, report, as_json=as_json)
+        release.report(report, overwrite=overwrite)
+    show_masked_table(release, file, report, as_json=as_json)
 
 
 mask.__doc__ = f"{mask.__doc__}\n\n{EXAMPLES}"
@@ -198,11 +204,15 @@ def _recipe(
         )
     if recipe is not None:
         return Recipe.load(recipe)
-    step = {"method": method, "columns": columns or [], **dict(map(setting, parameters or ()))}
+    step = {
+        "method": method,
+        "columns": columns or [],
+        **dict(map(parse_setting, parameters or ())),
+    }
     return Recipe.from_table({"steps": [step]}, schema=options.schema_from(schema, **roles))
 
 
-def setting(text: str) -> tuple[str, Any]:
+def parse_setting(text: str) -> tuple[str, Any]:
     """A parameter of a method, as a recipe has it."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
@@ -212,21 +222,21 @@ def setting(text: str) -> tuple[str, Any]:
     return name.strip(), options.value(value)
 
 
-def tell(
+def show_masked_table(
     release: MaskingRelease, output: Path | None, report: Path | None, *, as_json: bool
 ) -> None:
     """Say what was done, what was measured and where it lies, the most important line last."""
     from celosia.core.release import certificate_path
 
-    warn(release)
+    show_warnings(release)
     if as_json:
         console.show_json(release.certificate())
         return
     for number, step in enumerate(release.steps, 1):
         console.show(f"step {number}: {step}")
-    told = release.account.lines()
-    if told:
-        console.show_table("Risk and use", ["", "value"], told)
+    lines = release.account.lines()
+    if lines:
+        console.show_table("Risk and use", ["", "value"], lines)
     if "left_out" in release.figures:
         console.show(f"not measured on an engine: {', '.join(release.figures['left_out'])}")
     beside = None if output is None else certificate_path(output)

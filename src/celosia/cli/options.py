@@ -1,4 +1,4 @@
-"""Options that several commands share, each defined once, and their translation to values."""
+"""Options that several commands share, and their translation to values."""
 
 from __future__ import annotations
 
@@ -22,53 +22,57 @@ SchemaFile = Annotated[
 QuasiIdentifiers = Annotated[
     list[str] | None,
     typer.Option(
-        "--quasi-identifier", "-q", metavar="COLUMN", help="Instead of a schema; may be repeated."
+        "--quasi-identifier",
+        "-q",
+        metavar="COLUMN",
+        help="A quasi-identifier, instead of a schema; may be repeated.",
     ),
 ]
 Sensitive = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="With -q: released as it is.")
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="With -q: a sensitive column, released unchanged."),
 ]
 Identifiers = Annotated[
     list[str] | None,
-    typer.Option("--identifier", metavar="COLUMN", help="With -q: never released."),
+    typer.Option("--identifier", metavar="COLUMN", help="With -q: an identifier, never released."),
 ]
-Others = Annotated[
+OtherColumns = Annotated[
     str | None,
     typer.Option(
-        metavar="ROLE", help="With -q: the role of other columns (insensitive, identifier)."
+        "--other-columns",
+        metavar="ROLE",
+        help="With -q: the role of all other columns (insensitive or identifier).",
     ),
 ]
 Population = Annotated[
     Path | None,
-    typer.Option(help="The table of all people that this one is a sample of."),
+    typer.Option(help="The population table, of which this table is a sample."),
 ]
 SamplingFraction = Annotated[
     float | None,
-    typer.Option(help="Which share of the population is in the table, such as 0.1."),
+    typer.Option(help="Share of the population that is in the table, such as 0.1."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that exist.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite files that exist.")]
 Delimiter = Annotated[
-    str | None, typer.Option(help="Field separator of a CSV file; guessed if not given.")
+    str | None, typer.Option(help="Field separator of a CSV file; detected by default.")
 ]
-Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of a text file; guessed if not given.")
-]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; detected by default.")]
 Header = Annotated[
     bool | None,
     typer.Option(
-        "--header/--no-header", help="Whether a CSV file names its columns; else guessed."
+        "--header/--no-header", help="Whether a CSV file has column names; detected by default."
     ),
 ]
 Decimal = Annotated[
     str | None,
     typer.Option(
-        metavar="MARK", help="Decimal mark of a CSV file, '.' or ','; guessed if not given."
+        metavar="MARK", help="Decimal mark of a CSV file, '.' or ','; detected by default."
     ),
 ]
 
 
-def check_places(
+def check_output_paths(
     places: Mapping[str, Path | None],
     *,
     inputs: Iterable[Path | None] = (),
@@ -109,7 +113,7 @@ def check_places(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """How to read a table from a file."""
 
     delimiter: str | None = None
@@ -139,7 +143,7 @@ def write_text(path: Path, text: str, overwrite: bool) -> None:
 def share(text: str, *, option: str) -> float:
     """A share written as 0.05 or 5%.
 
-    >>> share("5%", option="--suppress"), share("0.05", option="--suppress")
+    >>> share("5%", option="--suppression"), share("0.05", option="--suppression")
     (0.05, 0.05)
     """
     from decimal import Decimal
@@ -178,20 +182,20 @@ def schema_from(
     *,
     identifiers: list[str] | None = None,
     sensitive: list[str] | None = None,
-    others: str | None = None,
+    other_columns: str | None = None,
 ) -> Schema:
     """The schema file, or a schema made of the column names given as options."""
     from celosia.tables import Schema
 
     if schema is not None:
-        if quasi_identifiers or identifiers or sensitive or others is not None:
+        if quasi_identifiers or identifiers or sensitive or other_columns is not None:
             raise InputError(
                 "CEL-I031",
                 "both a schema file and column roles were given.",
                 why="It is not clear which should count.",
-                fix="Give --schema, or name columns with -q and its fellows, not both.",
+                fix="Give --schema, or name columns with -q and the other role options, not both.",
             )
-        return _noted(Schema.load(schema))
+        return _show_notes(Schema.load(schema))
     if not quasi_identifiers:
         raise InputError(
             "CEL-I032",
@@ -203,11 +207,11 @@ def schema_from(
         quasi_identifiers=quasi_identifiers,
         identifiers=identifiers or (),
         sensitive=sensitive or (),
-        other_columns=None if others is None else _role(others),
+        other_columns=None if other_columns is None else _role(other_columns),
     )
 
 
-def _noted(schema: Schema) -> Schema:
+def _show_notes(schema: Schema) -> Schema:
     """The same schema, after what there is to say of the files of its hierarchies."""
     from celosia.tables.hierarchies import Hierarchy
 
@@ -224,8 +228,9 @@ def _role(name: str) -> Role:
     if name not in [*Role]:
         raise InputError(
             "CEL-S007",
-            f"--others must be one of {', '.join(Role)}; got {name!r}{did_you_mean(name, Role)}.",
-            fix="Write --others insensitive to release the other columns as they are, "
-            "--others identifier to leave them out.",
+            f"--other-columns must be one of {', '.join(Role)}; got {name!r}"
+            f"{did_you_mean(name, Role)}.",
+            fix="Write --other-columns insensitive to release the other columns as they are, "
+            "--other-columns identifier to leave them out.",
         )
     return Role(name)

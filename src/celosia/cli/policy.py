@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Draft, check and show a policy: what may be asked of a database, and how much.
+    help="""Draft, check and show a policy: the allowed queries of a database and their budget.
 
     **Examples**
 
@@ -173,7 +173,7 @@ def draft(
         Path | None,
         typer.Option("--output", "-o", help="Where the draft goes; to the screen without it."),
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Draft a policy from the names and types of columns; no row is read.
@@ -192,14 +192,16 @@ def draft(
     """
     from celosia.queries.policy import draft_policy
 
-    options.check_places({"the draft": output}, inputs=map(Path, sources), overwrite=force)
+    options.check_output_paths(
+        {"the draft": output}, inputs=map(Path, sources), overwrite=overwrite
+    )
     database = _database(sources, folder=Path() if output is None else output.parent)
     columns = columns_of(database)
     if {"terms", "triples", "meta"} <= set(columns):
         raise _a_store(sources[0])
     text = _with_place(draft_policy(columns, name=name), database)
     if output is not None:
-        options.write_text(output, text, force)
+        options.write_text(output, text, overwrite)
     if as_json:
         facts = {"tables": columns, "output": None if output is None else str(output)}
         console.show_json(facts | {"text": text})

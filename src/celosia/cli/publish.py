@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, engines, options, wishes
-from celosia.cli.outcome import show_release, warn
+from celosia.cli import console, engines, model_options, options
+from celosia.cli.release_summary import show_release, show_warnings
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ EXAMPLES = """**Examples**
 
 `celosia publish people.csv -s people.toml --k 5 --l entropy:3 --t hierarchical:0.2 -o safe.csv`
 
-`celosia publish people.csv -q age -q zip --sensitive disease --k 5 --suppress 2% -o safe.parquet`
+`celosia publish people.csv -q age -q zip --sensitive disease --k 5 --suppression 2% -o safe.csv`
 
 `celosia publish people.csv -s people.toml --k 5 --weight age=3 --local -o safe.csv`
 
@@ -47,55 +47,58 @@ census.safe --certificate safe.cert.json`
 
 def publish(
     table: engines.Table,
-    k: wishes.K = None,
-    diversity: wishes.L = None,
-    closeness: wishes.T = None,
-    model: wishes.OtherModels = None,
+    k: model_options.K = None,
+    diversity: model_options.L = None,
+    closeness: model_options.T = None,
+    model: model_options.OtherModels = None,
     schema: options.SchemaFile = None,
     output: engines.Output = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    suppress: Annotated[
+    suppression: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "5%",
-    metric: wishes.MetricName = None,
-    weights: wishes.Weights = None,
+    metric: model_options.MetricName = None,
+    weights: model_options.Weights = None,
     method: Annotated[
         str,
         typer.Option(help="lattice (the optimum), or mondrian or mondrian-relaxed (finer, fast)."),
     ] = "lattice",
     local: Annotated[
-        bool, typer.Option("--local", help="Recode suppressed records again by themselves.")
+        bool,
+        typer.Option("--local", help="Local recoding: recode the suppressed records once more."),
     ] = False,
     levels: Annotated[
         list[str] | None,
         typer.Option(
             "--level",
             metavar="COLUMN=LEVEL",
-            help="Choose the levels yourself (see celosia explore); columns not named stay raw.",
+            help="Set the generalisation levels (see celosia explore); other columns stay raw.",
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Then take the best so far, and say how good it is."),
+        typer.Option(
+            metavar="SECONDS", help="Stop after this time, and publish the best solution found."
+        ),
     ] = None,
     population: options.Population = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
-    others: options.Others = None,
+    other_columns: options.OtherColumns = None,
     keep_order: Annotated[
         bool,
         typer.Option(
-            "--keep-order", help="Do not shuffle the rows (their order may tell who is who)."
+            "--keep-order", help="Do not shuffle the rows (their order may re-identify records)."
         ),
     ] = False,
     drop_suppressed: Annotated[
         bool, typer.Option("--drop-suppressed", help="Leave suppressed records out of the file.")
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat the shuffle; makes the release a simulation.")
+        int | None, typer.Option(help="Seed of the shuffle; makes the release a simulation.")
     ] = None,
     stream: Annotated[
         bool | None,
@@ -111,10 +114,10 @@ def publish(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Publish a table so that its privacy models hold, losing as little information as can be."""
+    """Publish a table so that its privacy models hold, with the least loss of information."""
     from celosia import tables
     from celosia.core.progress import Step
     from celosia.core.randomness import source
@@ -122,7 +125,7 @@ def publish(
     from celosia.tables.options import PublishOptions
 
     # Before any work, not after minutes of it.
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     engines.check_options(
         engine, url, certificate, output,
         others={
@@ -135,27 +138,33 @@ def publish(
     if engine is None:
         places = {"the release": file, "its certificate": file and _certificate(file)}
         inputs = (Path(table), schema, population)
-        options.check_places(places | {"the report": report}, inputs=inputs, overwrite=force)
+        options.check_output_paths(
+            places | {"the report": report}, inputs=inputs, overwrite=overwrite
+        )
         if file is not None:
             format_of(file)
     else:
-        options.check_places({"the report": report}, inputs=(schema,), overwrite=force)
-    models = wishes.models_from(k, diversity, closeness, model)
+        options.check_output_paths({"the report": report}, inputs=(schema,), overwrite=overwrite)
+    models = model_options.models_from(k, diversity, closeness, model)
     roles = options.schema_from(
-        schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
+        schema,
+        quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        other_columns=other_columns,
     )
-    wish: dict[str, Any] = {
-        "metric": wishes.metric_from(metric, weights),
-        "levels": wishes.levels_from(levels),
+    settings: dict[str, Any] = {
+        "metric": model_options.metric_from(metric, weights),
+        "levels": model_options.levels_from(levels),
         "local": local,
         "time_limit": time_limit,
-        "suppression": options.share(suppress, option="--suppress"),
+        "suppression": options.share(suppression, option="--suppression"),
         "keep_order": keep_order,
         "drop_suppressed": drop_suppressed,
         "randomness": source(seed),
     }
     # Choices that do not go together are refused before the file is read.
-    PublishOptions.of(models, roles, method=method, has_population=population is not None, **wish)
+    PublishOptions.of(models, roles, method=method, has_population=population is not None, **settings)
     whole = method != "lattice" or population is not None
     in_chunks = None
     if engine is None:
@@ -163,30 +172,32 @@ def publish(
     release: PublishedTable
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
-        wish["progress"] = progress
+        settings["progress"] = progress
         if engine is not None and output is not None:
-            with engines.opened(engine, url) as there:
+            with engines.open_engine(engine, url) as there:
                 release = tables.publish_on(
                     there, table, output, roles, models, method=method, certificate=certificate,
-                    overwrite=force, **wish,
+                    overwrite=overwrite, **settings,
                 )  # fmt: skip
         elif in_chunks is not None:
             release = tables.publish_file(
-                table, in_chunks, roles, models, overwrite=force, **wish, **reading
+                table, in_chunks, roles, models, overwrite=overwrite, **settings, **reading
             )
         else:
             progress(Step("Reading the file", 0))
             frame = read(table, types=roles.types(), **reading)
             people = None if population is None else read(population, types=roles.types())
-            release = tables.publish(frame, roles, models, method=method, population=people, **wish)
+            release = tables.publish(
+                frame, roles, models, method=method, population=people, **settings
+            )
             if file is not None:
-                release.save(file, overwrite=force)
+                release.save(file, overwrite=overwrite)
     if report is not None:
-        release.report(report, overwrite=force)
-    if not wishes.hides_identity(models):
-        console.note(f"Warning: {wishes.IDENTITY_OPEN}")
+        release.report(report, overwrite=overwrite)
+    if not model_options.hides_identity(models):
+        console.note(f"Warning: {model_options.IDENTITY_OPEN}")
     if as_json:
-        warn(release)
+        show_warnings(release)
         console.show_json(release.certificate())
     else:
         show_release(release, file, report, roles)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.places import place_of
+from celosia.cli.paths import resolve_address
 from celosia.cli.policy import PolicyFile, told_warnings
 from celosia.core.errors import InputError
 
@@ -30,7 +30,7 @@ TokensFile = Annotated[
 
 tokens_app = typer.Typer(
     no_args_is_help=True,
-    help="""Make, list and revoke the tokens of those who may ask a service.
+    help="""Create, list and revoke the access tokens of a query service.
 
     **Examples**
 
@@ -48,7 +48,7 @@ def serve(
     host: Annotated[
         str, typer.Option(help="Where to listen; other machines only reach another one.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8440,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8440,
     tokens: TokensFile = None,
     ledger: Annotated[
         str | None,
@@ -63,7 +63,7 @@ def serve(
         typer.Option(metavar="FILE", help="Who asked what, when; beside the policy without it."),
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For HTTPS (PEM).")
+        Path | None, typer.Option(metavar="FILE", help="Certificate for HTTPS (PEM).")
     ] = None,
     key: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The private key of the certificate (PEM).")
@@ -75,7 +75,7 @@ def serve(
         ),
     ] = False,
 ) -> None:
-    """Let analysts ask a database over HTTP, under its policy and their budgets.
+    """Serve queries over HTTP, under a policy and with a budget for each analyst.
 
     It runs until Ctrl-C. Questions are answered to those who hold a token, at the deadlines of
     their plans, and noted in the audit log. The addresses are listed in /v1/openapi.json.
@@ -94,7 +94,7 @@ def serve(
             policy,
             host=host,
             port=port,
-            ledger=None if ledger is None else place_of(ledger),
+            ledger=None if ledger is None else resolve_address(ledger),
             tokens=kept,
             audit_log=audit_log,
             certificate=certificate,
@@ -127,7 +127,7 @@ def create(
         Path | None,
         typer.Option("--output", "-o", help="Write it to a file for your eyes, not to the screen."),
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Make a token. It is shown once, and only its hash is kept.
@@ -140,7 +140,7 @@ def create(
     """
     from celosia.core.files import replacing
 
-    options.check_places({"the token": output}, inputs=(policy, tokens), overwrite=force)
+    options.check_output_paths({"the token": output}, inputs=(policy, tokens), overwrite=overwrite)
     role, name = _whose(policy, analyst, curator)
     store = _store(_place(policy, tokens), made=True)
     try:
@@ -148,7 +148,7 @@ def create(
     finally:
         store.close()
     if output is not None:
-        with replacing(output, overwrite=force) as draft:
+        with replacing(output, overwrite=overwrite) as draft:
             draft.write_text(f"{made.text}\n", "ascii")
         output.chmod(0o600)
     facts = made.token.as_dict() if output is not None else made.as_dict()

@@ -1,4 +1,4 @@
-"""`celosia synthesise`: a table of invented rows, like a real one."""
+"""`celosia synthesise`: a synthetic table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.mask import setting, tell
+from celosia.cli.mask import parse_setting, show_masked_table
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ EXAMPLES = """**Examples**
 
 `celosia synthesise people.csv --method copula --identifier name --rows 5000 -o fake.csv`
 
-`celosia synthesise people.csv --method trees --holdout others.csv`  (can members be told?)
+`celosia synthesise people.csv --method trees --holdout others.csv`  (membership inference)
 
 `celosia synthesise people.csv --method marginals --set epsilon=1 --set bounds={age=[0,100]}
 --set domains={sex=["F","M"]} -o fake.csv`  (differentially private)
@@ -39,43 +39,48 @@ def synthesise(
     ] = "copula",
     parameters: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, as in TOML."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A parameter of the method, in TOML notation."
+        ),
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(help="How many rows to make; by default as many as given.")
+        int | None,
+        typer.Option(help="Number of synthetic rows; by default as many as in the table."),
     ] = None,
     identifiers: Annotated[
         list[str] | None,
-        typer.Option("--identifier", metavar="COLUMN", help="Left out; may be repeated."),
+        typer.Option(
+            "--identifier", metavar="COLUMN", help="An identifier, left out; may be repeated."
+        ),
     ] = None,
     sensitive: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="How well it can be told from the others is measured."),
+        typer.Option(metavar="COLUMN", help="Measure how well the other columns predict it."),
     ] = None,
     holdout: Annotated[
         Path | None,
-        typer.Option(help="People who were not in the table, to try membership inference."),
+        typer.Option(help="Records outside the table, for membership inference."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the release goes; its suffix names the format."),
+        typer.Option("--output", "-o", help="Output file; its suffix sets the format."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Repeat every draw; makes the release a simulation.")
+        int | None, typer.Option(help="Seed of the random draws; makes the release a simulation.")
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Make a synthetic table of all columns, and measure what it gives away and keeps.
+    """Make a synthetic table, and measure its disclosure risk and its utility.
 
-    Without noise nothing is promised: the report says how many real people are repeated.
+    Without noise there is no guarantee: the report counts the real records that are repeated.
     """
     from celosia.core.progress import Step
     from celosia.core.randomness import source
@@ -86,10 +91,10 @@ def synthesise(
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
-    options.check_places(places, inputs=(table, holdout), overwrite=force)
+    options.check_output_paths(places, inputs=(table, holdout), overwrite=overwrite)
     if output is not None:
         format_of(output)
-    chosen = dict(map(setting, parameters or ())) | ({} if rows is None else {"rows": rows})
+    chosen = dict(map(parse_setting, parameters or ())) | ({} if rows is None else {"rows": rows})
     made = masking.method_from(method, chosen)
     _check_new_rows(made)
     roles = Schema.of(
@@ -98,7 +103,7 @@ def synthesise(
         sensitive=sensitive or (),
         other_columns=Role.INSENSITIVE,
     )
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
         progress(Step("Reading the file", 0))
@@ -108,14 +113,14 @@ def synthesise(
         others = None if holdout is None else read_for_methods(holdout, [made], **reading)
         release = masking.mask(frame, recipe, holdout=others, rng=source(seed), progress=progress)
         if output is not None:
-            release.save(output, overwrite=force)
+            release.save(output, overwrite=overwrite)
     if report is not None:
-        release.report(report, overwrite=force)
-    tell(release, output, report, as_json=as_json)
+        release.report(report, overwrite=overwrite)
+    show_masked_table(release, output, report, as_json=as_json)
 
 
 def _check_new_rows(method: Method) -> None:
-    """Refuse a method that keeps the rows of real people, which nobody expects of synthesis."""
+    """Refuse a method that keeps the rows of real people, which are not synthetic."""
     from celosia.tables import private, synthesis
 
     makers = (*synthesis.METHODS, *private.METHODS)

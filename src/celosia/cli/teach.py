@@ -20,7 +20,7 @@ EXAMPLES = """**Examples**
 
 `celosia teach datafly people.csv --schema people.toml --k 5`
 
-`celosia teach samarati people.csv -q age -q zip --others insensitive --k 3 --suppress 5%`
+`celosia teach samarati people.csv -q age -q zip --other-columns insensitive --k 3 --suppression 5%`
 
 `celosia teach incognito people.csv -s people.toml --k 5 --json`
 """
@@ -29,9 +29,11 @@ EXAMPLES = """**Examples**
 def teach(
     algorithm: Annotated[str, typer.Argument(help=f"One of {', '.join(ALGORITHMS)}.")],
     table: options.Input,
-    k: Annotated[int, typer.Option("--k", help="Records that each class must have at least.")] = 5,
+    k: Annotated[
+        int, typer.Option("--k", help="Minimum number of records of an equivalence class.")
+    ] = 5,
     schema: options.SchemaFile = None,
-    suppress: Annotated[
+    suppression: Annotated[
         str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
     ] = "0%",
     show_all: Annotated[
@@ -40,14 +42,14 @@ def teach(
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
     identifiers: options.Identifiers = None,
-    others: options.Others = None,
+    other_columns: options.OtherColumns = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Watch a classic algorithm search the lattice of a table, and compare it with the optimum."""
+    """Follow a classic algorithm step by step on a table, and compare it with the optimum."""
     from celosia.core.wording import did_you_mean
     from celosia.frames import read
     from celosia.tables import KAnonymity
@@ -62,11 +64,15 @@ def teach(
             fix=f"Use one of: {', '.join(ALGORITHMS)}.",
         )
     model = KAnonymity(k)
-    limit = options.share(suppress, option="--suppress")
+    limit = options.share(suppression, option="--suppression")
     roles = options.schema_from(
-        schema, quasi_identifiers, identifiers=identifiers, sensitive=sensitive, others=others
+        schema,
+        quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        other_columns=other_columns,
     )
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         frame = read(table, types=roles.types(), **reading)
         check_table(frame, roles)

@@ -1,4 +1,4 @@
-"""`celosia audit timing`: do time, failures or sizes of answers tell of one person?"""
+"""`celosia audit timing`: side channels of private queries (time, failures, sizes)."""
 
 from __future__ import annotations
 
@@ -20,23 +20,21 @@ EXAMPLES = """**Examples**
 
 
 def timing(
-    runs: Annotated[
-        int, typer.Option(help="How often each question is asked of each database.")
-    ] = 20,
+    runs: Annotated[int, typer.Option(help="Number of runs of each query on each database.")] = 20,
     door: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="python, http or command; may be repeated."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Ask only this question; may be repeated."),
+        typer.Option(metavar="NAME", help="Run only this query; may be repeated."),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Attack private queries by time, failure and size: exit code 1 if they tell of one person.
+    """Attack private queries by time, failure and size: exit code 1 if one person is disclosed.
 
-    Two databases differ by one property of one patient. Questions that try to make the engine slow
-    or to make it fail because of her are asked of both. A classifier then guesses from status,
+    Two databases differ by one property of one patient. Queries that try to make the engine slow,
+    or to make it fail, because of this patient run on both. A classifier then guesses from status,
     text, size and time which database has answered: right in half of all cases is chance.
     """
     from celosia.queries.timing_audit import attacks_named, audit_timing

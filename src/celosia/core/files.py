@@ -22,7 +22,7 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
             "CEL-I004",
             f"{path} exists already.",
             why="It would be lost.",
-            fix="Choose another name, or allow overwriting (--force).",
+            fix="Choose another name, or allow overwriting (--overwrite).",
             path=str(path),
         )
     if not path.parent.is_dir():

@@ -284,5 +284,5 @@ def table_exists(place: Place) -> InputError:
         "CEL-P110",
         f"the table {place} exists already.",
         why="It would be lost.",
-        fix="Choose another name, or allow overwriting (--force).",
+        fix="Choose another name, or allow overwriting (--overwrite).",
     )

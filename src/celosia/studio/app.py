@@ -10,7 +10,7 @@ from typing import Any
 
 from celosia.core.errors import CelosiaError, EngineError
 from celosia.core.server import listening, run_server
-from celosia.studio.running import Studio, studio
+from celosia.studio.runtime import Studio, studio
 from celosia.studio.settings import Settings
 
 ASSETS = Path(__file__).parent / "assets"
@@ -57,7 +57,7 @@ def build(running: Studio) -> Any:
 
     from celosia.studio import pages, shell  # noqa: PLC0415
     from celosia.studio.guard import Guard  # noqa: PLC0415
-    from celosia.studio.quiet import keep_quiet  # noqa: PLC0415
+    from celosia.studio.log_filter import keep_quiet  # noqa: PLC0415
 
     keep_quiet()
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -135,7 +135,7 @@ def _add_routes(app: Any) -> None:
         """The visitor's jobs, for programs and for those who wait elsewhere."""
         visitor = request.scope.get(guard.SCOPE)
         found = [] if visitor is None else studio().jobs.of(visitor.token)
-        told = [
+        facts = [
             {
                 "id": job.id,
                 "title": job.title,
@@ -147,7 +147,7 @@ def _add_routes(app: Any) -> None:
             }
             for job in found
         ]
-        return JSONResponse({"ok": True, "data": {"jobs": told}, "status": 200})
+        return JSONResponse({"ok": True, "data": {"jobs": facts}, "status": 200})
 
     app.add_route("/health", health, methods=["GET"])
     app.add_route("/choose", choose, methods=["GET"])
@@ -187,6 +187,6 @@ def serve(settings: Settings, *, ready: Callable[[], object] = lambda: None) -> 
             ssl_keyfile=settings.key,
             timeout_graceful_shutdown=2,
             server_header=False,
-            proxy_headers=False,  # who counts attempts must not believe what a visitor says she is
+            proxy_headers=False,  # login attempts are counted by the real address, not by a header
             ws_max_size=2_000_000,
         )

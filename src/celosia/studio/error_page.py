@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import Message, Scope, Send
 
 from celosia.studio.doors import DOORS
-from celosia.studio.incoming import cookies_of, wants_page
+from celosia.studio.http_request import cookies_of, wants_page
 from celosia.studio.language import NAMES, Language, _, chosen, current, negotiated
 
 LANGUAGE = "celosia_language"
@@ -76,9 +76,9 @@ _REASONS: dict[Reason, Callable[[], Explanation]] = {
     ),
     "fault": lambda: Explanation(
         500,
-        _("The page met a fault of ours."),
-        _("What went wrong is not shown, because it may hold values of your table."),
-        _("Go back and try it otherwise, and tell us what you did."),
+        _("The page failed because of an error in Celosía."),
+        _("The details are not shown, because they may contain values of your table."),
+        _("Go back and try another way, and report what you did."),
     ),
     "host": lambda: Explanation(
         421,
@@ -92,7 +92,7 @@ _REASONS: dict[Reason, Callable[[], Explanation]] = {
     "cookies": lambda: Explanation(
         431,
         _("Your browser sends too many cookies."),
-        _("To read them would keep other visitors waiting."),
+        _("Reading them would delay other visitors."),
         _("Delete the cookies of this address in your browser, then open the page again."),
     ),
     "other-page": lambda: Explanation(
@@ -122,13 +122,13 @@ _REASONS: dict[Reason, Callable[[], Explanation]] = {
     "no-page": lambda: Explanation(
         403,
         _("A file can only be brought from an open page."),
-        _("It would belong to nobody."),
+        _("It would have no owner."),
         _("Open a page of this studio first."),
     ),
     "busy": lambda: Explanation(
         429,
-        _("Other files of yours are still on their way."),
-        _("Everybody here shares the same machine."),
+        _("Other files of yours are still being uploaded."),
+        _("All visitors share the same machine."),
         _("Bring one file after another."),
     ),
     "refused": lambda: Explanation(
@@ -172,7 +172,7 @@ def mark(scope: Scope) -> None:
     scope.setdefault(SHOWN, []).append(True)
 
 
-class Answering:
+class ErrorPageSender:
     """A `send` that replaces what framework and toolkit say of errors by a page of ours."""
 
     def __init__(self, scope: Scope, send: Send) -> None:

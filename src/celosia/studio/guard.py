@@ -21,10 +21,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from celosia.studio import entrance, error_page
-from celosia.studio.attempts import Attempts, Marks
+from celosia.studio import error_page, login_page
 from celosia.studio.error_page import LANGUAGE, SOCKET, Reason
-from celosia.studio.incoming import (
+from celosia.studio.http_request import (
     body_of,
     bounded,
     cookies_of,
@@ -35,7 +34,8 @@ from celosia.studio.incoming import (
     wants_page,
 )
 from celosia.studio.language import Language, negotiated
-from celosia.studio.running import Studio
+from celosia.studio.login_attempts import BrowserIds, LoginAttempts
+from celosia.studio.runtime import Studio
 from celosia.studio.visitors import Visitor
 
 VISITOR = "celosia_visitor"
@@ -49,7 +49,7 @@ SCOPE = "celosia.visitor"
 SMALL_BODY = 1_000_000
 """The largest body of a request that is no upload, in bytes."""
 MOST_COOKIES = 16_000
-"""Letters of all cookies: whoever reads them behind the gate may take long for more."""
+"""Letters of all cookies: parsing more of them may take long."""
 MOST_AT_ONCE = 2
 """Files that one visitor may be sending at the same time: each is measured against what is free."""
 MOST_ENTRIES = 10_000
@@ -105,15 +105,15 @@ class Guard:
         self._names = _names(studio)
         self._entries: dict[str, float] = {}
         self._sending: dict[str, int] = {}
-        self._attempts = Attempts()
-        self._marks = Marks()
+        self._attempts = LoginAttempts()
+        self._marks = BrowserIds()
         self._lock = Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
-        # A proxy's prefix would be written into the page; nobody here needs one.
+        # A proxy's prefix would be written into the page; no page here needs one.
         scope["headers"] = [each for each in scope["headers"] if each[0] != b"x-forwarded-prefix"]
         headers = Headers(scope=scope)
         reason = self._refusal(scope, headers)
@@ -138,7 +138,7 @@ class Guard:
         cookie = None if not fresh or visitor is None else self._cookie(VISITOR, visitor.token)
         if scope["type"] == "websocket":
             return await self._inside(scope, receive, send, visitor)
-        answering = error_page.Answering(scope, _answering(send, cookie))
+        answering = error_page.ErrorPageSender(scope, _answering(send, cookie))
         try:
             await self._inside(scope, receive, answering, visitor)
         except Exception:
@@ -244,7 +244,7 @@ class Guard:
         )
         note = "left" if "left" in query else None
         mark = self._marks.known(cookies.get(BROWSER))
-        answer: Response = HTMLResponse(entrance.page(language, note=note), 401)
+        answer: Response = HTMLResponse(login_page.page(language, note=note), 401)
         if scope["path"] == "/enter" and scope["method"] == "POST":
             body = await body_of(receive)
             given = parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
@@ -281,10 +281,10 @@ class Guard:
         verdict = await self._attempts.check(address, mark, lambda: self._is_password(given))
         if verdict == "late":
             return HTMLResponse(
-                entrance.page(language, fault="late"), 429, {"Retry-After": RETRY_AFTER}
+                login_page.page(language, fault="late"), 429, {"Retry-After": RETRY_AFTER}
             )
         if verdict == "wrong":
-            return HTMLResponse(entrance.page(language, fault="wrong"), 401)
+            return HTMLResponse(login_page.page(language, fault="wrong"), 401)
         entry = token_urlsafe(24)
         with self._lock:
             while len(self._entries) >= MOST_ENTRIES:

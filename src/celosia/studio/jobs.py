@@ -106,15 +106,15 @@ class Jobs:
         """Put a job at the end of its visitor's queue.
 
         Args:
-            visitor: the token of whoever asks.
+            visitor: the token of the visitor.
             title: what to call it, in the visitor's language.
-            function: a module-level function of `celosia.studio.work`.
+            function: a module-level function of a `jobs` module.
             address: the page that shows its result.
-            arguments: its arguments; the first, its voice, is given by the worker.
+            arguments: its arguments; the first, its progress, is given by the worker.
 
         Raises:
-            EngineError: CEL-W022, the visitor has too many jobs already; CEL-W025, her files take
-                all the room that she has.
+            EngineError: CEL-W022, the visitor has too many jobs already; CEL-W025, the files
+                of the visitor take all the allowed space.
         """
         if not self._has_room(visitor):
             raise _full()
@@ -126,7 +126,7 @@ class Jobs:
                 raise EngineError(
                     "CEL-W022",
                     f"you have {self._most} jobs waiting or running already.",
-                    why="Everybody here shares the same machine.",
+                    why="All visitors share the same machine.",
                     fix="Wait for one to end, or cancel one.",
                 )
             for old in [each for each in mine if each.over][: -KEPT or None]:
@@ -200,23 +200,23 @@ class Jobs:
         try:
             process.give(job.function, job.arguments)
             while True:
-                told = process.hear(0.05)
+                event = process.hear(0.05)
                 if job.stop.is_set():
                     process.end()
                     return _end(job, "cancelled", error=Cancelled())
                 if time.monotonic() - job.begun > self._seconds:
                     process.end()
                     return _end(job, "failed", error=_too_long())
-                if told is None:
+                if event is None:
                     continue
-                if told.kind == "step":
-                    job.step = told.value
-                elif told.kind == "part":
-                    job.parts.append(told.value)
-                elif told.kind == "done":
-                    return _end(job, "done", result=told.value)
-                elif told.kind == "failed":
-                    return _end(job, "failed", error=told.value)
+                if event.kind == "step":
+                    job.step = event.value
+                elif event.kind == "part":
+                    job.parts.append(event.value)
+                elif event.kind == "done":
+                    return _end(job, "done", result=event.value)
+                elif event.kind == "failed":
+                    return _end(job, "failed", error=event.value)
         except Exception:  # this thread must outlive every job
             # The process is gone (out of memory, or killed), or what it sent cannot be read.
             process.end()
@@ -248,11 +248,11 @@ class _Process:
             self._start()
         self._ours.send((function, arguments))
 
-    def hear(self, seconds: float) -> worker.Told | None:
+    def hear(self, seconds: float) -> worker.JobEvent | None:
         if not self._ours.poll(seconds):
             return None
-        told: worker.Told = self._ours.recv()
-        return told
+        event: worker.JobEvent = self._ours.recv()
+        return event
 
     def end(self) -> None:
         if self._process is None:
@@ -270,7 +270,7 @@ class _Process:
 def _end(job: Job, state: State, *, result: Any = None, error: CelosiaError | None = None) -> None:
     job.result, job.error, job.ended = result, error, time.monotonic()
     job.arguments = {}  # what it was given may be large
-    job.state = state  # last: whoever sees it may read the rest
+    job.state = state  # last: a reader of the state may then read the rest
 
 
 def _too_long() -> EngineError:

@@ -43,8 +43,8 @@ def _(text: str, /, **values: object) -> str:
     >>> _("{count} rows", count=3)
     '3 rows'
     """
-    told = text if current() == "en" else _catalogue(current())[0].get(text, text)
-    return told.format(**values) if values else told
+    sentence = text if current() == "en" else _catalogue(current())[0].get(text, text)
+    return sentence.format(**values) if values else sentence
 
 
 def n_(one: str, many: str, count: int, /, **values: object) -> str:
@@ -53,10 +53,10 @@ def n_(one: str, many: str, count: int, /, **values: object) -> str:
     >>> n_("{count} row", "{count} rows", 1), n_("{count} row", "{count} rows", 2000)
     ('1 row', '2,000 rows')
     """
-    told = one if count == 1 else many
+    text = one if count == 1 else many
     if current() != "en":
-        told = _catalogue(current())[1].get((one, many), {}).get(count == 1, told)
-    return told.format(count=number(count), **values)
+        text = _catalogue(current())[1].get((one, many), {}).get(count == 1, text)
+    return text.format(count=number(count), **values)
 
 
 def negotiated(wanted: str | None, cookie: str | None, accepts: str | None) -> Language:
@@ -124,8 +124,8 @@ def _text(name: str, language: Language) -> str:
     return (_FOLDER / "texts" / f"{name}.{language}.md").read_text("utf-8")
 
 
-def _localised(told: str) -> str:
-    return told if current() == "en" else told.translate(str.maketrans(",.", ".,"))
+def _localised(text: str) -> str:
+    return text if current() == "en" else text.translate(str.maketrans(",.", ".,"))
 
 
 def singles(language: Language) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How a studio is set up: where it listens, who may come in, and what each visitor may take."""
+"""Settings of a studio: its address, its passwords, and the limits of each visitor."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The choices of whoever starts a studio.
+    """The settings of a studio.
 
     Args:
         host: where to listen; anything but this machine itself needs `passwords`.
         port: the port.
-        passwords: any of these lets a visitor in; empty for nobody is asked.
+        passwords: any of these lets a visitor in; empty for no password.
         certificate: for HTTPS (PEM).
         key: the private key of the certificate (PEM).
         most_upload: the largest file that a visitor may bring, in bytes.

@@ -19,8 +19,8 @@ from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.studio import error_page, guard, language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import NAMES, Language, _, negotiated
-from celosia.studio.retelling import retold
-from celosia.studio.running import studio
+from celosia.studio.runtime import studio
+from celosia.studio.translation import translate
 from celosia.studio.visitors import Visitor
 from celosia.studio.widgets.text import from_library
 
@@ -54,7 +54,7 @@ def dismiss(visitor: Visitor) -> None:
 def _bind_sockets() -> None:
     """Let a socket speak for pages of its own visitor only; to the toolkit any id of a page does.
 
-    The ids are secrets that nobody else is told, so this is a second lock on the same door.
+    The ids are secrets of the visitor, so this is a second lock on the same door.
     """
     sio = core.sio
     for name in ("handshake", "event", "javascript_response", "ack", "log"):
@@ -77,11 +77,11 @@ def _bound(sio: Any, inner: Callable[[str, Any], Any]) -> Callable[[str, Any], A
 def visitor() -> Visitor:
     """Whose page is being shown."""
     found = ui.context.client.request.scope.get(guard.SCOPE)
-    if found is None:  # somebody without cookies
+    if found is None:  # a browser without cookies
         found = studio().visitors.enter(None)
     elif studio().visitors.known(found.token) is None:
         # A page left open for longer than work is kept: a reload gives a new visitor. Nothing may
-        # be done for the old one, whose folder nobody would remove again.
+        # be done for the old one, whose folder would never be removed.
         ui.navigate.reload()
         raise InputError(
             "CEL-W012",
@@ -203,7 +203,7 @@ def _frame(request: Request, door: str) -> Iterator[None]:
     with ui.element("div").classes("celosia-main").props('tabindex="-1"') as middle:
         yield
     with tray:  # not before: its timer would send an asynchronous page before it is whole
-        from celosia.studio.widgets.following import job_list  # noqa: PLC0415 - it uses this module
+        from celosia.studio.widgets.job_progress import job_list  # noqa: PLC0415 - it uses this module
 
         job_list()
     ui.skip_link(_("Skip to the content"), target=middle)
@@ -335,8 +335,8 @@ def fault(error: Exception) -> EngineError:
     return EngineError(
         FAULT,
         "the page met a fault of ours.",
-        why="What went wrong is not shown, because it may hold values of your table.",
-        fix="Go back and try it otherwise, and tell us what you did.",
+        why="The details are not shown, because they may contain values of your table.",
+        fix="Go back and try another way, and report what you did.",
     )
 
 
@@ -352,5 +352,5 @@ def _titles() -> dict[str, str]:
 
 def notify_error(error: CelosiaError) -> None:
     """The same in a passing note, where the page itself stays."""
-    told = f"{_title(error)}. {retold(error.what, 'errors')} {retold(error.fix, 'errors')}"
-    ui.notify(told, type="negative", multi_line=True, timeout=8000)
+    text = f"{_title(error)}. {translate(error.what, 'errors')} {translate(error.fix, 'errors')}"
+    ui.notify(text, type="negative", multi_line=True, timeout=8000)

@@ -1,4 +1,4 @@
-"""Each visitor's own work area: a folder that nobody else can name, removed when they have gone."""
+"""The work area of each visitor: a private folder, removed after the visitor has left."""
 
 from __future__ import annotations
 

@@ -17,26 +17,27 @@ from celosia.core.errors import CelosiaError, EngineError
 from celosia.core.progress import Step
 
 PAUSE = 0.05
-"""Seconds between two messages of progress: more often nobody could see them."""
+"""Seconds between two messages of progress: a page shows no more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a job says on its way: a step, a part of its result, its result or its fault."""
+class JobEvent:
+    """A message of a job to the studio: a step, a part of its result, its result or its error."""
 
     kind: str
     """`step`, `part`, `done` or `failed`."""
     value: Any = field(default=None, repr=False)
 
 
-class Voice:
-    """What a job says with: `voice` is a `Progress`, and `voice.part(value)` shows a part.
+class JobProgress:
+    """Reports the progress of a job: a `Progress`, whose `part(value)` also shows a part.
 
-    A job is a module-level function of `celosia.studio.work` whose first argument is its voice;
+    A job is a module-level function of a `jobs` module whose first argument is its
+    progress;
     its other arguments and its result are plain values, arrays or frames that can be pickled.
     """
 
-    def __init__(self, tell: Callable[[Told], None]) -> None:
+    def __init__(self, tell: Callable[[JobEvent], None]) -> None:
         self._tell = tell
         self._last = 0.0
         self._stage = ""
@@ -47,11 +48,11 @@ class Voice:
         if step.stage == self._stage and now - self._last < PAUSE:
             return
         self._last, self._stage = now, step.stage
-        self._tell(Told("step", step))
+        self._tell(JobEvent("step", step))
 
     def part(self, value: Any) -> None:
         """Show a part of the result before all of it is there."""
-        self._tell(Told("part", value))
+        self._tell(JobEvent("part", value))
 
 
 def serve(connection: Connection, memory: int, file: int | None = None) -> None:
@@ -60,7 +61,7 @@ def serve(connection: Connection, memory: int, file: int | None = None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit(memory, file)
     _warm()
-    connection.send(Told("ready"))
+    connection.send(JobEvent("ready"))
     while True:
         try:
             name, arguments = connection.recv()
@@ -69,35 +70,41 @@ def serve(connection: Connection, memory: int, file: int | None = None) -> None:
         connection.send(_done(name, arguments, connection.send))
 
 
-def _done(name: str, arguments: dict[str, Any], tell: Callable[[Told], None]) -> Told:
+def _done(name: str, arguments: dict[str, Any], tell: Callable[[JobEvent], None]) -> JobEvent:
     try:
         module, _, function = name.rpartition(".")
-        return Told("done", getattr(import_module(module), function)(Voice(tell), **arguments))
+        return JobEvent(
+            "done", getattr(import_module(module), function)(JobProgress(tell), **arguments)
+        )
     except CelosiaError as error:
-        return Told("failed", _placeless(error, str(arguments.get("folder") or "")))
+        return JobEvent("failed", _placeless(error, str(arguments.get("folder") or "")))
     except MemoryError:
-        return Told("failed", _too_large())
+        return JobEvent("failed", _too_large())
     except Exception:
         # The text of a foreign error may hold a cell of the table, so it goes no further.
         if os.environ.get("CELOSIA_STUDIO_DEBUG"):
             import traceback  # noqa: PLC0415
 
             traceback.print_exc()
-        return Told("failed", _fault())
+        return JobEvent("failed", _fault())
 
 
 def _placeless(error: CelosiaError, folder: str) -> CelosiaError:
     """The same error without the folder of the work: where files lie is ours to know."""
 
-    def told(value: Any) -> Any:
+    def without_folder(value: Any) -> Any:
         if not isinstance(value, str | Path):
             return value
         return str(value).replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
 
     if folder:
-        error.what, error.why, error.fix = told(error.what), told(error.why), told(error.fix)
-        error.args = tuple(map(told, error.args))
-        error.details = {key: told(value) for key, value in error.details.items()}
+        error.what, error.why, error.fix = (
+            without_folder(error.what),
+            without_folder(error.why),
+            without_folder(error.fix),
+        )
+        error.args = tuple(map(without_folder, error.args))
+        error.details = {key: without_folder(value) for key, value in error.details.items()}
     return error
 
 
@@ -132,6 +139,6 @@ def _fault() -> EngineError:
     return EngineError(
         "CEL-W021",
         "the job ended with a fault of ours.",
-        why="What went wrong is not shown, because it may hold values of your table.",
+        why="The details are not shown, because they may contain values of your table.",
         fix="Try it on the command line, which says more, and tell us.",
     )

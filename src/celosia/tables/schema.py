@@ -233,7 +233,7 @@ class Schema:
                 f"the schema gives no role to column {', '.join(map(repr, unnamed))}.",
                 why="A column published by oversight can undo the protection.",
                 fix="Name it, or give all other columns a role: other_columns under [table] of the "
-                "schema file, or --others on the command line.",
+                "schema file, or --other-columns on the command line.",
                 columns=unnamed,
             )
 

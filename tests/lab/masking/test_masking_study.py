@@ -104,7 +104,7 @@ def test_without_the_reference_tables_it_says_how_to_get_them() -> None:
         lab.find("masking/reference").run()
     assert caught.value.code == "CEL-L010"
     assert "sdcMicro" in str(caught.value.fix)
-    assert "--from" in str(caught.value.fix)
+    assert "--path" in str(caught.value.fix)
 
 
 def test_a_folder_without_them_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from celosia.cli.assess.utility import utility
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Assess what risk a table leaves, and what use.
+    help="""Measure the disclosure risk and the utility of a table.
 
     **Examples**
 

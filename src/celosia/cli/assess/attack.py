@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options, wishes
+from celosia.cli import console, model_options, options
 from celosia.cli.assess.readers import read_people, read_released
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
@@ -83,7 +83,7 @@ def attack(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Run attacks on a release: how many people are exposed, and how confident is the attacker?
@@ -99,7 +99,7 @@ def attack(
     from celosia.tables.meanings import meanings
 
     inputs = (table, schema, external, earlier, original)
-    options.check_places({"the report": report}, inputs=inputs, overwrite=force)
+    options.check_output_paths({"the report": report}, inputs=inputs, overwrite=overwrite)
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
     if on and external is None:
         raise InputError(
@@ -107,10 +107,10 @@ def attack(
             "--on needs an external table.",
             fix="Add --external FILE, or leave --on out.",
         )
-    levels = wishes.levels_from(similar, option="--similar") or {}
-    widths = wishes.numbers_by_column(near or (), option="--near")
+    levels = model_options.levels_from(similar, option="--similar") or {}
+    widths = model_options.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         frame = read_released(table, roles, **reading)
@@ -149,7 +149,7 @@ def attack(
         )
     if report is not None:
         page = attack_report.document(found, rows=frame.height)
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     if as_json:
         console.show_json([each.as_dict(values=values) for each in found])
         return

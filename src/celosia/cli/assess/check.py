@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.cli import console, options, wishes
+from celosia.cli import console, model_options, options
 from celosia.cli.assess.readers import read_released, released_schema
 from celosia.core.errors import PrivacyError
 from celosia.core.wording import counted
@@ -24,10 +24,10 @@ EXAMPLES = """**Examples**
 
 def check(
     table: options.Input,
-    k: wishes.K = None,
-    diversity: wishes.L = None,
-    closeness: wishes.T = None,
-    model: wishes.OtherModels = None,
+    k: model_options.K = None,
+    diversity: model_options.L = None,
+    closeness: model_options.T = None,
+    model: model_options.OtherModels = None,
     schema: options.SchemaFile = None,
     quasi_identifiers: options.QuasiIdentifiers = None,
     sensitive: options.Sensitive = None,
@@ -45,10 +45,10 @@ def check(
     from celosia import tables
     from celosia.core.progress import Step
 
-    models = wishes.models_from(k, diversity, closeness, model)
-    others = None if schema is not None else "insensitive"
-    roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive, others=others)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    models = model_options.models_from(k, diversity, closeness, model)
+    rest = None if schema is not None else "insensitive"
+    roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive, other_columns=rest)
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read_released(table, roles, **reading)

@@ -44,7 +44,7 @@ def columns(
     roles = None
     if schema is not None or quasi_identifiers:
         roles = options.schema_from(schema, quasi_identifiers)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read(table, **reading)

@@ -27,7 +27,7 @@ def identifiers(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find columns that may identify people, and suggest the role of each."""
@@ -35,14 +35,14 @@ def identifiers(
     from celosia.frames import read
     from celosia.tables.schema_draft import draft_schema
 
-    options.check_places({"the schema": output}, inputs=(table,), overwrite=force)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    options.check_output_paths({"the schema": output}, inputs=(table,), overwrite=overwrite)
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         draft = draft_schema(read(table, **reading), progress=progress)
     found = draft.findings
     if output is not None:
-        options.write_text(output, draft.text(), force)
+        options.write_text(output, draft.text(), overwrite)
     if as_json:
         console.show_json([finding.as_dict() for finding in found])
         return

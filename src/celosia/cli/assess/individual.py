@@ -59,7 +59,7 @@ def individual(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate the risk of each record of a sample survey, by its weights.
@@ -74,7 +74,7 @@ def individual(
     from celosia.tables import Role
 
     places = {"the risks": output, "the report": report}
-    options.check_places(places, inputs=(table, schema), overwrite=force)
+    options.check_output_paths(places, inputs=(table, schema), overwrite=overwrite)
     if output is not None:
         format_of(output)
     if missing not in ("own", "any"):
@@ -84,7 +84,7 @@ def individual(
             fix="Leave it out to count an empty key as a value of its own.",
         )
     keys = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         frame = read(table, **reading)
@@ -98,10 +98,10 @@ def individual(
             threshold=threshold,
         )
     if output is not None:
-        with replacing(output, overwrite=force) as draft:
+        with replacing(output, overwrite=overwrite) as draft:
             write(found.frame(), draft, format=format_of(output))
     if report is not None:
-        options.write_text(report, individual_document(found).html(), force)
+        options.write_text(report, individual_document(found).html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

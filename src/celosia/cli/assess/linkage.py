@@ -17,7 +17,7 @@ EXAMPLES = """**Examples**
 
 `celosia assess linkage people.csv masked.csv --column income --column age`
 
-`celosia assess linkage people.csv masked.csv --id person --sensitive disease --report risk.html`
+`celosia assess linkage people.csv masked.csv --identifier person --sensitive disease --json`
 
 `celosia assess linkage people.csv masked.csv -c income -c age --nominal zip --json`
 
@@ -35,7 +35,7 @@ def linkage(
     identifier: Annotated[
         str | None,
         typer.Option(
-            "--id",
+            "--identifier",
             metavar="COLUMN",
             help="Column that aligns the rows. Default: both files have the same order.",
         ),
@@ -50,7 +50,7 @@ def linkage(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Link the records of a masked table back to the original, and measure its utility.
@@ -65,9 +65,11 @@ def linkage(
     from celosia.core.progress import Step
     from celosia.frames import read
 
-    options.check_places({"the report": report}, inputs=(original, masked), overwrite=force)
+    options.check_output_paths(
+        {"the report": report}, inputs=(original, masked), overwrite=overwrite
+    )
     models = comparison_options.regressions(regression)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         before, after = read(original, **reading), read(masked, **reading)
@@ -87,7 +89,7 @@ def linkage(
             progress=progress,
         )
     if report is not None:
-        options.write_text(report, masked_document(found).html(), force)
+        options.write_text(report, masked_document(found).html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

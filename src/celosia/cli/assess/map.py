@@ -58,7 +58,7 @@ def map_maskings(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Mask columns by many methods, and show the risk and the information loss of each.
@@ -74,9 +74,9 @@ def map_maskings(
     from celosia.tables import masking
 
     places = {"the plot": plot, "the report": report}
-    options.check_places(places, inputs=(table,), overwrite=force)
+    options.check_output_paths(places, inputs=(table,), overwrite=overwrite)
     tried = None if not methods else _candidates(methods)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))
         found = masking.map_methods(
@@ -89,10 +89,10 @@ def map_maskings(
             progress=progress,
         )
     if plot is not None:
-        options.write_text(plot, str(found.plot()), force)
+        options.write_text(plot, str(found.plot()), overwrite)
     if report is not None:
         page = Document("Maskings of a table", f"{', '.join(columns)} masked.", map_blocks(found))
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

@@ -56,7 +56,7 @@ def risk(
 
     wished = None if k is None else KAnonymity(k)
     names = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     others: AttackerRisks | None = None
     with console.progress_bar(quiet=as_json) as progress:
         profile = measure(

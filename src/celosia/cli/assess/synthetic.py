@@ -41,7 +41,7 @@ def synthetic(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure what a synthetic table discloses about real people, and its utility.
@@ -56,9 +56,11 @@ def synthetic(
     from celosia.core.randomness import source
     from celosia.frames import read
 
-    options.check_places({"the report": report}, inputs=(original, made, holdout), overwrite=force)
+    options.check_output_paths(
+        {"the report": report}, inputs=(original, made, holdout), overwrite=overwrite
+    )
     models = comparison_options.regressions(regression)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         found = synthetic_account(
@@ -73,7 +75,7 @@ def synthetic(
             progress=progress,
         )
     if report is not None:
-        options.write_text(report, synthetic_document(found).html(), force)
+        options.write_text(report, synthetic_document(found).html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

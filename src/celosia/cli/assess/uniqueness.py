@@ -37,7 +37,7 @@ def uniqueness(
     from celosia.tables import Role
 
     names = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         classes = count_classes(report_progress(read_chunks(table, **reading), progress), names)
         found = population_uniques(classes.sizes, sampling_fraction)

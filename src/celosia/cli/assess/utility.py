@@ -50,7 +50,7 @@ def utility(
     encoding: options.Encoding = None,
     header: options.Header = None,
     decimal: options.Decimal = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure the utility of a release: compare it with its original.
@@ -66,11 +66,11 @@ def utility(
     from celosia.tables import Role
     from celosia.tables.meanings import meanings
 
-    options.check_places(
-        {"the report": report}, inputs=(original, released, schema), overwrite=force
+    options.check_output_paths(
+        {"the report": report}, inputs=(original, released, schema), overwrite=overwrite
     )
     roles = options.schema_from(schema, quasi_identifiers)
-    reading = options.Reading(delimiter, encoding, header, decimal).as_arguments()
+    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the files", 0))
         before = read(original, types=roles.types(), **reading)
@@ -86,7 +86,7 @@ def utility(
             progress=progress,
         )
     if report is not None:
-        options.write_text(report, utility_report.document(found).html(), force)
+        options.write_text(report, utility_report.document(found).html(), overwrite)
     if as_json:
         console.show_json(facts(found, values=values))
         return

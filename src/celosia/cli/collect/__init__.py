@@ -19,7 +19,7 @@ from celosia.cli.collect import (
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Collect what is common on devices, from reports that are private already.
+    help="""Collect statistics from devices with local differential privacy.
 
     Devices and the server share a protocol file (TOML).
 

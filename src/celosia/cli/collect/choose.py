@@ -50,7 +50,7 @@ def choose(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Recommend protocols and parameters, by the error that a rare value will have.
@@ -70,7 +70,7 @@ def choose(
     from celosia.collect.recommendations import report as choosing_report
     from celosia.collect.recommendations import selection
 
-    options.check_places({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=overwrite)
     wished, share = _target_error(error)
     found = selection.choose(
         domain=domain,
@@ -85,7 +85,7 @@ def choose(
         repeated=repeated,
     )
     if report is not None:
-        options.write_text(report, choosing_report.document(found).html(), force)
+        options.write_text(report, choosing_report.document(found).html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

@@ -56,7 +56,7 @@ def estimate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write all estimates to a CSV file.")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate how many devices have each candidate, with errors and intervals.
@@ -81,7 +81,9 @@ def estimate(
     from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
 
-    options.check_places({"the estimates": output}, inputs=[protocol, candidates], overwrite=force)
+    options.check_output_paths(
+        {"the estimates": output}, inputs=[protocol, candidates], overwrite=overwrite
+    )
     chosen = _candidates(candidate or [], candidates, numbers=numbers)
     finds = chosen is None or decode
     if finds and post != "raw":
@@ -101,7 +103,7 @@ def estimate(
             level = USUAL_SIGNIFICANCE if significance is None else significance
             found = collector.find(chosen, significance=level, progress=progress)
     if output is not None:
-        with replacing(output, overwrite=force) as draft:
+        with replacing(output, overwrite=overwrite) as draft:
             _frame(found, confidence).write_csv(draft)
     if as_json:
         console.show_json(found.as_dict(confidence))

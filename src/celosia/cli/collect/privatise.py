@@ -17,7 +17,9 @@ def privatise(
     table: Annotated[
         Path, typer.Argument(metavar="TABLE", help="Values, a row for each device (CSV, Parquet).")
     ],
-    column: Annotated[str, typer.Option(help="The column with the values.", show_default=False)],
+    column: Annotated[
+        str, typer.Option("--column", "-c", help="The column with the values.", show_default=False)
+    ],
     output: Annotated[
         Path,
         typer.Option(
@@ -28,7 +30,7 @@ def privatise(
         int | None,
         typer.Option(help="For a simulation: anyone with the seed can remove the noise."),
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Turn values into private reports, one for each row, as devices would.
@@ -49,19 +51,21 @@ def privatise(
             f"{output} does not say how reports are to be written.",
             fix=f"Let it end in .clr, {', '.join(TABLES)}.",
         )
-    options.check_places({"the reports": output}, inputs=[table, protocol], overwrite=force)
+    options.check_output_paths(
+        {"the reports": output}, inputs=[table, protocol], overwrite=overwrite
+    )
     values = _values(table, column)
     client = declared.client(rng=source(seed))
     if output.suffix == ".clr":
         with (
             console.progress_bar(quiet=as_json) as progress,
-            replacing(output, overwrite=force) as draft,
+            replacing(output, overwrite=overwrite) as draft,
             draft.open("wb") as file,
         ):
             for batch in client.batches(values, progress=progress):
                 file.write(batch.to_bytes())
     else:
-        write_table(client.privatise(values), output, overwrite=force)
+        write_table(client.privatise(values), output, overwrite=overwrite)
     size = -(-declared.report_bits // 8)
     if as_json:
         console.show_json(

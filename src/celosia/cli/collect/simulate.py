@@ -27,7 +27,9 @@ def simulate(
         Path | None,
         typer.Argument(metavar="[TABLE]", help="Values, a row for each user: any table."),
     ] = None,
-    column: Annotated[str | None, typer.Option(help="The column with the values.")] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", help="The column with the values.")
+    ] = None,
     data: Annotated[
         str | None,
         typer.Option(
@@ -61,7 +63,7 @@ def simulate(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Simulate a collection: make reports, count them, and compare estimates with the truth.
@@ -82,7 +84,9 @@ def simulate(
     from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
     from celosia.collect.simulation.run import simulate as play
 
-    options.check_places({"the report": report}, inputs=[table, candidates], overwrite=force)
+    options.check_output_paths(
+        {"the report": report}, inputs=[table, candidates], overwrite=overwrite
+    )
     settings = _settings(setting or [])
     is_file = protocol not in NAMES and protocol.endswith(".toml")
     declared = _load_protocol(Path(protocol), epsilon, settings) if is_file else None
@@ -106,7 +110,7 @@ def simulate(
         )
         page = "" if report is None else simulation_report.document(found).html()
     if report is not None:
-        options.write_text(report, page, force)
+        options.write_text(report, page, overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

@@ -14,7 +14,7 @@ from celosia.cli.epsilon.split import split
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Understand epsilon: its meaning, its cost, and the total of several releases.
+    help="""Understand epsilon: its meaning, its error, and the total of several releases.
 
     No data is read: all answers follow from public parameters.
 

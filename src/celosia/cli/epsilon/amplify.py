@@ -38,7 +38,8 @@ class Amplification:
 
 def amplify(
     epsilon: Annotated[
-        float, typer.Option(help="The epsilon of one release, or of each local report.")
+        float,
+        typer.Option("--epsilon", "-e", help="Epsilon of one release, or of each local report."),
     ],
     delta: Annotated[
         float | None,

@@ -28,13 +28,14 @@ def belief(
         typer.Option(metavar="P", help="A belief before the answer; may be repeated."),
     ] = None,
     epsilon: Annotated[
-        list[float] | None, typer.Option(metavar="EPSILON", help="May be repeated.")
+        list[float] | None,
+        typer.Option("--epsilon", "-e", metavar="EPSILON", help="May be repeated."),
     ] = None,
     delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
     plot: Annotated[
         Path | None, typer.Option(help="Write the highest beliefs by epsilon (SVG).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show how far a belief can move because one person's data was used, whatever it was before.
@@ -46,11 +47,11 @@ def belief(
     from celosia.accounting import belief_table, report
     from celosia.accounting.belief import EPSILONS, PRIORS
 
-    options.check_places({"the plot": plot}, overwrite=force)
+    options.check_output_paths({"the plot": plot}, overwrite=overwrite)
     priors, epsilons = prior or list(PRIORS), epsilon or list(EPSILONS)
     table = belief_table(priors, epsilons, delta=delta)
     if plot is not None:
-        options.write_text(plot, str(report.belief_figure(table, delta=delta)), force)
+        options.write_text(plot, str(report.belief_figure(table, delta=delta)), overwrite)
     if as_json:
         console.show_json(table.as_dict())
         return

@@ -47,7 +47,7 @@ def choose(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Choose an epsilon: exit code 1 if the targets contradict each other.
@@ -57,7 +57,7 @@ def choose(
     """
     from celosia.mechanisms import Targets, calibration_report, choose_epsilon
 
-    options.check_places({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=overwrite)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     targets = Targets(
         error=error,
@@ -73,7 +73,7 @@ def choose(
         page = calibration_report.document(
             chosen, words=found.words, unit=found.unit, size=found.size, targets=targets
         )
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     if as_json:
         console.show_json({**found.as_dict(), **_facts(chosen)})
         return

@@ -75,7 +75,7 @@ def compose(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Add up releases of the same data: every bound side by side, the tightest marked.
@@ -87,7 +87,7 @@ def compose(
     from celosia.accounting import report as pages
     from celosia.accounting.amounts import delta_amount
 
-    options.check_places({"the report": report}, overwrite=force)
+    options.check_output_paths({"the report": report}, overwrite=overwrite)
     parts = release_notation.parse_releases(
         {
             "--pure": pure,
@@ -106,7 +106,7 @@ def compose(
     _check_finite(found)
     if report is not None:
         releases = [(part.words, part.loss, part.times) for part in parts]
-        options.write_text(report, pages.document(found, releases).html(), force)
+        options.write_text(report, pages.document(found, releases).html(), overwrite)
     if as_json:
         console.show_json(_facts(found, parts))
         return

@@ -32,25 +32,26 @@ def curve(
     *,
     statistic_options: statistics.StatisticOptions,
     epsilon: Annotated[
-        list[float] | None, typer.Option(metavar="EPSILON", help="May be repeated.")
+        list[float] | None,
+        typer.Option("--epsilon", "-e", metavar="EPSILON", help="May be repeated."),
     ] = None,
     delta: Annotated[float, typer.Option(help="Of Gaussian noise: the chance of failure.")] = 0.0,
     confidence: statistics.Confidence = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Write error against epsilon (SVG).")] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the error of a statistic against epsilon, from public parameters alone."""
     from celosia.mechanisms import calibration_report, error_curve
     from celosia.mechanisms.calibration import EPSILONS
 
-    options.check_places({"the plot": plot}, overwrite=force)
+    options.check_output_paths({"the plot": plot}, overwrite=overwrite)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)
     if plot is not None:
         picture = calibration_report.curve_figure(drawn, words=found.words, unit=found.unit)
-        options.write_text(plot, str(picture), force)
+        options.write_text(plot, str(picture), overwrite)
     facts = _with_beliefs(drawn, delta)
     if as_json:
         console.show_json({**found.as_dict(), **facts})

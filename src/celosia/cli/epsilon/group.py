@@ -45,21 +45,26 @@ class GroupRow:
 
 
 def group(
-    epsilon: Annotated[float | None, typer.Option(help="The promise for one row.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", "-e", help="The promise for one row.")
+    ] = None,
     delta: Annotated[float, typer.Option(help="With --epsilon: the chance of failure.")] = 0.0,
     rho: Annotated[
         float | None, typer.Option(help="Instead: the promise of zero-concentrated privacy.")
     ] = None,
     at: Annotated[
         float,
-        typer.Option(metavar="DELTA", help="With --rho: the delta for which epsilon is shown."),
+        typer.Option(metavar="DELTA", help="With --rho: the delta at which epsilon is shown."),
     ] = 1e-6,
-    size: Annotated[int, typer.Option(help="How many rows a person or a group has.")] = 1,
-    relation: Annotated[
+    size: Annotated[int, typer.Option(help="Number of rows of one person or group.")] = 1,
+    neighbours: Annotated[
         Relation, typer.Option(help="The neighbour relation of the promise.")
     ] = Relation.ADD_REMOVE,
     to: Annotated[
-        Relation | None, typer.Option(help="Target neighbour relation; by default all it covers.")
+        Relation | None,
+        typer.Option(
+            help="The neighbour relation to convert it to; by default all that follow from it."
+        ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -69,9 +74,9 @@ def group(
     says nothing about added ones.
     """
     loss = _loss(epsilon, delta, rho)
-    rows = list(_rows(loss, size, relation, to, at=at))
+    rows = list(_rows(loss, size, neighbours, to, at=at))
     if as_json:
-        console.show_json({"relation": relation, "rows": [row.as_dict() for row in rows]})
+        console.show_json({"relation": neighbours, "rows": [row.as_dict() for row in rows]})
         return
     console.show_table(
         "What the promise means",
@@ -83,7 +88,7 @@ def group(
             for row in rows
         ],
     )
-    last = [row for row in rows if row.relation is (to or relation)][-1]
+    last = [row for row in rows if row.relation is (to or neighbours)][-1]
     failing = f", delta {last.delta:.6g}" if last.delta else ""
     console.show(
         f"{last.protects}: epsilon {format_at_most(last.epsilon or 0)}{failing}", strong=True

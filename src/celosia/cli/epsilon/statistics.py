@@ -22,9 +22,7 @@ Rows = Annotated[int | None, typer.Option(help="About how many rows there are.")
 Bins = Annotated[int | None, typer.Option(help="How many bins a histogram has.")]
 Candidates = Annotated[int | None, typer.Option(help="How many candidates there are to choose.")]
 Questions = Annotated[int | None, typer.Option(help="The largest number of questions.")]
-Share = Annotated[
-    float | None, typer.Option("--quantile", metavar="Q", help="Which quantile, such as 0.9.")
-]
+Share = Annotated[float | None, typer.Option("--q", "-q", help="Which quantile, such as 0.9.")]
 Sensitivity = Annotated[
     float | None, typer.Option(help="The largest change of the number by one neighbour step.")
 ]
@@ -33,7 +31,7 @@ Monotone = Annotated[
 ]
 RelationName = Annotated[
     Relation | None,
-    typer.Option("--relation", help="The neighbour relation."),
+    typer.Option("--neighbours", help="The neighbour relation."),
 ]
 Confidence = Annotated[
     float, typer.Option(help="How often the error must not be exceeded, such as 0.95.")
@@ -50,10 +48,10 @@ class StatisticOptions:
     bins: Bins = None
     candidates: Candidates = None
     questions: Questions = None
-    quantile: Share = None
+    q: Share = None
     sensitivity: Sensitivity = None
     monotone: Monotone = False
-    relation: RelationName = None
+    neighbours: RelationName = None
 
     def as_dict(self) -> dict[str, Any]:
         """Those that say something, as plain values."""
@@ -131,9 +129,9 @@ KINDS = {
     ),
     "quantile": StatisticKind(
         "Quantile",
-        "the {quantile:g} quantile of rows from {lower:g} to {upper:g}",
+        "the {q:g} quantile of rows from {lower:g} to {upper:g}",
         RANKS,
-        ("lower", "upper", "quantile"),
+        ("lower", "upper", "q"),
     ),
     "histogram": StatisticKind(
         "Histogram", "a histogram of {bins:,} bins", "rows of the bin that is worst off", ("bins",)
@@ -232,7 +230,7 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
             fix=f"Use one of: {NAMES}.",
         )
     kind = KINDS[name]
-    known = {*kind.needs, *kind.allows, "relation"}
+    known = {*kind.needs, *kind.allows, "neighbours"}
     arguments = options.as_dict()
     missing = [f"--{need}" for need in kind.needs if need not in arguments]
     if missing:
@@ -264,13 +262,10 @@ def _mechanism(
     from celosia.mechanisms.parameters import check_whole
 
     check_whole(size, name=f"--{kind.size}")
-    relation = arguments.pop("relation", None)
-    if relation is not None:
-        arguments["neighbours"] = Neighbours(relation)
+    if "neighbours" in arguments:
+        arguments["neighbours"] = Neighbours(arguments["neighbours"])
     if kind.mechanism == "RandomisedResponse":
         return mechanisms.RandomisedResponse.for_epsilon(1, **arguments)
-    if "quantile" in arguments:
-        arguments["q"] = arguments.pop("quantile")
     if "bins" in arguments:
         bins = check_whole(arguments.pop("bins"), name="--bins", most=10**6)
         arguments["categories"] = tuple(range(bins))

@@ -17,7 +17,7 @@ from celosia.cli.graph.input_options import command
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Publish a social, communication or contact network, and check what it gives away.
+    help="""Publish a social, communication or contact network, and measure its disclosure risk.
 
     **Examples**
 

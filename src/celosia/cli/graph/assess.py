@@ -33,7 +33,7 @@ def assess(
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed for the random samples.")] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare a published graph with its original: paths, clustering, spectrum, communities.
@@ -53,8 +53,8 @@ def assess(
     from celosia.graphs.matching import open_release
     from celosia.graphs.report import UNMATCHED
 
-    options.check_places(
-        {"the report": report}, inputs=(original, release, key, rules.vertices), overwrite=force
+    options.check_output_paths(
+        {"the report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
     )
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(original, progress)
@@ -66,7 +66,7 @@ def assess(
     if report is not None:
         warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
         page = Document("A graph and its release", f"{summary}.", [*warning, *found.blocks()])
-        options.write_text(report, page.html(), force)
+        options.write_text(report, page.html(), overwrite)
     if as_json:
         told_of = {"world": world, "matched": known, "reading": reading.as_dict()}
         console.show_json(found.as_dict() | told_of)

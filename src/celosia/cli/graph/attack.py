@@ -74,7 +74,7 @@ def attack(
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Attack a published graph with what an attacker may know about the original.
@@ -98,7 +98,7 @@ def attack(
 
     places = {"the report": report, "the list of candidates": exposed}
     inputs = (original, release, key, rules.vertices)
-    options.check_places(places, inputs=inputs, overwrite=force)
+    options.check_output_paths(places, inputs=inputs, overwrite=overwrite)
     wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
     method = _method(methods, parameters, release, active=AttackName.ACTIVE in wanted)
     rng = source(seed)
@@ -113,11 +113,11 @@ def attack(
     if release is not None and opened is not None:
         messages.note_ignored(opened.reading, release)
     if exposed is not None:
-        _write_candidates(graph, found, exposed, overwrite=force)
+        _write_candidates(graph, found, exposed, overwrite=overwrite)
     if report is not None:
         blocks = [block for each in found for block in each.blocks()]
         options.write_text(
-            report, Document("Attacks on a graph", f"{graph}.", blocks).html(), force
+            report, Document("Attacks on a graph", f"{graph}.", blocks).html(), overwrite
         )
     if as_json:
         console.show_json([each.as_dict() for each in found])

@@ -33,7 +33,7 @@ def draw(
     seed: Annotated[
         int, typer.Option(help="Seed for the layout: another seed gives other positions.")
     ] = 1,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw a graph, or the original beside its release: deleted edges dashed, new edges thick.
@@ -53,7 +53,7 @@ def draw(
     from celosia.graphs.metrics.summary import align_vertices
 
     inputs = (graph, after, key, rules.vertices)
-    options.check_places({"the drawing": output}, inputs=inputs, overwrite=force)
+    options.check_output_paths({"the drawing": output}, inputs=inputs, overwrite=overwrite)
     rng = Seeded(seed)  # a place on paper is no secret
     readings: list[tuple[ReadResult | None, Path]] = []
     with console.progress_bar(quiet=as_json) as progress:
@@ -80,7 +80,7 @@ def draw(
             summary = f"{original} before, {release} after"
     for each, path in readings:
         messages.note_ignored(each, path)
-    options.write_text(output, str(made), force)
+    options.write_text(output, str(made), overwrite)
     if as_json:
         console.show_json({"drawing": str(output), "graph": summary})
         return

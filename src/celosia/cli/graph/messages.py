@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
-from celosia.cli.outcome import warn
+from celosia.cli.release_summary import show_warnings
 
 if TYPE_CHECKING:
     from celosia.graphs.attacks import GraphAttack
@@ -23,7 +23,7 @@ def show_release(
     from celosia.core.release import certificate_path
     from celosia.graphs.report import LEFT_OUT
 
-    warn(release)
+    show_warnings(release)
     if as_json:
         # Beside a differentially private release no exact number is shown, because it could be
         # passed on.

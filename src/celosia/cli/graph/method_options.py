@@ -38,13 +38,13 @@ def methods_from_options(
         InputError: CEL-G025 a parameter that does not belong to one method; and as
             `registry.method_from` says.
     """
-    from celosia.cli.mask import setting
+    from celosia.cli.mask import parse_setting
     from celosia.graphs.registry import method_from
 
     wanted = names or []
     given: dict[str, dict[str, Any]] = {name: {} for name in wanted}
     for text in parameters or ():
-        key, value = setting(text)
+        key, value = parse_setting(text)
         method, dot, name = key.rpartition(".")
         owner = method if dot else wanted[0] if len(wanted) == 1 else None
         if owner not in given:

@@ -66,7 +66,7 @@ def publish(
         int | None,
         typer.Option(help="Seed for the random draws; the release is then only a simulation."),
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Publish a graph by one or more methods, with random numbers in place of names.
@@ -102,7 +102,7 @@ def publish(
         "the key": key,
     }
     inputs = (graph, rules.vertices, attributes)
-    options.check_places(places, inputs=inputs, overwrite=force)
+    options.check_output_paths(places, inputs=inputs, overwrite=overwrite)
     wanted = method_options.methods_from_options(methods, parameters, k_degree=k_degree)
     _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
     recipe = None if attributes is None else Recipe.load(attributes)
@@ -121,11 +121,11 @@ def publish(
         )
     with ExitStack() as files:  # the key takes its name only with the release
         if key is not None and release.key is not None:
-            files.enter_context(write_key(reading.graph, release.key, key, overwrite=force))
+            files.enter_context(write_key(reading.graph, release.key, key, overwrite=overwrite))
         if output is not None:
-            release.save(output, overwrite=force)
+            release.save(output, overwrite=overwrite)
     if report is not None:
-        release.report(report, overwrite=force)
+        release.report(report, overwrite=overwrite)
     if key is not None:
         console.note(f"Warning: {key} re-identifies every vertex: keep it secret.")
     messages.show_release(

@@ -46,14 +46,12 @@ class HistogramStrategy(StrEnum):
 _OPTIONS = {
     Statistic.EDGES: {"level", "cap", "confidence"},
     Statistic.DEGREES: {"confidence"},
-    Statistic.HISTOGRAM: {"level", "cap", "way", "confidence"},
+    Statistic.HISTOGRAM: {"level", "cap", "strategy", "confidence"},
     Statistic.TRIANGLES: {"delta"},
-    Statistic.STARS: {"delta", "rays"},
+    Statistic.STARS: {"delta", "k"},
     Statistic.JOINT: {"cap", "confidence"},
 }
 """Which options each statistic takes besides epsilon."""
-_PARAMETERS = {"rays": "k", "way": "strategy"}
-"""Options whose parameter in Python has another name."""
 
 
 def release(
@@ -73,13 +71,13 @@ def release(
         int | None,
         typer.Option(help="Bound of the degrees; do not choose it from the data."),
     ] = None,
-    rays: Annotated[
-        int | None, typer.Option(help="stars: number of rays of each star. Default: 2.")
+    k: Annotated[
+        int | None, typer.Option("--k", help="stars: number of rays of each star. Default: 2.")
     ] = None,
     delta: Annotated[
         float | None, typer.Option(help="triangles, stars: use smooth sensitivity with this delta.")
     ] = None,
-    way: Annotated[
+    strategy: Annotated[
         HistogramStrategy | None,
         typer.Option(help="histogram: add noise to cumulative counts (default) or to bins."),
     ] = None,
@@ -97,7 +95,7 @@ def release(
     seed: Annotated[
         int | None, typer.Option(help="Seed for the noise; the answer is then only a simulation.")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Release one differentially private statistic of a graph: a number or a table.
@@ -110,7 +108,7 @@ def release(
 
     `celosia graph release histogram friends.edges -e 1 -o degrees.csv --report degrees.html`
 
-    `celosia graph release stars friends.edges -e 1 --rays 3 --json`
+    `celosia graph release stars friends.edges -e 1 --k 3 --json`
 
     `celosia graph release joint friends.edges -e 1 --cap 8`
     """
@@ -123,15 +121,15 @@ def release(
         "its certificate": None if output is None else certificate_path(output),
         "the report": report,
     }
-    options.check_places(places, inputs=(graph, rules.vertices), overwrite=force)
+    options.check_output_paths(places, inputs=(graph, rules.vertices), overwrite=overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
     chosen = {
         "level": None if level is None else level.value,
         "cap": cap,
-        "rays": rays,
+        "k": k,
         "delta": delta,
-        "way": None if way is None else way.value,
+        "strategy": None if strategy is None else strategy.value,
         "confidence": confidence,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -141,9 +139,9 @@ def release(
         answer = _release_statistic(statistic, reading.graph, epsilon, chosen, seed)
     messages.note_ignored(reading, graph)
     if output is not None:
-        answer.save(output, overwrite=force)
+        answer.save(output, overwrite=overwrite)
     if report is not None:
-        answer.report(report, overwrite=force)
+        answer.report(report, overwrite=overwrite)
     display.show_warnings(answer)
     if as_json:
         console.show_json(answer.certificate())
@@ -179,6 +177,5 @@ def _release_statistic(
         Statistic.STARS: private.star_count,
         Statistic.JOINT: private.joint_degrees,
     }
-    given = {_PARAMETERS.get(name, name): value for name, value in chosen.items()}
-    answer: NoisyAnswer = functions[statistic](graph, epsilon=epsilon, rng=source(seed), **given)
+    answer: NoisyAnswer = functions[statistic](graph, epsilon=epsilon, rng=source(seed), **chosen)
     return answer

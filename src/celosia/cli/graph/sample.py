@@ -26,7 +26,7 @@ def sample(
     ],
     worlds: Annotated[int, typer.Option(min=1, max=10_000, help="Number of worlds to draw.")] = 1,
     seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Sample plain graphs (possible worlds) from an uncertain or a generalised graph.
@@ -48,7 +48,7 @@ def sample(
 
     format_of(output)
     places = {f"world {number + 1}": _place(output, number, worlds) for number in range(worlds)}
-    options.check_places(places, inputs=(release,), overwrite=force)
+    options.check_output_paths(places, inputs=(release,), overwrite=overwrite)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
         content = open_release(release, progress=progress).content
@@ -63,7 +63,7 @@ def sample(
         for number, path in enumerate(places.values()):  # all worlds take their names, or none
             progress(Step("Drawing worlds", number, worlds))
             world = world_of(content, rng)
-            write(world, files.enter_context(replacing(path, overwrite=force)), partial=True)
+            write(world, files.enter_context(replacing(path, overwrite=overwrite)), partial=True)
             sizes.append(world.size)
     written = [str(path) for path in places.values()]
     if as_json:

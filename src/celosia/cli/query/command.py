@@ -10,7 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.query import telling
 from celosia.cli.query.vaults import TOKEN, Wish, opened
-from celosia.cli.query.wanted import check_places, check_use, text_of
+from celosia.cli.query.wanted import check_output_paths, check_use, text_of
 
 if TYPE_CHECKING:
     from celosia.accounting.prices import Price
@@ -104,10 +104,10 @@ def query(
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.
+    """Query tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.
 
     What --epsilon says is spent, whatever the answer is; the same question asked again gets the
     stored answer for free, unless --fresh pays for a new one. Ask with --explain first: it shows
@@ -128,7 +128,7 @@ def query(
     )
     check_confidence(confidence)
     question = str(sql)
-    check_places(policy, question, ledger, output, report, force=force)
+    check_output_paths(policy, question, ledger, output, report, overwrite=overwrite)
     wish = Wish(
         sql=text_of(question),
         epsilon=epsilon,
@@ -145,9 +145,9 @@ def query(
         answer = _asked(vault, wish, quiet=as_json)
         left = _left(vault, answer, analyst)
     if output is not None:
-        answer.save(output, overwrite=force)
+        answer.save(output, overwrite=overwrite)
     if report is not None:
-        answer.report(report, overwrite=force)
+        answer.report(report, overwrite=overwrite)
     for warning in () if as_json else answer.warnings:  # which JSON holds anyway
         console.note(f"Warning: {warning}")
     if answer.guarantee.simulation:

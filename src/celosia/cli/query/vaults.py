@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.cli.places import from_environment, place_of
+from celosia.cli.paths import read_variable, resolve_address
 from celosia.cli.policy import told_warnings
 from celosia.core.errors import InputError
 
@@ -70,7 +70,7 @@ def opened(
     from celosia.core.randomness import source
     from celosia.queries import Vault
 
-    place = None if ledger is None else place_of(ledger)
+    place = None if ledger is None else resolve_address(ledger)
     with told_warnings():
         vault = Vault.open(str(policy), ledger=place, rng=source(seed))
     with vault:
@@ -79,7 +79,7 @@ def opened(
 
 def _token(file: Path | None) -> str:
     if file is None:
-        return from_environment(f"${TOKEN}")
+        return read_variable(f"${TOKEN}")
     try:
         found = file.read_text("ascii").strip()
     except (OSError, ValueError):

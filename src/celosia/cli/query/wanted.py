@@ -106,14 +106,14 @@ def text_of(written: str) -> str:
     return found
 
 
-def check_places(
+def check_output_paths(
     policy: str | None,
     question: str,
     ledger: str | None,
     output: Path | None,
     report: Path | None,
     *,
-    force: bool,
+    overwrite: bool,
 ) -> None:
     """Refuse files that could not be written, before anything is spent."""
     from celosia.core.release import certificate_path
@@ -123,7 +123,7 @@ def check_places(
     read = [source_of(question), None if ledger is None else Path(ledger)]
     if policy is not None:
         read += [Path(policy), ledger_of(policy)]
-    options.check_places(places, inputs=read, overwrite=force)
+    options.check_output_paths(places, inputs=read, overwrite=overwrite)
     if output is not None and output.suffix.lower() != ".json":
         from celosia.frames import format_of
 

@@ -64,7 +64,7 @@ def load(
     policy: PolicyFile = None,
     authorization: Authorization = None,
     plain: Plain = False,
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Load facts into a store; it is made whole, or stays as it was.
@@ -91,10 +91,10 @@ def load(
             "--predicate or --policy, --authorization and --plain.",
             fix="Load from one of them, then from the other with --add.",
         )
-    options.check_places(
+    options.check_output_paths(
         {"the store": output},
         inputs=[] if remote else map(Path, sources),
-        overwrite=force or add,
+        overwrite=overwrite or add,
     )
     with console.progress_bar(quiet=as_json) as progress:
         if remote:
@@ -103,7 +103,7 @@ def load(
                 remote[0],
                 output,
                 wanted,
-                settings=(add, force, plain),
+                settings=(add, overwrite, plain),
                 authorization=authorization,
                 progress=progress,
             )
@@ -115,7 +115,7 @@ def load(
                 output,
                 format=format_name,
                 add=add,
-                overwrite=force,
+                overwrite=overwrite,
                 base=base,
                 progress=progress,
             )
@@ -135,17 +135,17 @@ def _from_endpoint(
     authorization: str | None,
     progress: Progress,
 ) -> Loaded:
-    from celosia.cli.places import from_environment, place_of
+    from celosia.cli.paths import read_variable, resolve_address
     from celosia.queries.rdf.endpoint import load_endpoint
 
-    add, force, plain = settings
-    secret = None if authorization is None else from_environment(authorization)
+    add, overwrite, plain = settings
+    secret = None if authorization is None else read_variable(authorization)
     return load_endpoint(
-        place_of(source),
+        resolve_address(source),
         output,
         predicates=predicates,
         add=add,
-        overwrite=force,
+        overwrite=overwrite,
         headers={} if secret is None else {"Authorization": secret},
         plain=plain,
         progress=progress,

@@ -54,7 +54,7 @@ def export(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The N-Triples file.", show_default=False)
     ],
-    force: options.Force = False,
+    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write all facts of a store as N-Triples, unprotected as they are.
@@ -65,9 +65,9 @@ def export(
     """
     from celosia.queries.rdf.store import GraphStore
 
-    options.check_places({"the export": output}, inputs=[store], overwrite=force)
+    options.check_output_paths({"the export": output}, inputs=[store], overwrite=overwrite)
     with GraphStore.open(store) as graph, console.progress_bar(quiet=as_json) as progress:
-        facts = graph.export(output, overwrite=force, progress=progress)
+        facts = graph.export(output, overwrite=overwrite, progress=progress)
     if as_json:
         console.show_json({"output": str(output), "triples": facts})
         return

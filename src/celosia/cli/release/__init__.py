@@ -9,13 +9,13 @@ from celosia.cli.release.options import ReleaseOptions, add_command
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Release one differentially private answer about a table.
+    help="""Release one statistic of a table with differential privacy.
 
     **Examples**
 
     `celosia release mean salaries.csv --column salary --lower 0 --upper 200000 --epsilon 0.5`
 
-    `celosia release count people.csv --epsilon 0.5 --dry-run`  (the price, and how exact it is)
+    `celosia release count people.csv --epsilon 0.5 --explain`  (the price, and how exact it is)
 
     `celosia release histogram people.csv --column age --edges 0,18,65,120 -e 0.5 -o ages.csv`
     """,

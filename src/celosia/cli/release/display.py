@@ -29,7 +29,7 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
     if options.as_json:
         epsilon, delta = stated_epsilon_delta(mechanism)
         facts = {
-            "dry_run": True,
+            "explain": True,
             "mechanism": str(mechanism),
             "loss": mechanism.privacy_loss().as_dict(),
             "epsilon": epsilon,
@@ -47,7 +47,7 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
     error_text = f"error of at most {error:,.6g} {error_in} with {_percent(options.confidence)}"
     if options.size > 1:
         error_text += f" for a size of {options.size:,}"
-    console.note("Nothing was read, drawn or spent: leave out --dry-run to release the answer.")
+    console.note("Nothing was read, drawn or spent: leave out --explain to release the answer.")
     console.show(f"{guarantee.promise}; {error_text} confidence", strong=True)
 
 

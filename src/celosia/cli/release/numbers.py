@@ -24,7 +24,7 @@ COUNT = """`celosia release count people.csv --epsilon 0.5`
 """
 SUM = """`celosia release sum orders.csv --column price --lower 0 --upper 500 --epsilon 0.5`
 
-`celosia release sum orders.csv -c price --lower 0 --upper 500 --error 10000 --dry-run`
+`celosia release sum orders.csv -c price --lower 0 --upper 500 --error 10000 --explain`
 """
 MEAN = """`celosia release mean salaries.csv --column salary --lower 0 --upper 200000 --epsilon 0.5`
 

@@ -186,6 +186,6 @@ def file_exists(place: str | Path) -> InputError:
         "CEL-I004",
         f"{place} exists already.",
         why="It would be lost.",
-        fix="Choose another name, or allow overwriting (--force).",
+        fix="Choose another name, or allow overwriting (--overwrite).",
         path=str(place),
     )

@@ -96,7 +96,7 @@ STUDIES = (
     Study(
         name="masking",
         title="Masking: tables masked by hand, and the reference tables",
-        source=f"{_MODULE}, {_THESIS}, {_SURVEY}; with --from FOLDER also {_CASC}",
+        source=f"{_MODULE}, {_THESIS}, {_SURVEY}; with --path FOLDER also {_CASC}",
         rules=f"{_RULES}; {_LOSSES}",
         work=_all,
         figures=figures.risk_map,

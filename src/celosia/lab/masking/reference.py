@@ -34,7 +34,7 @@ GAINS = {3: 0.95, 5: 0.95}
 """By k: how much of the published loss the refinement may leave; elsewhere, none more."""
 TO_GET = (
     'In R with sdcMicro: data(CASCrefmicrodata); write.csv(CASCrefmicrodata, "CASCrefmicrodata.csv"'
-    ", row.names = FALSE), the same for Tarragona; then give the folder with --from."
+    ", row.names = FALSE), the same for Tarragona; then give the folder with --path."
 )
 
 

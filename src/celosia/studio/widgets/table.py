@@ -57,10 +57,10 @@ def html_table(
         if classes is not None:
             cells = f'<td class="number">{classes[place] + 1}</td>{cells}'
         body.append(f'<tr class="{" ".join(names)}">{cells}</tr>')
-    told = f"<caption>{escape(caption)}</caption>" if caption else ""
+    text = f"<caption>{escape(caption)}</caption>" if caption else ""
     return (
         f'<div class="celosia-scroll" tabindex="0" role="region" '
-        f'aria-label="{escape(caption or label or _("Table"))}"><table class="celosia-table">{told}'
+        f'aria-label="{escape(caption or label or _("Table"))}"><table class="celosia-table">{text}'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 
@@ -146,12 +146,12 @@ def _cell(value: Any, title: str | None, plain: bool) -> str:
     if isinstance(value, bool):
         return f"<td{more}>{escape(_('yes') if value else _('no'))}</td>"
     if isinstance(value, int | float):
-        told = _float(value) if isinstance(value, float) else _whole(value, plain)
-        return f'<td class="number"{more}>{escape(told)}</td>'
-    told = _cut(str(value))
-    if told.endswith("%") and told[0].isdigit():  # a share that is written out already
+        text = _float(value) if isinstance(value, float) else _whole(value, plain)
+        return f'<td class="number"{more}>{escape(text)}</td>'
+    text = _cut(str(value))
+    if text.endswith("%") and text[0].isdigit():  # a share that is written out already
         more = f' class="number"{more}'
-    return f"<td{more}>{escape(told)}</td>"
+    return f"<td{more}>{escape(text)}</td>"
 
 
 def _whole(value: int, plain: bool) -> str:

@@ -6,25 +6,25 @@ import json
 
 from nicegui import ui
 
-from celosia.studio.retelling import Field, retold
+from celosia.studio.translation import Field, translate
 
 
-def name_editor(editor: ui.codemirror, told: str) -> None:
+def name_editor(editor: ui.codemirror, text: str) -> None:
     """Give an editor its name: it is the inner element that has the focus, drawn by the browser."""
-    editor.props["aria-label"] = told
+    editor.props["aria-label"] = text
     run = f"getElement({editor.id}).$el.querySelector('.cm-content')"
     ui.timer(
         0.5,
-        lambda: ui.run_javascript(f"{run}?.setAttribute('aria-label', {json.dumps(told)})"),
+        lambda: ui.run_javascript(f"{run}?.setAttribute('aria-label', {json.dumps(text)})"),
         once=True,
     )
 
 
 def from_library(text: str, of: Field) -> ui.label:
     """What the library says, in the language of the page; marked as English where it stays so."""
-    told = retold(text, of)
-    label = ui.label(told)
-    return label.props('lang="en"') if told == text else label
+    translated = translate(text, of)
+    label = ui.label(translated)
+    return label.props('lang="en"') if translated == text else label
 
 
 def heading(text: str, level: int = 1) -> ui.label:

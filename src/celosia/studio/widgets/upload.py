@@ -13,14 +13,14 @@ from celosia.core.errors import CelosiaError
 from celosia.studio import shell
 from celosia.studio.error_page import Reason, explanation
 from celosia.studio.language import _, number
-from celosia.studio.running import studio
+from celosia.studio.runtime import studio
 from celosia.studio.settings import MEGABYTE
 from celosia.studio.visitors import Work
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".json")
 
 _HEAD = """<div class="row items-center no-wrap q-pa-sm celosia-upload">
-<div class="col" v-pre>{told}</div>
+<div class="col" v-pre>{text}</div>
 <q-spinner v-if="props.isUploading" size="1.5rem" aria-hidden="true"></q-spinner>
 <q-btn v-else flat icon="upload_file" aria-label="{choose}" title="{choose}"
   @click="props.pickFiles">
@@ -83,11 +83,11 @@ def upload(
         with place:
             _refused(int(event.args))
 
-    told = label or _(
+    text = label or _(
         "Drop a file here, or choose one (at most {size} MB)", size=number(most / MEGABYTE)
     )
     box = ui.upload(
-        max_file_size=most, max_files=1, auto_upload=True, on_upload=arrived, label=told
+        max_file_size=most, max_files=1, auto_upload=True, on_upload=arrived, label=text
     )
     # What the browser itself turned away, and what the server did.
     box.on(
@@ -95,7 +95,7 @@ def upload(
     )
     box.on("failed", failed, js_handler="(info) => emit(info.xhr ? info.xhr.status : 0)")
     # The toolkit's own head has a button without a name, and speaks of 0.0B and 0.00%.
-    box.add_slot("header", _HEAD.format(told=escape(told), choose=escape(_("Choose a file"))))
+    box.add_slot("header", _HEAD.format(text=escape(text), choose=escape(_("Choose a file"))))
     place = ui.element("div").classes("w-full q-mt-sm").props("data-test=upload-result")
     return box.props(f'accept="{",".join(suffixes)}" flat bordered').classes("w-full")
 
@@ -103,7 +103,7 @@ def upload(
 def _unknown_kind(suffixes: tuple[str, ...]) -> None:
     shell.show_problem(
         _("This kind of file is not read here."),
-        _("The kind of a file is told by the end of its name."),
+        _("The file format is recognised by the file extension."),
         _("Bring one of these kinds: {kinds}", kinds=", ".join(suffixes)),
     )
 
@@ -111,7 +111,7 @@ def _unknown_kind(suffixes: tuple[str, ...]) -> None:
 def _too_large(most: int) -> None:
     shell.show_problem(
         _("The file is larger than {size} MB.", size=number(most / MEGABYTE)),
-        _("Everybody here shares the same machine."),
+        _("All visitors share the same machine."),
         _("Bring a smaller file, or use the command line, which has no such limit."),
     )
 
@@ -123,7 +123,7 @@ def _refused(status: int) -> None:
         found = explanation(reasons.get(status, "fault"))
         return shell.show_problem(found.what, found.why, found.fix)
     shell.show_problem(
-        _("The file did not arrive."),
-        _("The connection to the studio was lost on the way."),
+        _("The upload failed."),
+        _("The connection to the studio was lost during the upload."),
         _("See whether the studio still runs, then bring the file again."),
     )

@@ -1,0 +1,179 @@
+"""Options for privacy models, metrics and levels, and their translation to values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isnan, nan
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.tables import Model
+    from celosia.tables.metrics import Metric
+
+K = Annotated[
+    int | None,
+    typer.Option(
+        "--k",
+        help="k-anonymity: every record is one of at least K with equal quasi-identifiers.",
+    ),
+]
+L = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--l",
+        metavar="MODEL",
+        help="l-diversity: 3, distinct:3, entropy:3, recursive:4,3; @COLUMN for one column.",
+    ),
+]
+T = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--t",
+        metavar="MODEL",
+        help="t-closeness: 0.2, equal:0.2, ordered:0.2, hierarchical:0.2; @COLUMN for one column.",
+    ),
+]
+OtherModels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="NAME:PARAMETERS",
+        help="Any other model: k-map:5,0.1, average-risk:0.05, beta-likeness:1; may be repeated.",
+    ),
+]
+MetricName = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="Metric to minimise: loss (the default), precision, height, discernibility, "
+        "average-class-size, entropy or ambiguity.",
+    ),
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight",
+        metavar="COLUMN=NUMBER",
+        help="Weight of a column in the metric (1 by default); may be repeated.",
+    ),
+]
+IDENTITY_OPEN = (
+    "these models do not prevent re-identification: an attacker may still find the record of a "
+    "person. Add --k 5."
+)
+
+
+def models_from(
+    k: int | None,
+    diversity: list[str] | None,
+    closeness: list[str] | None,
+    others: list[str] | None,
+) -> list[Model]:
+    """The models behind the options.
+
+    Raises:
+        InputError: CEL-I050 none is given, or what the notation of a model says of a bad one.
+    """
+    from celosia.tables import KAnonymity, model_from_text
+    from celosia.tables.models.notation import closeness_from_text, diversity_from_text
+
+    models: list[Model] = [] if k is None else [KAnonymity(k)]
+    models += [diversity_from_text(text) for text in diversity or ()]
+    models += [closeness_from_text(text) for text in closeness or ()]
+    models += [model_from_text(text) for text in others or ()]
+    if not models:
+        raise InputError(
+            "CEL-I050",
+            "no privacy model was given.",
+            why="Without one nothing is promised.",
+            fix="Add --k 5, or with a sensitive column also --l 3 or --t 0.2.",
+        )
+    return models
+
+
+def hides_identity(models: Sequence[Model]) -> bool:
+    """Whether one of the models prevents re-identification."""
+    from celosia.tables.models.gaps import IDENTITY
+
+    return not all(IDENTITY in model.leaves_open() for model in models)
+
+
+def metric_from(name: str | None, weights: list[str] | None) -> Metric | None:
+    """The metric behind the options; None for the default.
+
+    Raises:
+        InputError: CEL-P060 an unknown name, CEL-I052 weights for a metric that has none.
+    """
+    from celosia.core.wording import did_you_mean
+    from celosia.tables.metrics import METRICS
+
+    if name is None and not weights:
+        return None
+    wanted = name or "loss"
+    if wanted not in METRICS:
+        raise InputError(
+            "CEL-P060",
+            f"there is no metric {wanted!r}{did_you_mean(wanted, METRICS)}.",
+            fix=f"Use one of: {', '.join(METRICS)}.",
+        )
+    metric: Callable[..., Metric] = METRICS[wanted]
+    if not weights:
+        return metric()
+    if not hasattr(METRICS[wanted](), "weights"):
+        raise InputError(
+            "CEL-I052",
+            f"the metric '{wanted}' has no weights.",
+            why="It does not look at columns one by one.",
+            fix="Leave --weight out, or use --metric loss or --metric precision.",
+        )
+    return metric(weights=numbers_by_column(weights, option="--weight"))
+
+
+def levels_from(levels: list[str] | None, *, option: str = "--level") -> dict[str, int] | None:
+    """The level of each column that the option names; None if it names none.
+
+    Raises:
+        InputError: CEL-I051 not of the form COLUMN=LEVEL with a whole number.
+    """
+    if not levels:
+        return None
+    given = numbers_by_column(levels, option=option)
+    for name, number in given.items():
+        if not number.is_integer():
+            raise InputError(
+                "CEL-I051",
+                f"the level of '{name}' must be a whole number.",
+                fix=f"Write {option} {name}=2; level 0 is the raw value.",
+            )
+    return {name: int(number) for name, number in given.items()}
+
+
+def numbers_by_column(given: Sequence[str], *, option: str) -> dict[str, float]:
+    """Numbers written as COLUMN=NUMBER; the name of a column may itself hold the sign.
+
+    >>> numbers_by_column(["age=2", "a=b=0.5"], option="--weight")
+    {'age': 2.0, 'a=b': 0.5}
+
+    Raises:
+        InputError: CEL-I051 not of this form, or a column named twice.
+    """
+    found: dict[str, float] = {}
+    for text in given:
+        name, sign, number = text.rpartition("=")
+        try:
+            value = float(number) if sign and name and "_" not in number else nan
+        except ValueError:
+            value = nan
+        if isnan(value) or name in found:
+            raise InputError(
+                "CEL-I051",
+                f"{option} must be COLUMN=NUMBER and name each column once, got {text!r}.",
+                fix=f"Write {option} age=2.",
+            )
+        found[name] = value
+    return found

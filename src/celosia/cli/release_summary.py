@@ -1,0 +1,86 @@
+"""The summary of a published table on the terminal: levels, risk, warnings and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.cli import console
+from celosia.cli.advice import OWN_GROUPS
+
+if TYPE_CHECKING:
+    from celosia.core.release import Release
+    from celosia.tables import Schema
+    from celosia.tables.release import PublishedTable
+
+
+def show_release(
+    release: PublishedTable, output: Path | None, report: Path | None, schema: Schema | None = None
+) -> None:
+    """Print levels, risk before and after, warnings and files, the most important line last."""
+    from celosia.core.release import certificate_path
+    from celosia.tables.search_report import describe_search
+
+    solution, risk, before = release.solution, release.risk, release.risk_before
+    console.show_table(
+        "Generalisation",
+        ["column", "level", "of", "loss"],
+        [
+            [
+                column.name,
+                "by record" if column.level is None else str(column.level),
+                str(column.height),
+                f"{column.loss:.2%}",
+            ]
+            for column in solution.columns
+        ],
+    )
+    console.show_table(
+        "Re-identification risk",
+        ["", "original", "released"],
+        [
+            ["average", f"{before.average:.3%}", f"{risk.average:.3%}"],
+            ["highest", f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
+            [f"records above {risk.threshold:.0%}", f"{before.at_risk:.2%}", f"{risk.at_risk:.2%}"],
+            ["classes", f"{before.classes:,}", f"{risk.classes:,}"],
+        ],
+    )
+    chosen = release.provenance.parameters.get("levels") is not None
+    console.show(f"method: {solution.method}; metric: {solution.metric} {solution.score:.3%}")
+    console.show(f"search: {describe_search(solution, chosen=chosen)}")
+    show_warnings(release)
+    if schema is not None:
+        _advise(release, schema)
+    beside = None if output is None else certificate_path(output)
+    certificate = getattr(release, "certificate_file", beside)  # or elsewhere
+    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
+        if path is not None:
+            console.show(f"{what}: {path}")
+    if output is None:
+        console.note("The release was not written: give -o FILE to keep it.")
+    console.show(str(release), strong=True)
+
+
+def _advise(release: PublishedTable, schema: Schema) -> None:
+    """Say which columns became `*` because nothing says how their values group."""
+    from celosia.tables import Automatic
+
+    rules = {column.name: column.hierarchy for column in schema.quasi_identifiers}
+    lost = [
+        f"'{column.name}'"
+        for column in release.solution.columns
+        if column.level == column.height == 1 and isinstance(rules[column.name], Automatic | None)
+    ]
+    if lost:
+        console.note(
+            "No hierarchy says which values belong together, so each became *: "
+            f"{', '.join(lost)}. {OWN_GROUPS}"
+        )
+
+
+def show_warnings(release: Release) -> None:
+    """Say what the release warns of, and whether it is only a simulation."""
+    for warning in release.warnings:
+        console.note(f"Warning: {warning}")
+    if release.guarantee.simulation:
+        console.note("Simulation: made with a seed, not for release.")

@@ -1,0 +1,44 @@
+"""The jobs of Collect: a collection played before one's eyes, and protocols side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celosia.core.progress import Step
+from celosia.studio.collect import model
+from celosia.studio.worker import JobProgress
+
+
+def play(progress: JobProgress, **choices: Any) -> dict[str, Any]:
+    """Play a collection; each look at the estimates is a part."""
+    progress(Step("Making the devices", 0))
+    collection = model.Collection(**choices)
+    progress.part(
+        {
+            "values": [str(each) for each in collection.candidates],
+            "truth": list(collection.truth),
+            "bits": collection.protocol.report_bits,
+            "lasting_epsilon": float(collection.protocol.lasting_epsilon),
+        }
+    )
+    state: dict[str, Any] = {}
+    for played in collection.play():
+        state = played.as_dict()
+        progress.part(state)
+        progress(Step("Devices report", played.devices, choices["devices"]))
+    return state
+
+
+def one_report(progress: JobProgress, *, times: int = 2, **choices: Any) -> list[list[int]]:
+    """What one device might send, drawn several times for the same value."""
+    collection = model.Collection(**choices)
+    return [collection.one_report(choices["seed"] + time) for time in range(times)]
+
+
+def compare(progress: JobProgress, *, users: int, domain: int, epsilon: float) -> dict[str, Any]:
+    """The error of every protocol at every epsilon, and which one to take."""
+    progress(Step("Comparing the protocols", 0))
+    return {
+        "lines": model.compared(users=users, domain=domain),
+        "ranked": model.recommended(users=users, domain=domain, epsilon=epsilon),
+    }

@@ -1,0 +1,1 @@
+"""Publishing a graph: the model, the drawing, the jobs and the pages."""

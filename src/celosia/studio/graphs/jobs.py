@@ -1,0 +1,327 @@
+"""Jobs of graphs: bring one, publish it, attack it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step
+from celosia.studio.graphs import drawing as graph_drawing
+from celosia.studio.graphs import model
+from celosia.studio.worker import JobProgress
+
+if TYPE_CHECKING:
+    from celosia.core.randomness import Source
+    from celosia.graphs import Graph, GraphRelease
+    from celosia.graphs.attacks import GraphAttack
+    from celosia.graphs.readers import ReadResult
+
+LAYOUT = 1
+"""The seed of a layout: places of points are no secret, and a page comes out the same again."""
+SEEDS = 10
+"""Hubs that propagation knows."""
+PIECE = 5
+"""Edges that are known around a target."""
+TARGETS = 10
+"""People that planted accounts are linked with."""
+
+
+def prepare(
+    progress: JobProgress,
+    *,
+    folder: str,
+    sample: str | None = None,
+    file: str = "",
+    shown: str = "",
+) -> dict[str, Any]:
+    """Put a sample or an uploaded file in place as `graph.json`, and draw it.
+
+    Args:
+        progress: how to tell of progress.
+        folder: of the work.
+        sample: the name of a sample; None for a file.
+        file: our name of an upload in the folder; it is removed.
+        shown: what the visitor called it.
+    """
+    from celosia.core.randomness import Seeded  # noqa: PLC0415 - slow to load
+    from celosia.graphs import as_graph, write  # noqa: PLC0415
+
+    place = Path(folder)
+    if sample is not None:
+        progress(Step("Making the sample", 0))
+        reading = as_graph(model.sample_graph(sample))
+    else:
+        reading = _read(progress, place / file, shown)
+    graph = reading.graph
+    write(graph, place / "graph.json", partial=True)
+    progress(Step("Placing the points", 0))
+    about = {
+        "sample": sample,
+        "name": shown or sample,
+        "vertices": graph.order,
+        "edges": graph.size,
+        "reading": "" if sample is not None else str(reading),
+        "counts": asdict(reading.counts),
+        "ignored": list(reading.ignored),
+        "edge_attributes": list(reading.edge_attributes),
+        "drop_edge_attributes": False,
+        "drawing": graph_drawing.one(graph, rng=Seeded(LAYOUT)),
+        "degrees": graph_drawing.degree_line(graph.degrees),
+        "choice": {"method": "k-degree", "parameters": {"k": 3}},
+        "seed": None,
+    }
+    (place / "graphs.json").write_text(json.dumps(about), "utf-8")
+    return about
+
+
+def _read(progress: JobProgress, path: Path, shown: str) -> ReadResult:
+    from celosia.graphs import read  # noqa: PLC0415 - slow to load
+
+    try:
+        found = read(path, progress=progress)
+    except InputError as error:
+        # Where the file lies is ours to know.
+        texts = [
+            text.replace(str(path), shown).replace(path.name, shown)
+            for text in (error.what, error.why, error.fix)
+        ]
+        raise InputError(error.code, texts[0], why=texts[1], fix=texts[2]) from None
+    finally:
+        path.unlink(missing_ok=True)
+    if found.graph.order < 2 or not found.graph.size:
+        raise InputError(
+            "CEL-W074",
+            "the file holds a graph without edges.",
+            why="There is nothing in it to protect.",
+            fix="Check the file: each line of an edge list names two vertices.",
+        )
+    return found
+
+
+def _stored(place: Path) -> ReadResult:
+    """The graph of a work, with what was done to the file that was brought."""
+    from celosia.graphs import read  # noqa: PLC0415 - slow to load
+    from celosia.graphs.formats.rules import Counts  # noqa: PLC0415
+
+    about = json.loads((place / "graphs.json").read_text("utf-8"))
+    found = read(place / "graph.json")
+    if "counts" not in about:  # the work of an earlier version
+        return found
+    return replace(found, counts=Counts(**about["counts"]), ignored=tuple(about["ignored"]))
+
+
+def stages(progress: JobProgress, kind: str) -> Progress:
+    """The progress, with the stage that has the name of the method called by one word."""
+
+    def tell(step: Step) -> None:
+        progress(Step("Changing the graph", 0) if step.stage == kind else step)
+
+    return tell
+
+
+def run(
+    progress: JobProgress,
+    *,
+    folder: str,
+    choice: Mapping[str, Any],
+    seed: int | None = None,
+    drop_edge_attributes: bool = False,
+) -> dict[str, Any]:
+    """Publish the graph of a work; files and `result.json` are written to its folder."""
+    from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
+    from celosia.graphs import method_from, publish  # noqa: PLC0415
+
+    place = Path(folder)
+    reading = _stored(place)
+    graph = reading.graph
+    method = method_from(choice["method"], choice["parameters"])
+    rng = source(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the release carries them
+        release = publish(
+            reading,
+            method,
+            drop_edge_attributes=drop_edge_attributes,
+            rng=rng,
+            progress=stages(progress, choice["method"]),
+        )
+    files = _write(graph, release, place)
+    progress(Step("Placing the points", 0))
+    result = {
+        "choice": {**choice},
+        "files": files,
+        "guarantee": {
+            "promise": release.guarantee.promise,
+            "protects": release.guarantee.protects,
+            "leaves_open": list(release.guarantee.leaves_open),
+        },
+        "simulation": release.guarantee.simulation,
+        "private": method.is_private,
+        "kept": release.methods[-1].kept,
+        "seed": seed,
+        "drop_edge_attributes": drop_edge_attributes,
+        "left_out": release.left_out,
+        "attacks": _attacks(release),
+        "utility": None if release.account.utility is None else release.account.utility.as_dict(),
+        "matched": release.account.matched,
+        "world": release.account.world,
+    } | _drawn(graph, release, place, rng)
+    (place / "result.json").write_text(json.dumps(result), "utf-8")
+    (place / "attacks.json").unlink(missing_ok=True)
+    return result
+
+
+def _write(graph: Graph, release: GraphRelease, place: Path) -> dict[str, str]:
+    """The release, its certificate, its report and its key, under names of ours."""
+    from celosia.graphs.keys import write_key  # noqa: PLC0415 - slow to load
+
+    name = f"published.{model.ENDINGS[type(release.data).__name__]}"
+    key = place / "key.csv"
+    for old in (key, *place.glob("published.*")):
+        old.unlink(missing_ok=True)
+    with ExitStack() as files:
+        if release.key is not None:
+            files.enter_context(write_key(graph, release.key, key))
+        saved = release.save(place / name)
+    saved.with_name(f"{name}.cert.json").replace(place / "certificate.json")
+    release.report(place / "report.html")
+    found = {"data": name, "certificate": "certificate.json", "report": "report.html"}
+    return found | ({} if release.key is None else {"key": "key.csv"})
+
+
+def _drawn(graph: Graph, release: GraphRelease, place: Path, rng: Source) -> dict[str, Any]:
+    """The drawing of both, and both lines of degrees; the release is kept for attacks."""
+    from celosia.core.randomness import Seeded  # noqa: PLC0415 - slow to load
+    from celosia.graphs import GeneralisedGraph, UncertainGraph  # noqa: PLC0415
+    from celosia.graphs.metrics.summary import align_vertices  # noqa: PLC0415
+
+    content, spots = release.data, Seeded(LAYOUT)
+    world_file = place / "world.npz"
+    world_file.unlink(missing_ok=True)
+    before = graph_drawing.degree_line(graph.degrees)
+    if isinstance(content, GeneralisedGraph):
+        after = graph_drawing.degree_line(content.sample_world(rng).degrees)
+        drawing = graph_drawing.groups(graph, content, rng=spots)
+        return {"drawing": drawing, "degrees": {"before": before, "after": after}}
+    if release.key is None:
+        drawing = graph_drawing.new(graph, content, rng=spots)  # type: ignore[arg-type]
+        after = graph_drawing.degree_line(content.degrees)  # type: ignore[union-attr]
+        return {"drawing": drawing, "degrees": {"before": before, "after": after}}
+    if isinstance(content, UncertainGraph):
+        shown = content.renumbered(np.argsort(release.key))
+        expected = np.zeros(shown.order)
+        for end in shown.pairs.T:
+            np.add.at(expected, end, shown.probabilities)
+        world = shown.sample_world(rng)
+        drawing = graph_drawing.uncertain(graph, shown, rng=spots)
+        after = graph_drawing.degree_line(expected)
+    else:
+        world = align_vertices(content, release.key)
+        drawing = graph_drawing.both(graph, world, rng=spots)
+        after = graph_drawing.degree_line(world.degrees)
+    np.savez(world_file, edges=world.edges, order=world.order)
+    return {"drawing": drawing, "degrees": {"before": before, "after": after}}
+
+
+def _attacks(release: GraphRelease) -> list[dict[str, Any]]:
+    account = release.account
+    return [
+        {"name": after.name.split()[0], "before": _found(before), "after": _found(after)}
+        for before, after in zip(account.before, account.attacks, strict=True)
+    ]
+
+
+def _found(attack: GraphAttack) -> dict[str, Any]:
+    return {
+        "exposed": attack.share_exposed,
+        "chance": attack.chance,
+        "smallest": attack.smallest,
+        "targets": int(attack.targets.size),
+        "buckets": attack.buckets,
+    }
+
+
+def attack(
+    progress: JobProgress,
+    *,
+    folder: str,
+    names: Sequence[str],
+    choice: Mapping[str, Any],
+    seed: int | None = None,
+) -> list[dict[str, Any]]:
+    """Run more attacks on the original under numbers, and on the release: `attacks.json`.
+
+    Raises:
+        InputError: CEL-W075, no vertex of the release corresponds to a person.
+    """
+    from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
+    from celosia.graphs import Graph, method_from  # noqa: PLC0415
+
+    place = Path(folder)
+    if not (place / "world.npz").is_file():
+        raise InputError(
+            "CEL-W075",
+            "this release cannot be attacked vertex by vertex.",
+            why="Its vertices are groups, or nobody: each person may be any of many.",
+            fix="Compare what it kept instead.",
+        )
+    graph = _stored(place).graph.without_names()
+    with np.load(place / "world.npz") as kept:
+        world = Graph.of(kept["edges"], order=int(kept["order"]))
+    rng = source(seed)
+    method = method_from(choice["method"], choice["parameters"])
+    plain = method if model.cards()[choice["method"]].makes == "Graph" else None
+    found = []
+    for done, name in enumerate(names):
+        progress(Step("Attacking", done, len(names)))
+        if name == "active":
+            facts = _active(graph, plain, rng, progress)
+        else:
+            way = _way(name, rng, progress)
+            facts = {"before": way(graph, graph), "after": way(graph, world)}
+        found.append({"name": name} | facts)
+    (place / "attacks.json").write_text(json.dumps(found), "utf-8")
+    return found
+
+
+def _active(graph: Graph, method: Any, rng: Source, progress: JobProgress) -> dict[str, Any]:
+    from celosia.graphs import Relabelling, attacks  # noqa: PLC0415 - slow to load
+
+    targets = min(TARGETS, graph.order // 2)
+    before = attacks.active(graph, rng=rng, targets=targets, progress=progress).share_exposed
+    after = None
+    if method is not None:
+        tried = None if isinstance(method, Relabelling) else method
+        after = attacks.active(
+            graph, rng=rng, method=tried, targets=targets, progress=progress
+        ).share_exposed
+    return {"before": before, "after": after}
+
+
+def _way(name: str, rng: Source, progress: JobProgress) -> Callable[[Graph, Graph], float]:
+    """An attack as a function of two graphs, to the share of those that it finds."""
+    from celosia.graphs import attacks  # noqa: PLC0415 - slow to load
+
+    def spread(original: Graph, release: Graph) -> float:
+        seeds = attacks.top_hubs(original, min(SEEDS, original.order // 3)).tolist()
+        return attacks.propagation(
+            original, release, seeds=seeds, rng=rng, progress=progress
+        ).share_correct
+
+    ways: dict[str, Callable[[Graph, Graph], float]] = {
+        "subgraph": lambda one, two: (
+            attacks.subgraph(one, two, edges=PIECE, rng=rng, progress=progress).chance
+        ),
+        "hubs": lambda one, two: attacks.hub_fingerprint(one, two).chance,
+        "links": lambda one, two: attacks.link_prediction(one, two, rng=rng).best,
+        "propagation": spread,
+    }
+    return ways[name]

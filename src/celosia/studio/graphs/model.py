@@ -1,0 +1,212 @@
+"""Graphs in the studio: samples, methods as cards, and the text that does the same."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from celosia.studio.parameters import Control, controls, starting
+from celosia.studio.toml import inline
+
+if TYPE_CHECKING:
+    from celosia.graphs import Graph
+
+SUFFIXES = (
+    ".edges",
+    ".edgelist",
+    ".txt",
+    ".csv",
+    ".tsv",
+    ".graphml",
+    ".xml",
+    ".gml",
+    ".net",
+    ".json",
+)
+"""Kinds of files that hold a graph."""
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "k-anonymity of vertices": ("k-degree", "vertex-addition", "k-neighbourhood", "k-automorphism"),
+    "Random changes": (
+        "random-switch",
+        "random-perturbation",
+        "random-add-delete",
+        "random-sparsification",
+        "relevance",
+        "spectral-switch",
+        "spectral-add-delete",
+    ),
+    "Chances and groups": ("k-obfuscation", "sangreea", "partition-search"),
+    "Differential privacy": ("private-graph",),
+    "Names only": ("relabelling",),
+}
+"""The methods, those of like idea together."""
+
+TITLES: dict[str, str] = {
+    "k-automorphism": "k-automorphism",
+    "k-degree": "k-degree anonymity",
+    "k-neighbourhood": "k-neighbourhood anonymity",
+    "partition-search": "Groups by search",
+    "private-graph": "Private synthetic graph",
+    "random-add-delete": "Random add and delete",
+    "random-perturbation": "Random perturbation",
+    "random-sparsification": "Random sparsification",
+    "random-switch": "Random switches",
+    "relabelling": "Random numbers for names",
+    "relevance": "Changes of low relevance",
+    "sangreea": "Groups of similar vertices (SaNGreeA)",
+    "spectral-add-delete": "Add and delete by the spectrum",
+    "spectral-switch": "Switches by the spectrum",
+    "k-obfuscation": "Uncertain graph",
+    "vertex-addition": "Fake vertices",
+}
+"""What each method is called on its card."""
+
+ENDINGS = {"Graph": "edges", "UncertainGraph": "csv", "GeneralisedGraph": "json"}
+"""The file in which each kind of result is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A method to choose."""
+
+    kind: str
+    title: str
+    summary: str
+    private: bool
+    makes: str
+    """`Graph`, `UncertainGraph` or `GeneralisedGraph`."""
+    controls: tuple[Control, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A graph to begin with."""
+
+    name: str
+    title: str
+    about: str
+    python: str
+
+
+SAMPLES: tuple[Sample, ...] = (
+    Sample(
+        "karate",
+        "Karate club",
+        "The 34 members of a club that quarrelled and split, and their 78 friendships (Zachary "
+        "1977).",
+        "graphs.examples.karate()",
+    ),
+    Sample(
+        "dan",
+        "Dan and his friends",
+        "Nine people with names: Dan hides by his degree, and is found by his neighbourhood.",
+        "graphs.examples.dan()",
+    ),
+    Sample(
+        "friends",
+        "A network of friends",
+        "200 invented people with 600 friendships: a few know very many, as in social networks.",
+        "datasets.friends(200, 600)",
+    ),
+    Sample(
+        "large",
+        "A large network",
+        "2,000 invented people with 10,000 friendships: too many to draw, so the hubs are.",
+        "datasets.friends(2000, 10000)",
+    ),
+)
+
+
+def sample_graph(name: str) -> Graph:
+    """A sample by its name."""
+    from celosia.datasets import friends  # noqa: PLC0415 - slow to load
+    from celosia.graphs import examples  # noqa: PLC0415
+
+    if name == "friends":
+        return friends(200, 600)
+    if name == "large":
+        return friends(2_000, 10_000)
+    return examples.karate() if name == "karate" else examples.dan()
+
+
+@cache
+def cards() -> dict[str, Card]:
+    """Every method by its name, with its controls; slow the first time, for kernels are loaded."""
+    from celosia.graphs.registry import makes, methods  # noqa: PLC0415 - slow to load
+
+    return {
+        kind: Card(
+            kind,
+            TITLES[kind],
+            method.summary,
+            method.is_private,
+            makes(method).__name__,
+            controls(method, kind),
+        )
+        for kind, method in methods().items()
+    }
+
+
+def first_choice(kind: str) -> dict[str, Any]:
+    """A method with its usual parameters.
+
+    >>> first_choice("k-degree")
+    {'method': 'k-degree', 'parameters': {'k': 3}}
+    """
+    return {"method": kind, "parameters": starting(cards()[kind].controls)}
+
+
+def check(choice: Mapping[str, Any]) -> None:
+    """Refuse a method that cannot be run.
+
+    Raises:
+        InputError: as `graphs.method_from` says.
+    """
+    from celosia.graphs import method_from  # noqa: PLC0415 - slow to load
+
+    method_from(choice["method"], choice["parameters"])
+
+
+def code(
+    name: str,
+    sample: str | None,
+    choice: Mapping[str, Any],
+    *,
+    seed: int | None = None,
+    drop_edge_attributes: bool = False,
+) -> list[tuple[str, str]]:
+    """The command and the Python text that publish the same graph."""
+    known = next((each for each in SAMPLES if each.name == sample), None)
+    card = cards()[choice["method"]]
+    # Of a sample the studio hands out a file; what was uploaded lies where it came from.
+    file = name if known is None else "graph.json"
+    output = f"published.{ENDINGS[card.makes]}"
+    parts = ["celosia", "graph", "publish", file, "--method", choice["method"]]
+    for key, value in choice["parameters"].items():
+        parts += ["--set", f"{key}={inline(value)}"]
+    parts += ["--drop-edge-attributes"] if drop_edge_attributes else []
+    parts += ["-o", output, "--report", "report.html"]
+    has_key = card.makes != "GeneralisedGraph" and not card.private
+    parts += ["--key", "key.csv"] if has_key else []
+    parts += [] if seed is None else ["--seed", str(seed)]
+    imported = (
+        ["graphs"] if known is None or "datasets" not in known.python else ["datasets", "graphs"]
+    )
+    made = f"graphs.read({name!r})" if known is None else known.python
+    drawn = ", drop_edge_attributes=True" if drop_edge_attributes else ""
+    drawn += "" if seed is None else f", rng=Seeded({seed})"
+    python = [
+        f"from celosia import {', '.join(([] if seed is None else ['Seeded']) + imported)}",
+        "",
+        f"graph = {made}",
+        f"method = graphs.method_from({choice['method']!r}, {dict(choice['parameters'])!r})",
+        f"release = graphs.publish(graph, method{drawn})",
+        f'release.save("{output}")',
+        'release.report("report.html")',
+        "print(release)",
+    ]
+    return [("Command line", " ".join(map(shlex.quote, parts))), ("Python", "\n".join(python))]

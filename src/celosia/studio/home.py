@@ -1,0 +1,126 @@
+"""The first page: what this is, for whom, the doors, and where to begin with sample data."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from celosia.studio.doors import DOORS
+from celosia.studio.language import _
+from celosia.studio.shell import page
+
+
+@page("/", "Data privacy: publish, query, collect and check")
+def home() -> None:
+    """Say what this is and show the doors."""
+    ui.label("Celosía").classes("celosia-h1").props("role=heading aria-level=1")
+    ui.label(
+        _(
+            "A celosía is the lattice screen of a Spanish window: those inside see out, nobody "
+            "sees in. This studio does the same for data: useful outside, private inside."
+        )
+    ).classes("celosia-lead")
+    _heading(_("Choose a door"))
+    sentences = _sentences()
+    with ui.element("div").classes("celosia-cards"):
+        for address, name, icon in DOORS:
+            with (
+                ui.link(target=address)
+                .classes("celosia-card q-pa-md")
+                .style("text-decoration: none; display: block")
+            ):
+                ui.icon(icon, size="2rem").props('aria-hidden="true"')
+                ui.label(_(name)).classes("celosia-h3").props("role=heading aria-level=3")
+                ui.label(sentences[address]).style("color: var(--ink)")
+    _heading(_("Try with sample data"))
+    ui.label(_("No installation and no data needed: three clicks to a result."))
+    with ui.element("ul").classes("celosia-samples"):
+        for address, link, text in _samples():
+            with ui.element("li"):
+                ui.link(link, address).props("data-test=sample")
+                ui.label(text)
+    _for_whom()
+
+
+def _heading(text: str) -> None:
+    ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
+
+
+def _sentences() -> dict[str, str]:
+    """What one does behind each door."""
+    return {
+        "/learn": _(
+            "How each technique works, how it breaks and what repairs it, with examples to try."
+        ),
+        "/publish": _(
+            "Make a table safe to publish: choose models, compare all solutions, take one."
+        ),
+        "/mask": _("Change the cells instead of generalising them, or make an artificial table."),
+        "/graphs": _("Protect a social network: draw it before and after, attack it, measure it."),
+        "/collect": _(
+            "Local differential privacy: estimate frequencies from randomised "
+            "reports, and watch the estimates converge."
+        ),
+        "/query": _("Query private data in SQL or SPARQL, within a privacy budget."),
+        "/statistics": _("Published results beside our own computation of them."),
+    }
+
+
+def _samples() -> list[tuple[str, str, str]]:
+    """Where a first try begins: address, link, and what there is to see."""
+    return [
+        (
+            "/learn/naive",
+            _("Find a patient without a name"),
+            _("An attack in six steps, with a list of voters."),
+        ),
+        (
+            "/learn/k-anonymity",
+            _("Protect eleven people with k-anonymity"),
+            _("Move k and watch the table, its classes, its loss and its risk."),
+        ),
+        (
+            "/publish",
+            _("Publish an invented census"),
+            _("A sample table with roles and hierarchies, ready to run."),
+        ),
+        (
+            "/graphs",
+            _("Protect a network of friends"),
+            _("A small network, drawn before and after."),
+        ),
+        (
+            "/collect",
+            _("Collect from devices that randomise their answers"),
+            _("Randomised reports arrive, and the histogram takes its shape."),
+        ),
+        (
+            "/query",
+            _("Query a shop within a budget"),
+            _("Each answer has noise, an interval and a price."),
+        ),
+    ]
+
+
+def _for_whom() -> None:
+    _heading(_("For whom"))
+    with ui.element("div").classes("celosia-split"):
+        with ui.element("div"):
+            ui.label(_("Teachers and students")).classes("celosia-h3").props(
+                "role=heading aria-level=3"
+            )
+            ui.label(
+                _(
+                    "Read about a technique, play the attack that breaks it, change its "
+                    "parameters, and run it on a census. All numbers are computed here, by the "
+                    "same functions as in Python and on the command line."
+                )
+            )
+        with ui.element("div"):
+            ui.label(_("Data officers")).classes("celosia-h3").props("role=heading aria-level=3")
+            ui.label(
+                _(
+                    "Upload a table, see which records could be re-identified, compare all "
+                    "solutions, and download the release with a report and the command that "
+                    "repeats it."
+                )
+            )

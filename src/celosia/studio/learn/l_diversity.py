@@ -1,0 +1,284 @@
+"""l-diversity: several secrets in each class, and two ways to learn one all the same."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from celosia.core.progress import Progress
+from celosia.core.progress import Step as Stage
+from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.learn.k_anonymity import patients_schema
+from celosia.studio.learn.parts import (
+    Control,
+    Facts,
+    Figure,
+    Lesson,
+    Part,
+    Step,
+    Story,
+    View,
+    key,
+    narrowed,
+    table,
+    worded,
+)
+from celosia.studio.learn.published_tables import (
+    as_seen,
+    hidden_text,
+    levels_text,
+    measures,
+    published,
+    raw,
+    shown,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.tables import Model
+
+LS = (1, 2, 3)
+KINDS = ("distinct", "entropy", "recursive")
+C = 2
+"""The c of recursive (c, l)-diversity."""
+K = 3
+SUPPRESSED = (0, 3)
+GROUPS = ("age", "postal")
+
+
+def _models(kind: str, least: int) -> list[Model]:
+    from celosia import tables  # noqa: PLC0415 - heavy
+
+    found: list[Model] = [tables.KAnonymity(K)]
+    if least > 1:
+        makers: dict[str, Model] = {
+            "distinct": tables.DistinctDiversity(least, "disease"),
+            "entropy": tables.EntropyDiversity(least, column="disease"),
+            "recursive": tables.RecursiveDiversity(C, least, "disease"),
+        }
+        found.append(makers[kind])
+    return found
+
+
+def compute(progress: Progress) -> Facts:
+    """The diversity of a table's classes, what two attacks find, a release for every setting."""
+    from celosia.assess import attacks  # noqa: PLC0415 - heavy
+    from celosia.datasets import examples, weak_releases  # noqa: PLC0415
+
+    diverse, alike = weak_releases.distinct_diverse(), weak_releases.similar_problems()
+    tests = weak_releases.skewed_tests()
+    similar = attacks.similarity(alike, GROUPS, "problem", weak_releases.problem_categories())
+    skewed = attacks.skewness(tests, ["age"], "test", watched={"positive"})
+    found: Facts = {
+        "diverse": raw(diverse, GROUPS),
+        "diversity": [
+            [part.get_column("problem").n_unique(), _effective(part)]
+            for part in diverse.partition_by(GROUPS, maintain_order=True)
+        ],
+        "similar": raw(alike, GROUPS),
+        "similarity": [list(similar.exposed[0].rows), similar.exposed[0].learnt[0]],
+        "salaries": sorted(alike["salary"].gather(list(similar.exposed[0].rows)).to_list()),
+        "tests": tests.group_by("age", "test", maintain_order=True).len().rows(),
+        "skewness": [
+            tests["age"][skewed.exposed[0].rows[0]],
+            skewed.exposed[0].prior,
+            skewed.exposed[0].confidence,
+        ],
+        "settings": {},
+    }
+    patients, schema = examples.patients(), patients_schema()
+    found["patients"] = raw(patients, ["zip", "age"])
+    settings = list(product(range(len(LS)), range(len(KINDS)), range(len(SUPPRESSED))))
+    for done, (least, kind, most) in enumerate(settings):
+        progress(Stage("Publishing the example", done, len(settings)))
+        setting = published(
+            patients, schema, _models(KINDS[kind], LS[least]), suppressed=SUPPRESSED[most]
+        )
+        if setting["possible"]:
+            known = attacks.homogeneity(as_seen(setting), ["zip", "age"], "disease")
+            setting["exposed"] = known.exposed_people
+            setting["surest"] = known.greatest
+        found["settings"][key((least, kind, most))] = setting
+    return found
+
+
+def _effective(part: pl.DataFrame) -> float:
+    from celosia.assess.attacks import effective_values  # noqa: PLC0415
+
+    counts = part.get_column("problem").value_counts()["count"]
+    return effective_values(counts.to_list())
+
+
+def example(facts: Facts) -> tuple[Part, ...]:
+    """Sixteen patients, and how diverse each of the four classes is."""
+    diverse = facts["diverse"]
+    return (
+        shown(diverse, _("Sixteen patients: each class has three different problems.")),
+        table(
+            (_("different problems"), _("effective number of problems")),
+            [(distinct, short(round(effective, 3))) for distinct, effective in facts["diversity"]],
+            classes=range(len(facts["diversity"])),
+            caption=_(
+                "Distinct 3-diversity holds. Entropy 3-diversity does not: one problem is more "
+                "common than the others in its class, so that they count as 2.83 problems."
+            ),
+        ),
+    )
+
+
+def stories(facts: Facts) -> tuple[Story, ...]:
+    """Similarity and skewness."""
+    return _similarity(facts), _skewness(facts)
+
+
+def _similarity(facts: Facts) -> Story:
+    given = facts["similar"]
+    rows, learnt = facts["similarity"]
+    salaries = facts["salaries"]
+    classes = given["classes"]
+    return Story(
+        title=_("Similarity"),
+        steps=(
+            Step(
+                title=_("What is published"),
+                text=_(
+                    "Nine patients in three classes, each with three different problems and three "
+                    "different salaries (in thousands): 3-diverse."
+                ),
+                parts=(table(given["columns"], given["rows"], classes=classes),),
+            ),
+            Step(
+                title=_("What the attacker knows"),
+                text=_("Her neighbour is about 40 and lives in a postal code like 0538*."),
+                parts=(table(given["columns"], given["rows"], classes=classes),),
+            ),
+            Step(
+                title=_("Which rows remain"),
+                text=_("Three rows fit; their problems have three different names."),
+                parts=(narrowed(given["columns"], given["rows"], rows, classes=classes),),
+            ),
+            Step(
+                title=_("What she learns"),
+                text=_("The names differ, their meaning does not; and the salaries are the least."),
+                parts=(narrowed(given["columns"], given["rows"], rows, classes=classes),),
+                learnt=_(
+                    "Her neighbour has a {category} and earns {low} to {high} thousand.",
+                    category=worded(learnt),
+                    low=number(salaries[0]),
+                    high=number(salaries[-1]),
+                ),
+            ),
+        ),
+    )
+
+
+def _skewness(facts: Facts) -> Story:
+    rows = facts["tests"]
+    age, prior, confidence = facts["skewness"]
+    ages = list(dict.fromkeys(each[0] for each in rows))
+    classes = [ages.index(each[0]) for each in rows]
+    columns = ("age", "test", _("people"))
+    left = [place for place, each in enumerate(rows) if each[0] == age]
+    positive = [place for place in left if rows[place][1] == "positive"]
+    return Story(
+        title=_("Skewness"),
+        steps=(
+            Step(
+                title=_("What is published"),
+                text=_("A thousand people were tested for a disease that few have."),
+                parts=(table(columns, rows, classes=classes),),
+            ),
+            Step(
+                title=_("What the attacker knows"),
+                text=_(
+                    "Ten of the thousand are positive: about anybody she believes so with a chance "
+                    "of {prior}. A friend of 25 was among those tested.",
+                    prior=percent(prior, 0),
+                ),
+                parts=(table(columns, rows, classes=classes),),
+            ),
+            Step(
+                title=_("Which rows remain"),
+                text=_(
+                    "The class of her friend has both results, as often as can be: it is as "
+                    "diverse as two values allow."
+                ),
+                parts=(narrowed(columns, rows, left, classes=classes),),
+            ),
+            Step(
+                title=_("What she learns"),
+                text=_("Diversity counts values; it does not ask which of them became likelier."),
+                parts=(narrowed(columns, rows, positive, classes=classes),),
+                learnt=_(
+                    "Her friend is positive with a chance of {after}; before it was {before}.",
+                    after=percent(confidence, 0),
+                    before=percent(prior, 0),
+                ),
+            ),
+        ),
+    )
+
+
+def controls() -> tuple[Control, ...]:
+    """l, how it is counted, and how many records may be suppressed."""
+    kinds = {
+        "distinct": _("distinct values"),
+        "entropy": _("entropy"),
+        "recursive": _("recursive, c = {c}", c=C),
+    }
+    return (
+        Control(
+            name="l",
+            label=_("l (secrets in each class)"),
+            values=LS,
+            choices=tuple(map(str, LS)),
+        ),
+        Control(
+            name="kind",
+            label=_("How secrets are counted"),
+            values=KINDS,
+            choices=tuple(kinds[kind] for kind in KINDS),
+            slides=False,
+        ),
+        Control(
+            name="suppress",
+            label=_("Records that may be suppressed"),
+            values=SUPPRESSED,
+            choices=tuple(map(str, SUPPRESSED)),
+            slides=False,
+        ),
+    )
+
+
+def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+    """The nine patients with k = 3 and this diversity."""
+    found = facts["settings"][key(chosen)]
+    before = shown(facts["patients"], _("The private table: nine patients."))
+    if not found["possible"]:
+        return View(
+            text=_(
+                "Impossible: even one class of everybody is not that diverse, for one disease is "
+                "too common. Ask for less."
+            ),
+            parts=(before,),
+        )
+    text = _("Published with k = {k}: {levels}.", k=K, levels=levels_text(found))
+    warning = hidden_text(found)
+    exposed: Figure = (
+        _("Given away"),
+        n_("{count} person", "{count} people", found["exposed"]),
+        _(
+            "whose disease is certain to whoever knows zip code and age; the attacker is at most "
+            "{share} sure of anybody",
+            share=percent(found["surest"], 0),
+        ),
+    )
+    return View(
+        text=f"{text} {warning}".strip(),
+        figures=(exposed, *measures(found)),
+        parts=(before, shown(found, _("The published table."))),
+    )
+
+
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

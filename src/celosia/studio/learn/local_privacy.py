@@ -1,0 +1,254 @@
+"""Local privacy: one device's report bit by bit, and the estimate over many devices."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from celosia.core.progress import Progress
+from celosia.core.progress import Step as Stage
+from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.learn.parts import (
+    Bars,
+    Control,
+    Facts,
+    Lesson,
+    Part,
+    Step,
+    Story,
+    View,
+    key,
+    table,
+    worded,
+)
+
+TOPICS = ("health", "debts", "football", "recipes", "politics")
+"""What people look up on their devices."""
+WEIGHTS = (10, 20, 40, 25, 5)
+"""Per cent of the devices."""
+EPSILONS = (0.5, 1.0, 2.0, 4.0, 6.0)
+DEVICES = (100, 1_000, 10_000, 100_000)
+REPORTS = 10
+OWN = 0
+"""What the device that is looked at has: health."""
+DAYS = (1, 10, 100, 1000)
+DAILY = 1.0
+"""Epsilon of a daily report."""
+
+
+def compute(progress: Progress) -> Facts:
+    """Randomised response, reports of one device, estimates of many, and reports day by day."""
+    from celosia.collect import SymmetricUnary  # noqa: PLC0415
+    from celosia.core.randomness import Seeded  # noqa: PLC0415
+    from celosia.mechanisms import RandomisedResponse  # noqa: PLC0415 - heavy
+
+    coins = RandomisedResponse.two_coins()
+    truth, yes = float(coins.truth), float(coins.yes)
+    found: Facts = {
+        "coins": [truth + (1 - truth) * yes, (1 - truth) * yes, coins.epsilon],
+        "reports": {},
+        "settings": {},
+    }
+    settings = list(product(range(len(EPSILONS)), range(len(DEVICES))))
+    for done, (place, many) in enumerate(settings):
+        progress(Stage("Collecting reports", done, len(settings)))
+        protocol = SymmetricUnary(epsilon=EPSILONS[place], domain=TOPICS, key="learn")
+        client = protocol.client(rng=Seeded(1000 * place + many))
+        if not many:
+            sent = client.privatise([TOPICS[OWN]] * REPORTS)
+            found["reports"][str(place)] = _bits(sent.packed)
+        devices = DEVICES[many]
+        counts = [weight * devices // 100 for weight in WEIGHTS]
+        values = [
+            topic for topic, count in zip(TOPICS, counts, strict=True) for _each in range(count)
+        ]
+        estimates = protocol.server().absorb(client.privatise(values)).estimate(TOPICS)
+        found["settings"][key((place, many))] = {
+            "true": [count / devices for count in counts],
+            "estimated": [float(each) / devices for each in estimates.counts],
+            "error": float(estimates.errors.max()) / devices,
+            "kept": float(protocol.support.own),
+        }
+    found["days"] = _days()
+    return found
+
+
+def _bits(packed: object) -> list[list[int]]:
+    """The bits of each report, one for each topic."""
+    import numpy as np  # noqa: PLC0415
+
+    rows = np.unpackbits(np.asarray(packed), axis=1, bitorder="little")
+    return [[int(each) for each in row[: len(TOPICS)]] for row in rows]
+
+
+def _days() -> Facts:
+    """How often each bit was 1: with fresh noise every day, and with the first report kept."""
+    from celosia.collect import SymmetricUnary  # noqa: PLC0415
+    from celosia.core.randomness import Seeded  # noqa: PLC0415
+
+    protocol = SymmetricUnary(epsilon=DAILY, domain=TOPICS, key="daily")
+    sent = protocol.client(rng=Seeded(11)).privatise([TOPICS[OWN]] * max(DAYS))
+    bits = _bits(sent.packed)
+    fresh = [[sum(row[bit] for row in bits[:days]) for bit in range(len(TOPICS))] for days in DAYS]
+    kept = [[bits[0][bit] * days for bit in range(len(TOPICS))] for days in DAYS]
+    return {"fresh": fresh, "kept": kept}
+
+
+def example(facts: Facts) -> tuple[Part, ...]:
+    """Randomised response by two coins."""
+    yes, no, epsilon = facts["coins"]
+    return (
+        table(
+            (_("truth"), _("says yes"), _("says no")),
+            [
+                (_("yes"), percent(yes, 0), percent(1 - yes, 0)),
+                (_("no"), percent(no, 0), percent(1 - no, 0)),
+            ],
+            caption=_(
+                "Two coins: heads, tell the truth; tails, let a second coin answer. A yes is three "
+                "times as likely from one who means it, so epsilon is ln 3 = {epsilon}. The share "
+                "of yes in a crowd still tells the truth about the crowd.",
+                epsilon=number(epsilon, 4),
+            ),
+        ),
+    )
+
+
+def stories(facts: Facts) -> tuple[Story, ...]:
+    """A report every day."""
+    fresh, kept = facts["days"]["fresh"], facts["days"]["kept"]
+    heads = (_("reports"), *(worded(topic) for topic in TOPICS), _("epsilon in all"))
+    daily = [(days, *row, days * DAILY) for days, row in zip(DAYS, fresh, strict=True)]
+    same = [(days, *row, DAILY) for days, row in zip(DAYS, kept, strict=True)]
+    ones = [topic for topic, bit in zip(TOPICS, kept[0], strict=True) if bit]
+    return (
+        Story(
+            title=_("A report every day"),
+            steps=(
+                Step(
+                    title=_("What the attacker knows"),
+                    text=_(
+                        "She runs the server. One device reports the same topic every day, each "
+                        "time with fresh noise: a bit for each topic, turned round now and then."
+                    ),
+                    parts=(
+                        table(heads, daily[:1], caption=_("How often each bit was 1: one report")),
+                    ),
+                ),
+                Step(
+                    title=_("She adds up"),
+                    text=_("The noise of many reports is gone in their sum."),
+                    parts=(
+                        table(
+                            heads,
+                            daily,
+                            caption=_("How often each bit was 1"),
+                            marked=[len(daily) - 1],
+                        ),
+                    ),
+                    learnt=_(
+                        "The bit of one topic stands out: the owner looks up {topic}.",
+                        topic=worded(TOPICS[OWN]),
+                    ),
+                ),
+                Step(
+                    title=_("What a memory does"),
+                    text=_(
+                        "The device draws its noise once for each value and keeps the report. A "
+                        "thousand reports then say what the first one said, and cost no more."
+                    ),
+                    parts=(table(heads, same, caption=_("How often each bit was 1")),),
+                    learnt=n_(
+                        "She sees {count} bit set all the time, and cannot know whether it is "
+                        "noise.",
+                        "She sees {count} bits set all the time, and cannot know which are noise.",
+                        len(ones),
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+def controls() -> tuple[Control, ...]:
+    """Epsilon, the number of devices, and which report of one device."""
+    return (
+        Control(
+            name="epsilon",
+            label=_("epsilon of a report"),
+            values=EPSILONS,
+            choices=tuple(short(each) for each in EPSILONS),
+            first=2,
+        ),
+        Control(
+            name="devices",
+            label=_("Devices"),
+            values=DEVICES,
+            choices=tuple(number(each) for each in DEVICES),
+            first=1,
+        ),
+        Control(
+            name="report",
+            label=_("Report of one device"),
+            values=tuple(range(1, REPORTS + 1)),
+            choices=tuple(str(each + 1) for each in range(REPORTS)),
+        ),
+    )
+
+
+def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+    """One report bit by bit, and the estimate over all devices."""
+    epsilon, devices, report = chosen
+    found = facts["settings"][key((epsilon, devices))]
+    bits = facts["reports"][str(epsilon)][report]
+    own = [int(place == OWN) for place in range(len(TOPICS))]
+    turned = [
+        _("turned round") if sent != true else _("as it is")
+        for sent, true in zip(bits, own, strict=True)
+    ]
+    one = table(
+        (_("topic"), _("true bit"), _("coin"), _("bit sent")),
+        list(zip(TOPICS, own, turned, bits, strict=True)),
+        marked=[place for place in range(len(TOPICS)) if bits[place] != own[place]],
+        caption=_(
+            "One device looks up {topic}. Each bit is sent as it is with a chance of {kept}, else "
+            "turned round (marked rows).",
+            topic=worded(TOPICS[OWN]),
+            kept=percent(found["kept"]),
+        ),
+    )
+    bars = Bars(
+        categories=tuple(worded(topic) for topic in TOPICS),
+        series=(
+            (_("true share"), tuple(round(100 * each, 2) for each in found["true"])),
+            (_("estimated share"), tuple(round(100 * each, 2) for each in found["estimated"])),
+        ),
+        description=_(
+            "The true share of each topic beside its estimate from {count} noisy reports; with "
+            "more devices or a greater epsilon the two meet.",
+            count=number(DEVICES[devices]),
+        ),
+        x=_("topic"),
+        y=_("share of the devices (%)"),
+    )
+    return View(
+        text=_(
+            "The server gets noisy bits only. It knows how often bits are turned round, and "
+            "corrects for it. Values and noise of a simulation with fixed seeds."
+        ),
+        figures=(
+            (
+                _("Error"),
+                _("± {error} points", error=number(200 * found["error"], 1)),
+                _("percentage points of each estimated share, twice its standard error"),
+            ),
+            (
+                _("Bits turned round"),
+                percent(1 - found["kept"]),
+                _("chance of each bit, on the device itself"),
+            ),
+        ),
+        parts=(one, bars),
+    )
+
+
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

@@ -1,0 +1,225 @@
+"""Masking: averages of small groups and noise on amounts, and who is linked all the same."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from celosia.core.progress import Progress
+from celosia.core.progress import Step as Stage
+from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.learn.parts import (
+    Control,
+    Facts,
+    Lesson,
+    Part,
+    Step,
+    Story,
+    View,
+    key,
+    narrowed,
+    table,
+)
+from celosia.studio.learn.t_closeness import nine_salaries
+
+if TYPE_CHECKING:
+    import polars as pl
+
+AMOUNTS = ("age", "salary")
+KS = (2, 3, 4)
+NOISE = (0.1, 0.5, 1.0)
+"""Parts of a standard deviation, as strong as the groups are great."""
+WAYS = ("groups", "noise")
+TARGET = 4
+"""The patient of 52 who earns most."""
+SEED = 3
+
+
+def compute(progress: Progress) -> Facts:
+    """Each way with each strength, and how many records are linked back."""
+    from celosia.core.randomness import Seeded  # noqa: PLC0415
+    from celosia.tables.masking import Mdav, Method, Noise  # noqa: PLC0415 - heavy
+
+    people = nine_salaries().drop("zip")
+    found: Facts = {"columns": people.columns, "rows": people.rows(), "settings": {}}
+    settings = list(product(range(len(WAYS)), range(len(KS))))
+    for done, (way, strength) in enumerate(settings):
+        progress(Stage("Masking the example", done, len(settings)))
+        method: Method = (
+            Mdav(k=KS[strength])
+            if WAYS[way] == "groups"
+            else Noise(amount=NOISE[strength], integer=True)
+        )
+        masked = method.apply(people, list(AMOUNTS), rng=Seeded(SEED)).frame
+        found["settings"][key((way, strength))] = _measured(people, masked)
+    return found
+
+
+def _measured(people: pl.DataFrame, masked: pl.DataFrame) -> Facts:
+    """The masked table, its groups, its means, and the records that the nearest original tells."""
+    from celosia.assess.linkage import align, distance_linkage  # noqa: PLC0415 - heavy
+    from celosia.studio.learn.published_tables import classes_of  # noqa: PLC0415
+
+    linked = distance_linkage(align(people, masked, list(AMOUNTS)))
+    return {
+        "rows": [tuple(_short(value) for value in row) for row in masked.iter_rows()],
+        "classes": classes_of(masked, AMOUNTS),
+        "right": [row for row, chance in enumerate(linked.chances) if chance == 1],
+        "share": linked.share,
+        "nearest": [int(each) for each in linked.nearest],
+        "means": [(_mean(people[name]), _mean(masked[name])) for name in AMOUNTS],
+        "spreads": [(_spread(people[name]), _spread(masked[name])) for name in AMOUNTS],
+    }
+
+
+def _short(value: Any) -> Any:
+    return round(value, 2) if isinstance(value, float) else value
+
+
+def _mean(column: pl.Series) -> float:
+    return float(column.cast(float).to_numpy().mean())
+
+
+def _spread(column: pl.Series) -> float:
+    return float(column.cast(float).to_numpy().std(ddof=1))
+
+
+def example(facts: Facts) -> tuple[Part, ...]:
+    """Nine patients, and their ages and salaries averaged in groups of three."""
+    groups = facts["settings"][key((0, 1))]
+    return (
+        table(
+            facts["columns"],
+            facts["rows"],
+            classes=groups["classes"],
+            caption=_("The private table; colours show who is alike in age and salary."),
+        ),
+        table(
+            facts["columns"],
+            groups["rows"],
+            classes=groups["classes"],
+            caption=_("Microaggregated with k = 3: each amount is the average of its group."),
+        ),
+    )
+
+
+def stories(facts: Facts) -> tuple[Story, ...]:
+    """Records with a little noise are linked by their distance."""
+    weak = facts["settings"][key((1, 0))]
+    columns, rows = facts["columns"], facts["rows"]
+    age, salary, problem = rows[TARGET]
+    return (
+        Story(
+            title=_("Linkage by distance"),
+            steps=(
+                Step(
+                    title=_("What is published"),
+                    text=_(
+                        "Ages and salaries have a little noise, a tenth of their spread. No value "
+                        "need be true any more."
+                    ),
+                    parts=(table(columns, weak["rows"]),),
+                ),
+                Step(
+                    title=_("What the attacker knows"),
+                    text=_(
+                        "A colleague is {age} and earns {salary} thousand; she knows both exactly.",
+                        age=age,
+                        salary=salary,
+                    ),
+                    parts=(table(columns, weak["rows"]),),
+                ),
+                Step(
+                    title=_("She takes the nearest record"),
+                    text=_("One record is far nearer than the others: noise moved it too little."),
+                    parts=(narrowed(columns, weak["rows"], [TARGET]),),
+                ),
+                Step(
+                    title=_("What she learns"),
+                    text=n_(
+                        "Linked like that, {count} of 9 records finds its owner.",
+                        "Linked like that, {count} of 9 records find their owners.",
+                        len(weak["right"]),
+                    ),
+                    parts=(narrowed(columns, weak["rows"], weak["right"]),),
+                    learnt=_("Her colleague has {disease}.", disease=_(problem)),
+                ),
+            ),
+        ),
+    )
+
+
+def controls() -> tuple[Control, ...]:
+    """The way, and how strong."""
+    return (
+        Control(
+            name="way",
+            label=_("Method"),
+            values=WAYS,
+            choices=(_("averages of groups (MDAV)"), _("noise")),
+            slides=False,
+        ),
+        Control(
+            name="strength",
+            label=_("Strength: records in a group, or noise in standard deviations"),
+            values=("weak", "medium", "strong"),
+            choices=tuple(
+                _("{k} or {noise}", k=k, noise=short(noise))
+                for k, noise in zip(KS, NOISE, strict=True)
+            ),
+            first=1,
+        ),
+    )
+
+
+def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+    """The masked table, what is kept, and who is linked."""
+    found = facts["settings"][key(chosen)]
+    groups = WAYS[chosen[0]] == "groups"
+    measures = table(
+        ("", _("before"), _("after")),
+        [
+            (_("average age (years)"), *(_value_text(each) for each in found["means"][0])),
+            (_("average salary (thousand)"), *(_value_text(each) for each in found["means"][1])),
+            (_("spread of age (years)"), *(_value_text(each) for each in found["spreads"][0])),
+            (
+                _("spread of salary (thousand)"),
+                *(_value_text(each) for each in found["spreads"][1]),
+            ),
+        ],
+        caption=_("What a study gets: averages and standard deviations."),
+    )
+    text = (
+        _("Groups keep averages exactly and lose spread; nobody is alone with an age and salary.")
+        if groups
+        else _("Noise keeps single records useful, and single records in danger.")
+    )
+    return View(
+        text=text,
+        figures=(
+            (
+                _("Linked"),
+                percent(found["share"], 0),
+                _("of the records find their owners by the nearest age and salary"),
+            ),
+        ),
+        parts=(
+            table(
+                facts["columns"],
+                found["rows"],
+                classes=found["classes"] if groups else None,
+                marked=[] if groups else found["right"],
+                caption=_("The masked table.")
+                if groups
+                else _("The masked table; records that find their owners are marked."),
+            ),
+            measures,
+        ),
+    )
+
+
+def _value_text(value: float) -> str:
+    return number(value, 2)
+
+
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

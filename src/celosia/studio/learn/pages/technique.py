@@ -1,0 +1,124 @@
+"""Learn: one technique, its example, the attack that breaks it, what repairs it, and a try."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from nicegui import ui
+from starlette.requests import Request
+
+from celosia.studio.language import _, text_of
+from celosia.studio.learn import jobs
+from celosia.studio.learn.pages.parts import Address, LiveView, Stepper, show_parts
+from celosia.studio.learn.parts import Facts, Lesson
+from celosia.studio.learn.techniques import (
+    Technique,
+    lesson_of,
+    technique_of,
+    techniques,
+)
+from celosia.studio.runtime import studio
+from celosia.studio.shell import page, visitor
+from celosia.studio.widgets.job_progress import follow, start
+
+SECTIONS = 4
+"""Headings of every text: definition, why it breaks, what repairs it, sources."""
+
+_computed: dict[str, Facts] = {}
+"""What workers have computed: the same for all visitors and languages, and small."""
+
+
+@page("/learn/{technique}", "Learn", door="/learn")
+def technique_page(request: Request, technique: str) -> None:
+    """The page of one technique."""
+    subject = technique_of(technique)
+    lesson = lesson_of(subject)
+    ui.page_title(f"{subject.name} · Celosía")
+    ui.link(_("All techniques"), "/learn").classes("celosia-quiet")
+    ui.label(subject.name).classes("celosia-h1").props("role=heading aria-level=1")
+    ui.label(f"{subject.years} · {subject.sentence}").classes("celosia-lead")
+    definition, breaks, repairs, sources = sections(text_of(subject.text))
+    ui.markdown(definition).classes("celosia-text")
+    _heading(_("A worked example"))
+    example = ui.element("div")
+    ui.markdown(breaks).classes("celosia-text")
+    attack = ui.element("div")
+    _heading(_("Try it yourself"))
+    live = ui.element("div")
+    ui.markdown(repairs).classes("celosia-text")
+    _onwards(subject)
+    ui.markdown(sources).classes("celosia-text celosia-quiet")
+    address = Address(f"/learn/{subject.slug}", dict(request.query_params))
+
+    def draw(facts: Facts) -> None:
+        _computed[subject.slug] = facts
+        _draw(lesson, facts, (example, attack, live), address)
+
+    if subject.slug in _computed:
+        draw(_computed[subject.slug])
+    else:
+        _compute(subject, example, draw)
+
+
+def sections(text: str) -> list[str]:
+    r"""The parts of a text, each from its heading on.
+
+    >>> sections("## A\nx\n## B\ny\n## C\n## D\nz")
+    ['## A\nx\n', '## B\ny\n', '## C\n', '## D\nz']
+    """
+    parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    return [part for part in parts if part.strip()][:SECTIONS]
+
+
+def _heading(text: str) -> None:
+    ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
+
+
+def _compute(subject: Technique, place: ui.element, draw: Any) -> None:
+    """Have a worker compute the lesson, or follow the one that does so already."""
+    address = f"/learn/{subject.slug}"
+    running = next(
+        (
+            job
+            for job in studio().jobs.of(visitor().token)
+            if job.address == address and not job.over
+        ),
+        None,
+    )
+    with place:
+        if running is not None:
+            follow(running, on_done=draw)
+        else:
+            start(
+                _("Example: {name}", name=subject.name),
+                jobs.lesson,
+                on_done=draw,
+                address=address,
+                technique=subject.slug,
+            )
+
+
+def _draw(
+    lesson: Lesson,
+    facts: Facts,
+    places: tuple[ui.element, ui.element, ui.element],
+    address: Address,
+) -> None:
+    example, attack, live = places
+    with example:
+        show_parts(lesson.example(facts))
+    with attack:
+        Stepper(lesson.stories(facts), address)
+    with live:
+        LiveView(lesson.controls(), lambda chosen: lesson.view(facts, chosen), address)
+
+
+def _onwards(subject: Technique) -> None:
+    """Links to the technique that comes next, and to the door that does this one in earnest."""
+    following = next((each for each in techniques() if each.slug == subject.following), None)
+    with ui.row().classes("celosia-onwards"):
+        if following is not None:
+            ui.link(_("Next: {name}", name=following.name), f"/learn/{following.slug}")
+        ui.link(_("Do it with your own data"), subject.door)
+        ui.link(_("Glossary"), "/learn/glossary")

@@ -1,0 +1,189 @@
+"""Synthetic data: rows drawn from a model of a census, and real people who come back in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from celosia.core.progress import Progress
+from celosia.core.progress import Step as Stage
+from celosia.studio.language import _, n_, number, percent
+from celosia.studio.learn.parts import (
+    Bars,
+    Control,
+    Facts,
+    Lesson,
+    Part,
+    Step,
+    Story,
+    View,
+    key,
+    narrowed,
+    table,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PEOPLE = 400
+COLUMNS = ("sex", "age", "marital-status", "education")
+LEAVES = (1, 5, 20, 50)
+"""Real records behind each draw: the least a leaf of the trees may hold."""
+DECADES = tuple(range(10, 100, 10))
+SHOWN = 6
+SEED = 1
+
+
+def compute(progress: Progress) -> Facts:
+    """A synthetic census for each size of leaves, and who is repeated in it."""
+    from celosia.core.randomness import Seeded  # noqa: PLC0415
+    from celosia.datasets import census  # noqa: PLC0415 - heavy
+    from celosia.tables.synthesis import Trees  # noqa: PLC0415
+
+    people = census(PEOPLE).select(COLUMNS)
+    found: Facts = {
+        "real": people.head(SHOWN).rows(),
+        "decades": _decades(people),
+        "settings": {},
+    }
+    for place, leaf in enumerate(LEAVES):
+        progress(Stage("Drawing artificial people", place, len(LEAVES)))
+        made = Trees(leaf=leaf).apply(people, list(COLUMNS), rng=Seeded(SEED)).frame
+        found["settings"][key((place,))] = _measured(people, made)
+    return found
+
+
+def _measured(people: pl.DataFrame, made: pl.DataFrame) -> Facts:
+    import polars as pl  # noqa: PLC0415
+
+    from celosia.assess.linkage import replicated_uniques  # noqa: PLC0415 - heavy
+
+    again = replicated_uniques(people, made)
+    known = list(COLUMNS[:-1])
+    # Alone with what the attacker knows, and told one thing only by the artificial table.
+    alone = people.filter(people.select(known).is_unique())
+    repeated = made.join(alone, on=list(COLUMNS), how="semi")
+    text = made.unique().group_by(known).len().filter(pl.col("len") == 1)
+    clear = repeated.join(text, on=known, how="semi", maintain_order="left")
+    return {
+        "rows": made.head(SHOWN).rows(),
+        "decades": _decades(made),
+        "uniques": again.uniques,
+        "repeated": again.repeated,
+        "one": list(clear.row(0)) if clear.height else None,
+    }
+
+
+def _decades(frame: pl.DataFrame) -> list[int]:
+    ages = frame["age"].to_list()
+    return [sum(low <= age < low + 10 for age in ages) for low in DECADES]
+
+
+def example(facts: Facts) -> tuple[Part, ...]:
+    """Some real rows and some made ones."""
+    return (
+        table(COLUMNS, facts["real"], caption=_("The first people of a census of 400.")),
+        table(
+            COLUMNS,
+            facts["settings"][key((1,))]["rows"],
+            caption=_("The first of 400 artificial people, drawn from trees fitted to the census."),
+        ),
+    )
+
+
+def stories(facts: Facts) -> tuple[Story, ...]:
+    """A real person in an artificial table."""
+    weak: dict[str, Any] = facts["settings"][key((0,))]
+    one = weak["one"]
+    others = [row for row in weak["rows"] if list(row) != one]
+    rows = [*others[: SHOWN - 1], one]
+    return (
+        Story(
+            title=_("A real person among artificial ones"),
+            steps=(
+                Step(
+                    title=_("What is published"),
+                    text=_(
+                        "An artificial census. The model behind it was allowed to learn single "
+                        "people by heart: a leaf may hold one record."
+                    ),
+                    parts=(table(COLUMNS, rows, caption=_("Some rows of the artificial table.")),),
+                ),
+                Step(
+                    title=_("What the attacker knows"),
+                    text=_("A neighbour: sex, age and marital status, which nobody else shares."),
+                    parts=(narrowed(COLUMNS, rows, [len(rows) - 1]),),
+                ),
+                Step(
+                    title=_("What she learns"),
+                    text=n_(
+                        "{count} real person who was alone with these values is in the artificial "
+                        "table, as is.",
+                        "{count} real people who were alone with these values are in the "
+                        "artificial table, as they are.",
+                        weak["repeated"],
+                    ),
+                    parts=(narrowed(COLUMNS, rows, [len(rows) - 1]),),
+                    learnt=_("The row of the neighbour is there, with the education as well."),
+                ),
+            ),
+        ),
+    )
+
+
+def controls() -> tuple[Control, ...]:
+    """How many real records a leaf must hold."""
+    return (
+        Control(
+            name="leaf",
+            label=_("Real records behind each draw, at least"),
+            values=LEAVES,
+            choices=tuple(map(str, LEAVES)),
+            first=1,
+        ),
+    )
+
+
+def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+    """The ages of real and artificial people, and who is repeated."""
+    found = facts["settings"][key(chosen)]
+    share = found["repeated"] / found["uniques"] if found["uniques"] else 0.0
+    return View(
+        text=_(
+            "Larger leaves repeat fewer people, but still some: without noise there is no promise. "
+            "A simulation with a fixed seed."
+        ),
+        figures=(
+            (
+                _("Repeated"),
+                _(
+                    "{count} of {total}",
+                    count=number(found["repeated"]),
+                    total=number(found["uniques"]),
+                ),
+                _(
+                    "people alone in the real table who are in the artificial one, {share}; some "
+                    "by chance",
+                    share=percent(share, 0),
+                ),
+            ),
+        ),
+        parts=(
+            Bars(
+                categories=tuple(f"{low}-{low + 9}" for low in DECADES),
+                series=(
+                    (_("real people"), tuple(map(float, facts["decades"]))),
+                    (_("artificial people"), tuple(map(float, found["decades"]))),
+                ),
+                description=_(
+                    "Ages of 400 real and 400 artificial people by decade: the two rows of bars "
+                    "are nearly alike."
+                ),
+                x=_("age (years)"),
+                y=_("people"),
+            ),
+            table(COLUMNS, found["rows"], caption=_("The first artificial people.")),
+        ),
+    )
+
+
+LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

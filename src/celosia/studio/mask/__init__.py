@@ -1,0 +1,1 @@
+"""Masking a table: its model, its figures, its jobs and its pages."""

@@ -1,0 +1,159 @@
+"""The result of a recipe: both tables, what risk is left, what was lost, files and text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from nicegui import run, ui
+
+from celosia.studio.language import _, n_, number
+from celosia.studio.mask import figures as mask_figures
+from celosia.studio.mask import model
+from celosia.studio.mask.pages import charts
+from celosia.studio.mask.pages.steps import MaskWorkbench
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.method_form import (
+    downloads,
+    figures,
+    heading,
+    lead,
+    notice,
+    promise,
+    quiet,
+)
+from celosia.studio.widgets.table import html_table
+
+SIZE = 12
+"""Rows on a page of both tables."""
+
+
+async def show(workbench: MaskWorkbench) -> None:
+    """Everything about the last run of the recipe."""
+    result = workbench.work.load("result")
+    if result is None:
+        lead(_("There is no result yet."))
+        ui.link(_("Go to the recipe and run it"), f"/mask/{workbench.work.id}?step=recipe")
+        return
+    lead(
+        n_(
+            "{count} masked record. The figures compare it with the original: they are for you, "
+            "not to be published.",
+            "{count} masked records. The figures compare them with the originals: they are for "
+            "you, not to be published.",
+            result["rows"],
+        )
+    )
+    if not workbench.state["steps"] or result["touched"] != _touched(workbench):
+        quiet(_("The recipe has changed since: run it again to see what that does."))
+    heading(_("Risk that is left"))
+    figures(mask_figures.risk_figures(result))
+    heading(_("Loss"))
+    lost = mask_figures.loss_figures(result)
+    if lost:
+        figures(lost)
+    else:
+        quiet(_("No column of both tables can be compared."))
+    promise(result["guarantee"], simulation=result["simulation"])
+    heading(_("Before and after"))
+    sides = await run.io_bound(both_sides, workbench.work.folder, ("before", "after"))
+    if result["aligned"]:
+        quiet(
+            _(
+                "The same people on both sides, so that you can compare; in the released file the "
+                "rows are shuffled."
+            )
+        )
+    else:
+        notice(_("The released rows are a selection: the two sides do not show the same people."))
+    if sides is not None:  # None where the studio is closing
+        side_by_side(*sides, (_("Original"), _("Masked")))
+    heading(_("Distributions"))
+    quiet(_("Broad bars are the original, narrow ones the masked table."))
+    charts.distributions(result["distributions"], (_("original"), _("masked")))
+    if result["correlations"] is not None:
+        heading(_("Drift of correlations"))
+        quiet(_("After less before, for each pair of columns of numbers: 0 where nothing changed."))
+        charts.correlations(result["correlations"])
+    _take(workbench, result)
+
+
+def _touched(workbench: MaskWorkbench) -> list[str]:
+    return list(
+        dict.fromkeys(name for step in workbench.state["steps"] for name in step["columns"])
+    )
+
+
+def both_sides(folder: Path, names: tuple[str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Some rows of both tables."""
+    return pl.read_parquet(folder / f"{names[0]}.parquet"), pl.read_parquet(
+        folder / f"{names[1]}.parquet"
+    )
+
+
+def side_by_side(before: pl.DataFrame, after: pl.DataFrame, names: tuple[str, str]) -> None:
+    """Two tables that turn their pages together."""
+    most = max(before.height, after.height)
+    with ui.element("div").classes("celosia-sides"):
+        boxes = [ui.html(sanitize=False), ui.html(sanitize=False)]
+    pages = max(1, -(-most // SIZE))
+
+    def turn(to: int) -> None:
+        begin = (to - 1) * SIZE
+        for box, frame, name in zip(boxes, (before, after), names, strict=True):
+            part = frame.slice(begin, SIZE)
+            rows = [_rounded(row) for row in part.iter_rows()]
+            caption = _(
+                "{name}: rows {first} to {last}",
+                name=name,
+                first=number(begin + 1),
+                last=number(begin + part.height),
+            )
+            # All cells are escaped by html_table.
+            box.set_content(html_table(part.columns, rows, caption=caption, plain=True))
+
+    if pages > 1:
+        turner = ui.pagination(
+            1, pages, direction_links=True, on_change=lambda event: turn(int(event.value))
+        )
+        turner.props("max-pages=7").props["aria-label"] = _("Page of both tables")
+    turn(1)
+
+
+def _rounded(row: tuple[Any, ...]) -> list[Any]:
+    return [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
+
+
+def _take(workbench: MaskWorkbench, result: dict[str, Any]) -> None:
+    heading(_("Download"))
+    downloads(
+        workbench.work.id,
+        [
+            ("masked.csv", "table_view", _("Masked data"), _("CSV, to be published")),
+            (
+                "masked-certificate.json",
+                "verified",
+                _("Certificate"),
+                _("what was done and is promised; beside the data call it masked.csv.cert.json"),
+            ),
+            (
+                "masked-report.html",
+                "description",
+                _("Report"),
+                _("all measures, for those who may see the original"),
+            ),
+            ("recipe.toml", "receipt_long", _("Recipe"), _("roles and steps, to do it again")),
+            (
+                "data.parquet",
+                "lock",
+                _("Original data"),
+                _("what you brought; keep it to yourself"),
+            ),
+        ],
+    )
+    heading(_("The same elsewhere"))
+    quiet(_("Put recipe.toml beside the table first. Draws are new each time unless seeded."))
+    texts = model.code(str(workbench.state["name"]), workbench.state["sample"], seed=result["seed"])
+    recipe = workbench.work.path("recipe.toml").read_text("utf-8")
+    show_code([*((_(name), text) for name, text in texts), (_("Recipe (TOML)"), recipe)])

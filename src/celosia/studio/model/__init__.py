@@ -1,1 +1,0 @@
-"""What the pages compute, free of any toolkit."""

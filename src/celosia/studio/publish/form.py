@@ -1,0 +1,250 @@
+"""What a visitor has chosen for a table: plain values, kept as JSON in the folder of the work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.studio.visitors import Work
+    from celosia.tables import Model, Schema
+    from celosia.tables.metrics import Metric
+    from celosia.tables.options import PublishOptions
+
+DATA = "data.parquet"
+"""Where the table lies in the work."""
+POPULATION = "population.parquet"
+"""Where the population lies that the table is a sample of, if there is one."""
+SAVED = "form"
+"""The name under which a work keeps the form."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnForm:
+    """One column: what it holds, and what the visitor says it means."""
+
+    name: str
+    kind: str
+    """`text`, `integer`, `decimal`, `date`, `time` or `boolean`."""
+    role: str = "insensitive"
+    """As `celosia.tables.Role` writes it."""
+    hierarchy: Mapping[str, Any] | None = None
+    """As a schema file writes it under `[columns.NAME.hierarchy]`; None is automatic."""
+    missing: str = "refuse"
+    """What an empty cell is: `refuse`, `value` or `suppress`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishForm:
+    """All that a visitor has chosen; the data itself lies beside it as a file.
+
+    >>> age = ColumnForm(name="age", kind="integer", role="quasi-identifier")
+    >>> chosen = PublishForm(file="people.csv", rows=9, columns=(age,))
+    >>> PublishForm.from_dict(chosen.as_dict()) == chosen
+    True
+    """
+
+    file: str
+    """What the visitor called the file: a text to show, never to open."""
+    rows: int
+    columns: tuple[ColumnForm, ...]
+    sample: str | None = None
+    """The name of the data set, where it is one of ours."""
+    models: tuple[Mapping[str, Any], ...] = ({"model": "k-anonymity", "k": 5},)
+    """As `Model.as_dict()` writes them."""
+    suppression: float = 0.05
+    metric: str = "loss"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """By column name; only for metrics that have weights."""
+    method: str = "lattice"
+    local: bool = False
+    levels: Mapping[str, int] | None = None
+    """By column name, where the visitor has taken a solution; None lets the search decide."""
+    time_limit: float | None = None
+    population: str | None = None
+    """What the visitor called the population's file, if there is one."""
+    keep_order: bool = False
+    drop_suppressed: bool = False
+
+    @classmethod
+    def load(cls, work: Work) -> PublishForm:
+        """The choices of a work.
+
+        Raises:
+            InputError: CEL-W050, its file has not been read (yet).
+        """
+        found = work.load(SAVED)
+        if found is None:
+            raise InputError(
+                "CEL-W050",
+                "no table has been read for this piece of work.",
+                why="The file was refused, or it is still being read.",
+                fix="Go back to Publish, and choose a sample or a file.",
+            )
+        return cls.from_dict(found)
+
+    def save(self, work: Work) -> None:
+        """Keep the choices in the work."""
+        work.save(SAVED, self.as_dict())
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> PublishForm:
+        """The choices behind `as_dict()`."""
+        columns = tuple(ColumnForm(**each) for each in values["columns"])
+        known = {each.name for each in fields(cls)}
+        rest = {key: value for key, value in values.items() if key in known}
+        return cls(**(rest | {"columns": columns, "models": tuple(values["models"])}))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {
+            "columns": [asdict(each) for each in self.columns],
+            "models": [dict(each) for each in self.models],
+        }
+
+    def __str__(self) -> str:
+        quasi = len(self.named("quasi-identifier"))
+        return f"{self.file}: {self.rows:,} rows, {quasi} quasi-identifiers"
+
+    def named(self, role: str) -> tuple[str, ...]:
+        """The names of the columns with a role."""
+        return tuple(each.name for each in self.columns if each.role == role)
+
+    def column(self, name: str) -> ColumnForm:
+        """A column by its name.
+
+        Raises:
+            InputError: CEL-W051, there is none.
+        """
+        found = next((each for each in self.columns if each.name == name), None)
+        if found is None:
+            raise InputError(
+                "CEL-W051",
+                "the table has no column of that name.",
+                why="It may be the name of a column of another table.",
+                fix="Choose one of the columns that are listed.",
+            )
+        return found
+
+    def with_column(self, name: str, **changes: Any) -> Self:
+        """The same with something else about one column.
+
+        Levels that were taken from a search say nothing about other columns, so they go.
+        """
+        changed = replace(self.column(name), **changes)
+        columns = tuple(changed if each.name == name else each for each in self.columns)
+        quasi = {each.name for each in columns if each.role == "quasi-identifier"}
+        weights = {key: value for key, value in self.weights.items() if key in quasi}
+        return replace(self, columns=columns, levels=None, weights=weights)
+
+    def with_options(self, **changes: Any) -> Self:
+        """The same with other models or settings; levels go unless they are what is changed."""
+        return replace(self, **({"levels": None} | changes))
+
+
+def schema(form: PublishForm) -> Schema:
+    """The roles and hierarchies as a schema.
+
+    Raises:
+        InputError: what the schema or a hierarchy says of a bad parameter.
+    """
+    from celosia.tables import Schema  # noqa: PLC0415 - Polars comes with it
+
+    return Schema.from_table(schema_table(form), folder=Path())
+
+
+def schema_table(form: PublishForm) -> dict[str, Any]:
+    """The schema as the parsed content of a schema file; refuses what names a file.
+
+    Raises:
+        InputError: CEL-W052, a hierarchy names a file of this machine.
+    """
+    columns: dict[str, Any] = {}
+    for column in form.columns:
+        entry: dict[str, Any] = {"role": column.role}
+        if column.kind in TYPES:
+            entry["type"] = TYPES[column.kind]
+        if column.role in ("quasi-identifier", "sensitive") and column.hierarchy is not None:
+            if "file" in column.hierarchy:
+                raise InputError(
+                    "CEL-W052",
+                    f"column '{column.name}': a hierarchy here cannot be a file.",
+                    why="The files of this machine are not for visitors to name.",
+                    fix="Import the file's content in the step Hierarchies.",
+                )
+            entry["hierarchy"] = dict(column.hierarchy)
+        if column.missing != "refuse":
+            entry["missing"] = column.missing
+        columns[column.name] = entry
+    return {"columns": columns}
+
+
+TYPES = {"text": "string", "integer": "integer", "decimal": "decimal", "date": "date"}
+"""How a schema file calls the kinds that text can be read as."""
+
+
+def models(form: PublishForm) -> list[Model]:
+    """The privacy models.
+
+    Raises:
+        InputError: what a model says of a parameter out of range.
+    """
+    from celosia.tables.models.notation import model_from_dict  # noqa: PLC0415
+
+    return [model_from_dict(each) for each in form.models]
+
+
+def metric(form: PublishForm) -> Metric:
+    """What is to be kept least, with its weights."""
+    from celosia.tables.metrics import METRICS  # noqa: PLC0415
+
+    if form.metric not in METRICS:
+        raise InputError(
+            "CEL-P060",
+            f"there is no metric {form.metric!r}.",
+            fix=f"Use one of: {', '.join(METRICS)}.",
+        )
+    made: Any = METRICS[form.metric]
+    plain: Metric = made()
+    if not form.weights or not hasattr(plain, "weights"):
+        return plain
+    weighted: Metric = made(weights=dict(form.weights))
+    return weighted
+
+
+def arguments(form: PublishForm) -> dict[str, Any]:
+    """The keywords of `celosia.tables.publish` besides data, schema, models and population."""
+    return {
+        "suppression": form.suppression,
+        "metric": metric(form),
+        "method": form.method,
+        "local": form.local,
+        "levels": None if form.levels is None else dict(form.levels),
+        "time_limit": form.time_limit,
+        "keep_order": form.keep_order,
+        "drop_suppressed": form.drop_suppressed,
+    }
+
+
+def publish_options(form: PublishForm) -> PublishOptions:
+    """All choices checked together, as `publish` checks them before it looks at the data.
+
+    Raises:
+        InputError: what does not go together, and why.
+    """
+    from celosia.tables.model_resolution import check_schema  # noqa: PLC0415
+    from celosia.tables.options import PublishOptions  # noqa: PLC0415
+
+    roles = schema(form)
+    check_schema(roles)
+    return PublishOptions.of(
+        models(form),
+        roles,
+        has_population=form.population is not None,
+        rng=None,
+        **arguments(form),
+    )

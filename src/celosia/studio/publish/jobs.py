@@ -1,0 +1,162 @@
+"""Jobs of the door Publish: release a table, try all solutions, measure, write what is taken."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import polars as pl
+
+from celosia import tables
+from celosia.core.errors import Cancelled, CelosiaError
+from celosia.core.files import replacing
+from celosia.core.progress import Step
+from celosia.studio.publish import code, results, results_solutions, results_table
+from celosia.studio.publish import form as chosen
+from celosia.studio.publish.form import PublishForm
+from celosia.studio.worker import JobProgress
+
+SECONDS = 60.0
+"""How long solutions are tried; after that those found so far are shown."""
+KEPT = (
+    "release.csv",
+    "release.csv.cert.json",
+    "release.parquet",
+    "release.parquet.cert.json",
+    "report.html",
+    "schema.toml",
+    "publish.py",
+    "publish.sh",
+)
+"""What the archive holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """One table, what is wanted of it, and where all of it lies."""
+
+    progress: JobProgress
+    place: Path
+    wanted: PublishForm
+    frame: pl.DataFrame
+    people: pl.DataFrame | None
+
+    @classmethod
+    def read(cls, progress: JobProgress, place: Path, wanted: PublishForm) -> _Task:
+        progress(Step("Reading the table", 0))
+        frame = pl.read_parquet(place / chosen.DATA)
+        people = None
+        if wanted.population is not None:
+            people = pl.read_parquet(place / chosen.POPULATION)
+        return cls(progress=progress, place=place, wanted=wanted, frame=frame, people=people)
+
+    def publish(self) -> tables.TableRelease:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the release carries them, and the page shows them
+            return tables.publish(
+                self.frame,
+                chosen.schema(self.wanted),
+                chosen.models(self.wanted),
+                population=self.people,
+                progress=self.progress,
+                **chosen.arguments(self.wanted),
+            )
+
+
+def run(
+    progress: JobProgress, *, folder: str, form: dict[str, Any], seconds: float = SECONDS
+) -> dict[str, Any]:
+    """Publish as chosen, try all other solutions, measure both sides, and write it all down."""
+    place = Path(folder)
+    for name in (results.FILE, results_solutions.FILE):
+        (place / name).unlink(missing_ok=True)
+    task = _Task.read(progress, place, PublishForm.from_dict(form))
+    release = task.publish()
+    _write_json(place / results_solutions.FILE, _explored(task, release, seconds))
+    return _written(task, release)
+
+
+def apply(
+    progress: JobProgress, *, folder: str, form: dict[str, Any], levels: dict[str, int]
+) -> dict[str, Any]:
+    """Publish at levels that the visitor took from the solutions; these stay as they are."""
+    wanted = replace(
+        PublishForm.from_dict(form), levels=levels, method="lattice", local=False, time_limit=None
+    )
+    task = _Task.read(progress, Path(folder), wanted)
+    return _written(task, task.publish())
+
+
+def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict[str, Any]:
+    """All solutions of the lattice; none where only finer recoding meets the models."""
+    try:
+        found = tables.explore(
+            task.frame,
+            chosen.schema(task.wanted),
+            chosen.models(task.wanted),
+            suppression=task.wanted.suppression,
+            metric=chosen.metric(task.wanted),
+            time_limit=seconds,
+            population=task.people,
+            progress=task.progress,
+        )
+    except CelosiaError as error:
+        if error.code not in ("CEL-P001", "CEL-P003"):
+            raise
+        found = None
+    return results_solutions.facts(found, release.solution, metric=task.wanted.metric)
+
+
+def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
+    place, wanted, frame = task.place, task.wanted, task.frame
+    aligned = _aligned(task, release)
+    task.progress(Step("Measuring risk and use", 0))
+    facts = results.measured(frame, release, wanted, people=task.people, progress=task.progress)
+    task.progress(Step("Writing the files", 0))
+    (place / results.FILE).unlink(missing_ok=True)  # cancelled half-way, there are no results
+    results_table.write_sides(place, frame, release.data, aligned, wanted)
+    release.save(place / "release.csv")
+    release.save(place / "release.parquet")
+    release.report(place / "report.html")
+    # The studio hands out names with up to two suffixes.
+    shutil.copyfile(place / "release.csv.cert.json", place / "certificate.json")
+    (place / "schema.toml").write_text(code.schema_text(wanted), "utf-8")
+    (place / "publish.py").write_text(code.python_text(wanted), "utf-8")
+    (place / "publish.sh").write_text(code.command_text(wanted) + "\n", "utf-8")
+    with (
+        replacing(place / "release.zip") as draft,
+        ZipFile(draft, "w", compression=ZIP_DEFLATED) as archive,
+    ):
+        for name in KEPT:
+            archive.write(place / name, name)
+    _write_json(place / results.FILE, facts)  # last: it says that all the rest is there
+    return {"rows": release.solution.rows, "suppressed": release.solution.suppressed}
+
+
+def _aligned(task: _Task, release: tables.TableRelease) -> pl.DataFrame | None:
+    """The same release in the order of the table, to say which class each record went to.
+
+    Only the owner of the table sees it, and it is written only beside the table.
+    """
+    wanted, levels = task.wanted, release.solution.levels
+    again = replace(wanted, keep_order=True, drop_suppressed=False)
+    if not wanted.local and wanted.method == "lattice" and None not in levels:
+        names = [column.name for column in release.solution.columns]
+        fixed = {name: int(level or 0) for name, level in zip(names, levels, strict=True)}
+        again = replace(again, levels=fixed, time_limit=None)
+    try:
+        return replace(task, wanted=again).publish().data
+    except CelosiaError as error:
+        if isinstance(error, Cancelled):
+            raise
+        return None  # a release may hold only because its suppressed records are dropped
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with replacing(path) as draft:
+        draft.write_text(json.dumps(value, ensure_ascii=False, allow_nan=False), "utf-8")

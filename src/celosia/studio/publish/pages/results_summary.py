@@ -1,0 +1,193 @@
+"""The summary: what is promised in words, the figures that matter, and what to know before use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _, n_, number, percent
+from celosia.studio.publish import model_kinds
+from celosia.studio.publish.pages.results_parts import (
+    Results,
+    figures,
+    heading,
+    keep,
+    level_text,
+    metric_name,
+    quiet,
+)
+from celosia.studio.publish.results_tray import Candidate
+from celosia.studio.widgets.table import show_table
+
+
+def show(found: Results) -> None:
+    """Promise, key figures, columns and warnings."""
+    facts = found.facts
+    with ui.card().classes("w-full celosia-tight"):
+        heading(_("The guarantee"), 2)
+        for model in facts["form"]["models"]:
+            ui.label(model_kinds.promise(model))
+        named = {model["model"] for model in facts["form"]["models"]}
+        quiet(model_kinds.caveat(named))
+        quiet(
+            _(
+                "This holds if each person has at most one record, and if of what the table holds "
+                "an attacker knows only: {columns}.",
+                columns=", ".join(column["name"] for column in facts["solution"]["columns"]),
+            )
+        )
+    _warnings(facts)
+    heading(_("Key figures"), 2)
+    figures(_figures(found))
+    heading(_("What became of each column"), 2)
+    _columns(found)
+    ui.button(
+        _("Add to the comparison"),
+        icon="playlist_add",
+        on_click=lambda: keep(found, Candidate.of_release(facts)),
+    ).props("outline").classes("q-mt-md")
+
+
+def _figures(found: Results) -> list[tuple[str, str, str]]:
+    facts = found.facts
+    solution, risk, before = facts["solution"], facts["risk"], facts["risk_before"]
+    listed = [
+        (
+            _("Loss"),
+            percent(solution["loss"]),
+            _("of the information; 0 % is the raw table, 100 % hides everything"),
+        ),
+        (
+            _("Suppressed"),
+            n_("{count} record", "{count} records", solution["suppressed"]),
+            _(
+                "{share} of {rows}; up to {limit} were allowed",
+                share=percent(solution["suppressed"] / solution["rows"]),
+                rows=number(solution["rows"]),
+                limit=percent(facts["form"]["suppression"]),
+            ),
+        ),
+        (
+            _("Classes"),
+            number(risk["classes"]),
+            _("equivalence classes; {count} before", count=number(before["classes"])),
+        ),
+        (
+            _("Smallest class"),
+            n_("{count} record", "{count} records", risk["smallest"]),
+            _(
+                "{before} before; the models ask for {least}",
+                before=number(before["smallest"]),
+                least=number(solution["smallest_allowed"]),
+            ),
+        ),
+        (
+            _("Average risk"),
+            percent(risk["average"], 2),
+            _(
+                "chance to pick the right record of a random person; {before} before",
+                before=percent(before["average"], 2),
+            ),
+        ),
+        (
+            _("Highest risk"),
+            percent(risk["maximum"], 2),
+            _(
+                "the same for the most exposed person; {before} before",
+                before=percent(before["maximum"], 2),
+            ),
+        ),
+        (
+            _("Records at risk"),
+            percent(risk["at_risk"], 2),
+            _(
+                "are in classes so small that the chance is above {threshold}; {before} before",
+                threshold=percent(risk["threshold"], 0),
+                before=percent(before["at_risk"], 2),
+            ),
+        ),
+    ]
+    if solution["metric"] != "loss":
+        listed.insert(
+            1,
+            (
+                metric_name(solution["metric"]),
+                percent(solution["score"]),
+                _("the metric that the search minimised, from 0 % to 100 %"),
+            ),
+        )
+    return listed
+
+
+def _columns(found: Results) -> None:
+    solution = found.facts["solution"]
+    show_table(
+        [_("column"), _("what is shown of it"), _("loss")],
+        [
+            [
+                column["name"],
+                level_text(found, column["name"], column["level"], column["height"]),
+                percent(column["loss"]),
+            ]
+            for column in solution["columns"]
+        ],
+    )
+    if found.facts["identifiers"]:
+        quiet(
+            _(
+                "Removed, because they identify people: {columns}.",
+                columns=", ".join(found.facts["identifiers"]),
+            )
+        )
+    quiet(_how(found.facts))
+
+
+def _how(facts: Mapping[str, Any]) -> str:
+    solution = facts["solution"]
+    if solution["method"] != "lattice":
+        return _("Recoded by Mondrian: each class has ranges of its own.")
+    if facts["form"]["levels"] is not None:
+        return _("These levels were chosen by hand.")
+    if solution["rounds"] > 1:
+        return n_(
+            "Suppressed records were recoded again by themselves, in {count} round.",
+            "Suppressed records were recoded again by themselves, in {count} rounds.",
+            solution["rounds"],
+        )
+    if solution["exact"]:
+        return _("This is the best of all generalisations: the search has proved it.")
+    return _("This is the best generalisation that was found in time.")
+
+
+def _warnings(facts: Mapping[str, Any]) -> None:
+    for text in facts["warnings"]:
+        with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
+            ui.label(_("Please note")).classes("text-bold")
+            ui.label(warning(text, facts))
+
+
+def warning(text: str, facts: Mapping[str, Any]) -> str:
+    """A warning of the library in the language of the page."""
+    solution = facts["solution"]
+    if text.startswith("Only "):
+        return n_(
+            "Only {count} record is suppressed: whoever fits no class must be among them, a crowd "
+            "of fewer than {least}. Drop suppressed records to close this.",
+            "Only {count} records are suppressed: whoever fits no class must be among them, a "
+            "crowd of fewer than {least}. Drop suppressed records to close this.",
+            solution["suppressed"],
+            least=number(solution["smallest_allowed"]),
+        )
+    if text.startswith("Whoever fits no class"):
+        return _(
+            "Whoever fits no class must be among the suppressed records, and these as a class do "
+            "not meet all models. Drop suppressed records to close this."
+        )
+    if text.startswith("The rows are in their original order"):
+        return _(
+            "The rows are in their original order: another release of the same table in the same "
+            "order can be joined to this one row by row."
+        )
+    return text

@@ -1,0 +1,82 @@
+"""Take away: the data, its certificate, the report, the recipe, and the text that does the same."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from celosia.studio.language import _, number
+from celosia.studio.publish import code
+from celosia.studio.publish.form import PublishForm
+from celosia.studio.publish.pages.results_parts import Results, heading, lead, quiet
+from celosia.studio.widgets.code import show_code
+
+
+def show(found: Results) -> None:
+    """All files, and the code drawer."""
+    heading(_("Download the release"), 2)
+    lead(
+        _(
+            "The certificate says what is promised, how it was made and what the data file must "
+            "look like; keep it with the data."
+        )
+    )
+    with ui.element("div").classes("celosia-cards"):
+        for name, icon, title, text in _files():
+            _card(found, name, icon, title, text)
+    heading(_("The same elsewhere"), 2)
+    form = PublishForm.from_dict(found.facts["form"])
+    quiet(
+        _(
+            "These texts publish the same table in the same way. Put {schema} beside the table "
+            "first. Rows are shuffled anew each time, so files differ in their order.",
+            schema=code.SCHEMA_FILE,
+        )
+        if not form.keep_order
+        else _(
+            "These texts publish the same table in the same way. Put {schema} beside the table "
+            "first.",
+            schema=code.SCHEMA_FILE,
+        )
+    )
+    show_code(
+        [
+            (_("Command line"), code.command_text(form)),
+            (_("Python"), code.python_text(form)),
+            (_("Schema (TOML)"), code.schema_text(form)),
+        ]
+    )
+
+
+def _files() -> list[tuple[str, str, str, str]]:
+    return [
+        ("release.zip", "folder_zip", _("Everything"), _("all of these in one archive")),
+        ("release.csv", "table_view", _("Data, CSV"), _("opens in every program")),
+        ("release.parquet", "view_column", _("Data, Parquet"), _("small, with types")),
+        (
+            "certificate.json",
+            "verified",
+            _("Certificate"),
+            _("what is promised; beside the data call it release.csv.cert.json"),
+        ),
+        ("report.html", "description", _("Report"), _("one page for your files; prints well")),
+        ("schema.toml", "schema", _("Recipe: schema"), _("roles and hierarchies of the columns")),
+        ("publish.sh", "terminal", _("Recipe: command"), _("the command line below, as a file")),
+        ("publish.py", "code", _("Recipe: Python"), _("the Python below, as a file")),
+    ]
+
+
+def _card(found: Results, name: str, icon: str, title: str, text: str) -> None:
+    path = found.work.path(name)
+    if not path.is_file():
+        return
+    with ui.card().classes("celosia-tight"):
+        with ui.row().classes("items-center no-wrap"):
+            ui.icon(icon, size="1.6rem").props('aria-hidden="true"')
+            heading(title, 3)
+        quiet(text)
+        with ui.row().classes("items-center"):
+            link = ui.link(_("Download {name}", name=name), f"/files/{found.work.id}/{name}")
+            link.props["download"] = name
+            if name == "report.html":
+                ui.link(_("Read it here"), f"/files/{found.work.id}/{name}?show", new_tab=True)
+            quiet(_("{size} kB", size=number(max(1, path.stat().st_size // 1000))))

@@ -1,0 +1,271 @@
+"""The fields of a rule: intervals, masks, dates, orders and trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from celosia.core.errors import InputError
+from celosia.studio.language import _
+from celosia.studio.publish import rules
+from celosia.studio.publish.pages.exchange import exchange
+from celosia.studio.publish.pages.tree import edit_tree
+from celosia.tables.hierarchies.dates import LABELS
+
+if TYPE_CHECKING:
+    from celosia.studio.publish.pages.hierarchies import Editor
+
+
+def edit_rule(editor: Editor) -> None:
+    """Choose the kind of rule, fill in its fields, or bring it as a file."""
+    rule = dict(editor.column.hierarchy or {"kind": "automatic"})
+    kind = rule["kind"]
+
+    async def other_kind(event: Any) -> None:
+        made = await editor.ask("start", kind=event.value)
+        if made is not None:
+            await editor.choose(made, redraw=True)
+        else:
+            editor.draw_rule()
+
+    ui.select(_kinds(), value=kind, label=_("Kind of hierarchy"), on_change=other_kind).classes(
+        "w-full"
+    ).props('data-test="kind"')
+    fields: dict[str, Callable[[Editor, dict[str, Any]], None]] = {
+        "automatic": _automatic,
+        "intervals": _intervals,
+        "mask": _mask,
+        "dates": _dates,
+        "ordered": _ordered,
+        "tree": edit_tree,
+    }
+    if rules.has_no_groups(editor.column, rule, editor.facts["distinct"]):
+        ui.label(
+            _(
+                "Nothing in these values says which belong together, so each is kept or becomes *. "
+                "Groups of your own keep more detail, for example town, province, region: choose a "
+                "tree, or import a CSV file with a row for each value."
+            )
+        ).props('data-test="no-groups"')
+    fields[kind](editor, rule)
+    exchange(editor)
+
+
+def _kinds() -> dict[str, str]:
+    return {
+        "automatic": _("suggested by the values"),
+        "intervals": _("intervals: numbers in ranges"),
+        "mask": _("masks: codes hidden letter by letter"),
+        "dates": _("dates: months, years, decades"),
+        "ordered": _("an order: neighbours together"),
+        "tree": _("a tree: groups by hand"),
+    }
+
+
+def _automatic(editor: Editor, rule: dict[str, Any]) -> None:
+    ui.label(_("The rule is found by looking at the values when the table is published."))
+
+
+class _Form:
+    """Fields that make a rule: each change is tried, and what is wrong is said at the field."""
+
+    def __init__(self, editor: Editor, make: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        self._editor, self._make = editor, make
+        self._fields: dict[str, Any] = {}
+        self.fault: ui.label | None = None
+
+    def add(self, key: str, field: Any) -> Any:
+        self._fields[key] = field
+        field.on_value_change(self._changed)
+        return field.classes("w-full")
+
+    async def _changed(self) -> None:
+        values = {key: field.value for key, field in self._fields.items()}
+        try:
+            rule = self._make(values)
+        except InputError as error:
+            self._say(f"{error.what} {error.fix}")
+            return
+        except (TypeError, ValueError):
+            self._say(_("This cannot be read."))
+            return
+        self._say("")
+        await self._editor.choose(rule)
+
+    def _say(self, text: str) -> None:
+        if self.fault is not None:
+            self.fault.set_text(text)
+            self.fault.set_visibility(bool(text))
+
+    def end(self) -> None:
+        self.fault = ui.label().classes("text-negative").props('role="alert"')
+        self.fault.set_visibility(False)
+
+
+def _slow(field: ui.input | ui.number | ui.textarea) -> Any:
+    return field.props("debounce=400")
+
+
+def _intervals(editor: Editor, rule: dict[str, Any]) -> None:
+    form = _Form(editor, rules.intervals_rule)
+    by = form.add(
+        "by",
+        ui.toggle(
+            {"widths": _("equal widths"), "bounds": _("cut points")},
+            value="bounds" if rule.get("bounds") else "widths",
+        ),
+    )
+    cuts = "\n".join(rules.as_text(level) for level in rule.get("bounds", []))
+    with ui.element("div").classes("w-full").bind_visibility_from(by, "value", value="widths"):
+        form.add(
+            "widths",
+            _slow(
+                ui.input(
+                    _("Width of each level, such as 5, 10, 20"),
+                    value=rules.as_text(rule.get("widths")),
+                )
+            ),
+        ).props('data-test="widths"')
+        form.add("start", _slow(ui.number(_("The first begins at"), value=rule.get("start", 0))))
+    with ui.element("div").classes("w-full").bind_visibility_from(by, "value", value="bounds"):
+        form.add(
+            "bounds",
+            _slow(
+                ui.textarea(
+                    _("Cut points, one level in a line, such as 20, 30, 40, 60"), value=cuts
+                )
+            ),
+        ).props('data-test="bounds"')
+        form.add(
+            "open_above",
+            ui.switch(_("a group from the last cut on"), value=rule.get("open_above", False)),
+        )
+    form.add(
+        "open_below",
+        ui.switch(_("a group below the first"), value=rule.get("open_below", False)),
+    )
+    form.add(
+        "domain",
+        _slow(
+            ui.input(
+                _("First and last possible whole number, such as 1, 100 (may be empty)"),
+                value=rules.as_text(rule.get("domain")),
+            )
+        ),
+    )
+    form.add(
+        "style",
+        ui.select(
+            {"": _("automatic"), "range": "21-40", "bracket": "[20, 40["},
+            value=rule.get("style") or "",
+            label=_("How labels are written"),
+        ),
+    )
+    form.end()
+
+
+def _mask(editor: Editor, rule: dict[str, Any]) -> None:
+    form = _Form(editor, rules.mask_rule)
+    form.add(
+        "direction",
+        ui.toggle(
+            {"right": _("from the right"), "left": _("from the left")},
+            value=rule.get("direction", "right"),
+        ),
+    )
+    form.add(
+        "character",
+        _slow(ui.input(_("Mark"), value=rule.get("character", "*")).props("maxlength=1")),
+    )
+    form.add(
+        "levels",
+        _slow(
+            ui.input(
+                _("Letters hidden at each level, such as 2, 4 (empty: one more at each)"),
+                value=rules.as_text(rule.get("levels")),
+            )
+        ),
+    )
+    form.end()
+
+
+def _dates(editor: Editor, rule: dict[str, Any]) -> None:
+    form = _Form(editor, rules.dates_rule)
+    form.add(
+        "levels",
+        ui.select(
+            _periods(),
+            value=list(rule.get("levels", ("month", "quarter", "year", "decade"))),
+            label=_("Levels, from fine to coarse"),
+            multiple=True,
+        ).props("use-chips"),
+    )
+    form.add(
+        "format",
+        _slow(
+            ui.input(
+                _("How texts are written, such as %d/%m/%Y (empty: 2026-11-30)"),
+                value=rule.get("format") or "",
+            )
+        ),
+    )
+    form.add(
+        "century",
+        _slow(
+            ui.number(
+                _("Century of years with two digits, such as 1900 (may be empty)"),
+                value=rule.get("century"),
+                step=100,
+            )
+        ),
+    )
+    form.end()
+
+
+def _periods() -> dict[str, str]:
+    names = {
+        "day": _("day"),
+        "month": _("month"),
+        "quarter": _("quarter"),
+        "year": _("year"),
+        "5 years": _("5 years"),
+        "decade": _("decade"),
+        "century": _("century"),
+    }
+    return {name: names[name] for name in LABELS}
+
+
+def _ordered(editor: Editor, rule: dict[str, Any]) -> None:
+    form = _Form(editor, rules.ordered_rule)
+    form.add(
+        "sizes",
+        _slow(
+            ui.input(
+                _("Values in a group at each level, such as 2, 4"),
+                value=rules.as_text(rule.get("sizes")),
+            )
+        ),
+    )
+    order = rule.get("order")
+    texts = () if editor.values is None else editor.values.texts
+    if editor.values is None or (order is None and len(texts) > rules.MOST_EDITED):
+        form.end()
+        return
+    form.add(
+        "order",
+        _slow(
+            ui.textarea(
+                _("The values from first to last, one in a line (empty: sorted)"),
+                value="\n".join(order or ()),
+            )
+        ),
+    )
+    if order is None:
+        ui.button(
+            _("Write down the values"),
+            icon="format_list_numbered",
+            on_click=lambda: editor.choose(rule | {"order": list(texts)}, redraw=True),
+        ).props("flat dense")
+    form.end()

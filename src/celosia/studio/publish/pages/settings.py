@@ -1,0 +1,159 @@
+"""How a release is looked for: suppression, what is kept, the method, and the order of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _, percent
+from celosia.studio.publish.form import metric
+from celosia.studio.publish.pages.steps import PublishWorkbench
+
+METRICS = (
+    "loss",
+    "precision",
+    "height",
+    "discernibility",
+    "average-class-size",
+    "entropy",
+    "ambiguity",
+)
+
+
+def settings(workbench: PublishWorkbench) -> None:
+    """Everything beside the models; what is usual is chosen already."""
+    ui.label(_("How it is done")).classes("celosia-h2").props("role=heading aria-level=2")
+    with ui.element("div").classes("celosia-split"):
+        with ui.element("div").classes("celosia-card q-pa-md"):
+            _suppression(workbench)
+            _method(workbench)
+            _switches(workbench)
+        with ui.element("div").classes("celosia-card q-pa-md"):
+            _metric(workbench)
+
+
+def _suppression(workbench: PublishWorkbench) -> None:
+    labels = ui.label()
+
+    def tell(share: float) -> None:
+        labels.set_text(_("Records that may be suppressed, at most: {share}", share=percent(share)))
+
+    def changed(event: Any) -> None:
+        share = float(event.args) / 100
+        tell(share)
+        workbench.update(lambda form: form.with_options(suppression=share))
+
+    tell(workbench.form.suppression)
+    slider = ui.slider(min=0, max=100, step=0.5, value=workbench.form.suppression * 100)
+    slider.props('label data-test="suppression"').on("change", changed)
+    slider.props["aria-label"] = _("Records that may be suppressed, at most, in per cent")
+    ui.label(
+        _(
+            "A suppressed record keeps its sensitive values and loses all quasi-identifiers. A "
+            "few suppressed records often save much precision for all the others."
+        )
+    ).classes("celosia-quiet q-mb-md")
+
+
+def _method(workbench: PublishWorkbench) -> None:
+    options = {
+        "lattice": _("lattice: the best of all full-domain generalisations"),
+        "mondrian": _("Mondrian: finer where the table is crowded, fast"),
+        "mondrian-relaxed": _("relaxed Mondrian: finer still, equal values may be split"),
+    }
+    ui.select(
+        options,
+        value=workbench.form.method,
+        label=_("Method"),
+        on_change=lambda event: workbench.update(
+            lambda form: form.with_options(method=event.value)
+        ),
+    ).classes("w-full").props('data-test="method"')
+    seconds = ui.number(
+        _("Time limit in seconds (may be empty)"),
+        value=workbench.form.time_limit,
+        min=1,
+        on_change=lambda event: workbench.update(
+            lambda form: form.with_options(time_limit=event.value or None)
+        ),
+    )
+    seconds.classes("w-full").props("debounce=300")
+
+
+def _switches(workbench: PublishWorkbench) -> None:
+    names = {
+        "local": _("recode suppressed records once more (local recoding)"),
+        "drop_suppressed": _("leave suppressed records out of the file"),
+        "keep_order": _("keep the order of the rows (it may re-identify records)"),
+    }
+    for name, label in names.items():
+        ui.switch(
+            label,
+            value=getattr(workbench.form, name),
+            on_change=lambda event, name=name: workbench.update(
+                lambda form: form.with_options(**{name: event.value})
+            ),
+        )
+
+
+def _metric(workbench: PublishWorkbench) -> None:
+    def draw() -> None:
+        weights.clear()
+        with weights:
+            _weights(workbench)
+
+    def changed(event: Any) -> None:
+        def change(form: Any) -> Any:
+            other = form.with_options(metric=event.value)
+            return other if hasattr(metric(other), "weights") else other.with_options(weights={})
+
+        workbench.update(change)
+        draw()
+
+    labels = {
+        "loss": _("loss: how many values a label stands for"),
+        "precision": _("precision: how high the levels are"),
+        "height": _("height: the sum of the levels"),
+        "discernibility": _("discernibility: records that cannot be told apart"),
+        "average-class-size": _("average class size"),
+        "entropy": _("entropy: information that is gone"),
+        "ambiguity": _("ambiguity: combinations that a record may stand for"),
+    }
+    select = ui.select(
+        {name: labels[name] for name in METRICS},
+        value=workbench.form.metric,
+        label=_("Metric to minimise"),
+        on_change=changed,
+    ).classes("w-full")
+    select.props('data-test="metric"')
+    weights = ui.element("div")
+    draw()
+
+
+def _weights(workbench: PublishWorkbench) -> None:
+    if not hasattr(metric(workbench.form), "weights"):
+        ui.label(_("This metric has no weights: it does not look at columns one by one.")).classes(
+            "celosia-quiet"
+        )
+        return
+    ui.label(_("Weight of each column. Columns with a larger weight keep more detail.")).classes(
+        "celosia-quiet q-mt-md"
+    )
+    for name in workbench.form.named("quasi-identifier"):
+
+        def changed(event: Any, name: str = name) -> None:
+            def change(form: Any) -> Any:
+                rest = {key: each for key, each in form.weights.items() if key != name}
+                more = {} if event.value in (None, 1) else {name: float(event.value)}
+                return form.with_options(weights=rest | more)
+
+            workbench.update(change)
+
+        with ui.row().classes("items-center no-wrap w-full"):
+            ui.label(name).classes("grow celosia-break")
+            field = ui.number(
+                value=workbench.form.weights.get(name, 1), min=0, step=0.5, on_change=changed
+            ).props("dense debounce=300")
+            field.style("max-width: 6rem")
+            field.props["aria-label"] = _("Weight of {column}", column=name)

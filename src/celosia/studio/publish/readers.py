@@ -1,0 +1,172 @@
+"""Jobs that read what a visitor brings: the file goes as soon as its table is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from celosia.core.errors import InputError
+from celosia.core.files import replacing
+from celosia.core.progress import Step
+from celosia.frames import read
+from celosia.studio.publish.form import (
+    DATA,
+    POPULATION,
+    SAVED,
+    ColumnForm,
+    PublishForm,
+)
+from celosia.studio.publish.hierarchies import values_of
+from celosia.studio.publish.hierarchy_tasks import ask
+from celosia.studio.publish.samples import load_sample
+from celosia.studio.publish.suggestions import column_facts, suggest
+from celosia.studio.visitors import Work
+from celosia.studio.worker import JobProgress
+
+MOST_COLUMNS = 300
+"""A table with more columns cannot be checked column by column."""
+LONGEST_NAME = 300
+"""Letters of a name of a column."""
+PROFILE = "profile"
+"""The name under which a work keeps what is known of its columns."""
+
+
+def read_table(
+    progress: JobProgress, *, folder: str, file: str, shown: str, reading: dict[str, Any]
+) -> dict[str, Any]:
+    """Read an uploaded table, keep it as Parquet, suggest what to choose; the upload is removed.
+
+    Args:
+        progress: how to tell of progress.
+        folder: of the work.
+        file: our name of the upload in it.
+        shown: what the visitor called it.
+        reading: delimiter, encoding, header and decimal mark, where the visitor gave them.
+
+    Raises:
+        InputError: the file is no table, has no rows, or has too many columns.
+    """
+    frame = _read(progress, Path(folder) / file, shown, reading)
+    return _kept(progress, Path(folder), frame, shown, sample=None)
+
+
+def read_sample(progress: JobProgress, *, folder: str, name: str) -> dict[str, Any]:
+    """Make a sample table, and keep it with the choices that make sense for it."""
+    progress(Step("Making the sample", 0))
+    return _kept(progress, Path(folder), load_sample(name), f"{name}.csv", sample=name)
+
+
+def read_population(
+    progress: JobProgress, *, folder: str, file: str, shown: str, reading: dict[str, Any]
+) -> dict[str, Any]:
+    """Read the table of the population; it must have the quasi-identifiers of the sample.
+
+    Raises:
+        InputError: CEL-W057, a quasi-identifier is not among its columns.
+    """
+    place = Path(folder)
+    work = Work(place.name, place)
+    form = PublishForm.load(work)
+    frame = _read(progress, place / file, shown, reading)
+    absent = [name for name in form.named("quasi-identifier") if name not in frame.columns]
+    if absent:
+        raise InputError(
+            "CEL-W057",
+            f"the population has no column {', '.join(map(repr, absent))}.",
+            why="Classes of the sample are looked up in it by all quasi-identifiers.",
+            fix="Use a table with the same quasi-identifiers under the same names.",
+        )
+    _write(frame, place / POPULATION)
+    form.with_options(population=shown).save(work)
+    return {"rows": frame.height}
+
+
+def ask_column(
+    progress: JobProgress,
+    *,
+    folder: str,
+    column: dict[str, Any],
+    place: int,
+    what: str,
+    how: dict[str, Any],
+) -> Any:
+    """Answer a question about the hierarchy of a column that is too long for a page to wait."""
+    progress(Step("Building the hierarchy", 0))
+    values = values_of(Path(folder) / DATA, place)
+    return ask(what, ColumnForm(**column), values, **how)
+
+
+def _read(progress: JobProgress, path: Path, shown: str, reading: dict[str, Any]) -> pl.DataFrame:
+    progress(Step("Reading the file", 0))
+    given = {key: value for key, value in reading.items() if value is not None}
+    if path.suffix == ".json":
+        given["format"] = "jsonl"
+    try:
+        frame = read(path, **given)
+    except InputError as error:
+        raise _named(error, path, shown) from None
+    finally:
+        path.unlink(missing_ok=True)
+    if frame.height == 0 or frame.width == 0:
+        raise InputError(
+            "CEL-W058",
+            "the file holds a table without rows.",
+            why="There is nobody in it to protect.",
+            fix="Check the file, or choose a sample.",
+        )
+    if frame.width > MOST_COLUMNS:
+        raise InputError(
+            "CEL-W059",
+            f"the table has {frame.width:,} columns; at most {MOST_COLUMNS} are shown here.",
+            why="Somebody must look at the role of each.",
+            fix="Leave columns out of the file, or use the command line.",
+        )
+    check_names(frame.columns)
+    return frame
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse names that no page could show.
+
+    Raises:
+        InputError: CEL-W060, one is too long.
+    """
+    if any(len(name) > LONGEST_NAME for name in names):
+        raise InputError(
+            "CEL-W060",
+            f"a column has a name of more than {LONGEST_NAME} letters.",
+            why="Every page of the table would carry it, many times.",
+            fix="Give it a shorter name, or check how the file was read.",
+        )
+
+
+def _kept(
+    progress: JobProgress, folder: Path, frame: pl.DataFrame, shown: str, *, sample: str | None
+) -> dict[str, Any]:
+    work = Work(folder.name, folder)
+    progress(Step("Looking at the columns", 0, frame.width))
+    facts = column_facts(
+        frame, progress=lambda step: progress(Step("Looking at the columns", step.done, step.total))
+    )
+    form = suggest(shown, frame, facts, sample=sample)
+    _write(frame, work.path(DATA))
+    work.save(PROFILE, [each.as_dict() for each in facts])
+    work.save(SAVED, form.as_dict())
+    return {"rows": frame.height, "columns": frame.width}
+
+
+def _write(frame: pl.DataFrame, path: Path) -> None:
+    with replacing(path, overwrite=True) as draft:
+        frame.write_parquet(draft)
+
+
+def _named(error: InputError, path: Path, shown: str) -> InputError:
+    """The same error about the file as the visitor knows it; where it lies is ours to know."""
+    texts = [
+        text.replace(str(path), shown).replace(path.name, shown)
+        for text in (error.what, error.why, error.fix)
+    ]
+    return InputError(error.code, texts[0], why=texts[1], fix=texts[2])

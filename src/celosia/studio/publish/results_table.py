@@ -1,0 +1,128 @@
+"""The table before and after, side by side: both sorted by class, one page of rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from celosia.frames import as_text, pick, unused_name
+from celosia.studio.publish.form import PublishForm
+from celosia.studio.visitors import Work
+
+BEFORE = "side_before.parquet"
+AFTER = "side_after.parquet"
+SIZE = 20
+"""Rows of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Some rows of one side, and the class of each: from 0, and -1 for a suppressed record."""
+
+    rows: pl.DataFrame
+    classes: tuple[int, ...] | None
+    total: int
+
+
+def write_sides(
+    place: Path,
+    frame: pl.DataFrame,
+    released: pl.DataFrame,
+    aligned: pl.DataFrame | None,
+    wanted: PublishForm,
+) -> None:
+    """Write both tables with the class of each record in front.
+
+    Args:
+        place: the folder.
+        frame: the table before.
+        released: the table as published, in its own order.
+        aligned: the same release in the order of the table; None if there is none.
+        wanted: what was chosen.
+    """
+    names = wanted.named("quasi-identifier")
+    labels = _labels(released if aligned is None else aligned, names)
+    known = labels.unique().filter(pl.col("shown").is_not_null()).sort("hidden", "shown")
+    known = known.with_row_index("number").select(
+        "shown",
+        pl.when("hidden").then(-1).otherwise(pl.col("number").cast(pl.Int64)).alias("class"),
+    )
+    after = _labels(released, names).join(known, on="shown", how="left", maintain_order="left")
+    _sorted(released, after["class"], then=names).write_parquet(place / AFTER)
+    if aligned is None:
+        _sorted(frame, None).write_parquet(place / BEFORE)
+        return
+    before = labels.join(known, on="shown", how="left", maintain_order="left")
+    _sorted(frame, before["class"]).write_parquet(place / BEFORE)
+
+
+def page_of(work: Work, number: int, *, size: int = SIZE) -> tuple[Side, Side]:
+    """The rows of one page of both sides."""
+    return _side(work.path(BEFORE), number, size), _side(work.path(AFTER), number, size)
+
+
+def pages(work: Work, *, size: int = SIZE) -> int:
+    """How many pages there are."""
+    rows = max(_height(work.path(name)) for name in (BEFORE, AFTER))
+    return max(1, -(-rows // size))
+
+
+def first_suppressed(work: Work, *, size: int = SIZE) -> int | None:
+    """The page on which the suppressed records of the table begin; None if there are none."""
+    classes = pl.scan_parquet(work.path(BEFORE)).select(pl.first().alias("class")).collect()
+    column = classes["class"]
+    if column.null_count() == column.len() or not (column == -1).any():
+        return None
+    return int((column != -1).sum()) // size + 1
+
+
+def _labels(table: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """What each record shows as one text, and whether it is suppressed: `*` in every column."""
+    texts = [as_text(table.get_column(name)).alias(f"c{at}") for at, name in enumerate(names)]
+    # Each cell with its length in front, so that no two different records give the same text.
+    frame = pl.DataFrame(texts).with_columns(pl.all().fill_null("\x00"))
+    shown = frame.select(
+        pl.concat_str(
+            [
+                pl.concat_str(pl.col(name).str.len_chars().cast(pl.String), pl.lit(":"), name)
+                for name in frame.columns
+            ]
+        ).alias("shown"),
+        pl.all_horizontal(pl.all() == "*").alias("hidden"),
+    )
+    if shown["hidden"].all():  # generalised fully: one class, and no record suppressed
+        return shown.with_columns(hidden=pl.lit(value=False))
+    return shown
+
+
+def _sorted(
+    table: pl.DataFrame, classes: pl.Series | None, *, then: Sequence[str] = ()
+) -> pl.DataFrame:
+    name = unused_name("class", table.columns)
+    number = pl.Series(name, [None] * table.height, dtype=pl.Int64)
+    if classes is not None:
+        number = classes.cast(pl.Int64).alias(name)
+    whole = pl.DataFrame([number, *table.get_columns()])
+    if classes is None:
+        return whole
+    # Suppressed records last; within a class the order of the file says nothing, so none is kept.
+    order = pl.DataFrame({"last": (number == -1).fill_null(value=False), "class": number})
+    for at, column in enumerate(table.columns):
+        if column not in then:
+            order = order.with_columns(as_text(table.get_column(column)).alias(f"c{at}"))
+    places = order.with_row_index("row").sort(order.columns, maintain_order=True)["row"]
+    return whole[places]
+
+
+def _side(path: Path, number: int, size: int) -> Side:
+    part = pl.scan_parquet(path).slice((number - 1) * size, size).collect()
+    classes = part.to_series(0)
+    known = None if classes.null_count() == classes.len() else tuple(classes.to_list())
+    return Side(pick(part, part.columns[1:]), known, _height(path))
+
+
+def _height(path: Path) -> int:
+    return int(pl.scan_parquet(path).select(pl.len()).collect().item())

@@ -1,0 +1,1 @@
+"""Private queries: the model, the jobs and the pages."""

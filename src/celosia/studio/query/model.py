@@ -1,0 +1,323 @@
+"""Databases to ask in the studio: samples, confined policies, plans as trees; knows no toolkit."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from celosia import datasets
+from celosia.accounting.prices import Price
+from celosia.core.errors import InputError
+from celosia.core.files import replacing
+from celosia.core.progress import Progress, silent
+from celosia.queries import Vault
+from celosia.queries.ledger import Ledger
+from celosia.queries.places import ledger_of
+from celosia.queries.policy import Database, Policy, Spending, draft_policy
+from celosia.studio.language import _
+from celosia.studio.translation import translate
+
+SCALE = 0.005
+FACTS = 20_000
+POLICY = "policy.toml"
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
+"""At which the error of a question is foretold."""
+MOST_QUERY = 10_000
+"""Letters of a query."""
+MOST_ROWS = 500
+"""Rows of an answer that are shown: a policy may allow a million groups."""
+_TABLE = re.compile(r"[a-z][a-z0-9_]{0,40}\.parquet")
+
+SQL_EXAMPLES = (
+    ("How many orders are there?", "SELECT count(*) AS orders FROM orders"),
+    (
+        "Orders of each market segment",
+        "SELECT mktsegment, count(*) AS orders\nFROM customer JOIN orders USING (custkey)\n"
+        "GROUP BY mktsegment",
+    ),
+    (
+        "The mean price of an order since 1995",
+        "SELECT avg(totalprice) AS price\nFROM orders\nWHERE orderdate >= DATE '1995-01-01'",
+    ),
+    ("The orders of one customer (refused)", "SELECT orderkey FROM orders WHERE custkey = 7"),
+)
+SPARQL_EXAMPLES = (
+    (
+        "How many people follow somebody?",
+        "PREFIX wsdbm: <http://db.uwaterloo.ca/~galuc/wsdbm/>\n"
+        "SELECT (COUNT(DISTINCT ?who) AS ?people)\nWHERE { ?who wsdbm:follows ?other }",
+    ),
+    (
+        "How many likes are there?",
+        "PREFIX wsdbm: <http://db.uwaterloo.ca/~galuc/wsdbm/>\n"
+        "SELECT (COUNT(*) AS ?likes)\nWHERE { ?who wsdbm:likes ?product }",
+    ),
+    (
+        "Whom does one person follow? (refused)",
+        "PREFIX wsdbm: <http://db.uwaterloo.ca/~galuc/wsdbm/>\n"
+        "SELECT ?other\nWHERE { wsdbm:User1 wsdbm:follows ?other }",
+    ),
+)
+
+
+@dataclass(slots=True)
+class PlanBranch:
+    """A step of a plan, with what it is made of."""
+
+    text: str
+    reason: str
+    """The rule that is used there; empty where none is."""
+    parts: list[PlanBranch] = field(default_factory=list)
+
+
+def tree(steps: Iterable[str]) -> list[PlanBranch]:
+    """The steps of a plan as the tree that their indentation tells.
+
+    >>> [root] = tree(["answer n", "  join   -- by key", "    scan a", "    scan b"])
+    >>> root.parts[0].reason, [each.text for each in root.parts[0].parts]
+    ('by key', ['scan a', 'scan b'])
+    """
+    roots: list[PlanBranch] = []
+    above: list[tuple[int, PlanBranch]] = []
+    for line in steps:
+        depth = len(line) - len(line.lstrip())
+        text, _mark, reason = line.strip().partition("   -- ")
+        branch = PlanBranch(text, reason)
+        while above and above[-1][0] >= depth:
+            above.pop()
+        (above[-1][1].parts if above else roots).append(branch)
+        above.append((depth, branch))
+    return roots
+
+
+def translate_neighbours(facts: str) -> str:
+    """What a step between two databases is, in the page's language; the unit is of the policy.
+
+    >>> translate_neighbours("add or remove one customer")
+    'add or remove one customer'
+    """
+    whole = translate(facts, "plans")
+    if whole != facts:
+        return whole
+    verb, _one, unit = facts.partition(" one ")
+    if verb == "add or remove":
+        return _("add or remove one {unit}", unit=unit)
+    return _("change one {unit}", unit=unit) if verb == "change" else facts
+
+
+def method_label(name: str) -> str:
+    """How a method bounds what one unit adds; its own name where it has no other."""
+    return {
+        "capped": _("a cap of the policy"),
+        "chosen-cap": _("a cap chosen privately"),
+        "race": _("race to the top"),
+        "race-cap": _("race to the top, then a cap"),
+        "global": _("the bounds of the policy"),
+        "elastic": _("elastic sensitivity"),
+        "rank": _("rank of the rows"),
+        "public": _("no private data is used"),
+    }.get(name, name)
+
+
+def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:
+    """Write a shop, or the graph of one, and its policy.
+
+    Raises:
+        InputError: CEL-W090, there is no such sample.
+    """
+    if sample == "shop":
+        shop = datasets.tpch(SCALE, seed=1992, maker="celosia", progress=progress)
+        shop.save(folder, progress=progress)
+    elif sample == "graph":
+        datasets.watdiv(FACTS).save(folder, progress=progress)
+    else:
+        raise InputError(
+            "CEL-W090",
+            "there is no such sample database.",
+            why="The studio has a shop, for SQL, and its graph, for SPARQL.",
+            fix="Choose one of them, or bring tables of your own.",
+        )
+
+
+def draft(folder: Path, tables: Sequence[str]) -> str:
+    """A policy for tables that a visitor brought, to be filled in; made of names and types only."""
+    from celosia.queries.catalogue import columns_in  # noqa: PLC0415 - heavy, only here
+    from celosia.queries.opening import open_engine  # noqa: PLC0415
+
+    files = tuple((Path(each).stem, each) for each in tables)
+    database = Database(files=files, folder=str(folder))
+    spending = Spending(epsilon=1)  # type: ignore[arg-type]
+    engine = open_engine(Policy(name="draft", tables=(), budget=spending, database=database))
+    try:
+        text = draft_policy(columns_in(engine, timeout=60), name="my-data")
+    finally:
+        engine.close()
+    listed = "\n".join(f'{name} = "{file}"' for name, file in files)
+    before, heading, after = text.partition("\n[database]\n")
+    return f'{before}{heading}kind = "duckdb"\n{after}'.rstrip() + (
+        f"\n\n[database.files]\n{listed}\n"
+    )
+
+
+def keep_policy(folder: Path, text: str) -> None:
+    """Keep what a visitor wrote as the policy of a folder, if it names nothing beyond the folder.
+
+    Raises:
+        InputError: CEL-W091 it does, CEL-W092 it is no TOML or far too long.
+    """
+    _check_confined(folder, text)
+    with replacing(folder / POLICY) as draft_file:
+        draft_file.write_text(text, "utf-8")
+
+
+def _check_confined(folder: Path, text: str) -> None:
+    """A policy of the studio is about tables of its own folder: no servers, no other places."""
+    if len(text) > 200_000:
+        raise _unreadable()
+    try:
+        read = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        raise _unreadable() from None
+    database = read.get("database", {})
+    graph = read.get("graph", {})
+    if not isinstance(database, dict) or not isinstance(graph, dict):
+        raise _unreadable()
+    files = database.get("files", {})
+    beyond = (
+        database.get("kind", "duckdb") != "duckdb"
+        or "url" in database
+        or "path" in database
+        or not isinstance(files, dict)
+        or not all(_is_ours(folder, each) for each in files.values())
+        or (graph != {} and graph.get("store") != "watdiv.graph")
+        or any(name in graph for name in ("url", "endpoint", "files", "file", "path"))
+    )
+    if beyond:
+        raise InputError(
+            "CEL-W091",
+            "the policy names a database or a file that is not of this piece of work.",
+            why="A visitor of the studio asks her own tables only; other files of the machine and "
+            "its servers are out of reach here.",
+            fix="Keep [database.files] as it was drafted. The command line takes any database.",
+        )
+
+
+def _is_ours(folder: Path, name: object) -> bool:
+    if not isinstance(name, str) or _TABLE.fullmatch(name) is None:
+        return False
+    path = folder / name
+    return path.is_file() and not path.is_symlink()
+
+
+def open_vault(folder: Path) -> Vault:
+    """The vault of a folder; its policy is looked at again before anything is opened.
+
+    Raises:
+        InputError: CEL-W091, CEL-W092; or what the vault refuses.
+    """
+    path = folder / POLICY
+    _check_confined(folder, path.read_text("utf-8"))
+    return Vault.open(path)
+
+
+def explained(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> dict[str, Any]:
+    """The plan of a query, and the error of its first number at several epsilons; costs nothing."""
+    _check_query(query)
+    plan = vault.explain(query, epsilon=epsilon, delta=delta).as_dict()
+    curve = []
+    for each in EPSILONS:
+        if plan["method"] != "public" and each < vault.policy.least_epsilon:
+            continue
+        parts = vault.explain(query, epsilon=each, delta=delta).parts
+        if parts and parts[0].error is not None:
+            curve.append((each, float(parts[0].error)))
+    return plan | {"curve": curve, "language": language(vault)}
+
+
+def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> dict[str, Any]:
+    """The answer of a query, paid from the ledger."""
+    _check_query(query)
+    answer = vault.ask(query, epsilon=epsilon, delta=delta)
+    facts = answer.as_dict()
+    left = vault.ledger.remaining if answer.entry is not None else None
+    return facts | {
+        "rows": facts["rows"][:MOST_ROWS],
+        "intervals": facts["intervals"][:MOST_ROWS],
+        "told_noise": answer.told_noise[:MOST_ROWS],
+        "more": max(0, len(facts["rows"]) - MOST_ROWS),
+        "left": None if left is None else _epsilon(left),
+    }
+
+
+def account(folder: Path) -> dict[str, Any]:
+    """What was spent, by which questions, what is left, and whether the chain holds."""
+    place = ledger_of(folder / POLICY)
+    view = Ledger.look(place) if place.exists() else None
+    if view is None:
+        return {"begun": False, "records": [], "remaining": None, "total": None, "head": None}
+    with view:
+        records = [
+            {
+                "number": each.sequence,
+                "question": each.question,
+                "epsilon": float(each.epsilon),
+                "delta": float(each.delta),
+                "at": each.at,
+                "status": each.status,
+            }
+            for each in view.history()
+        ]
+        return {
+            "begun": True,
+            "records": records,
+            "remaining": _epsilon(view.remaining),
+            "total": _epsilon(view.spent) + _epsilon(view.remaining),
+            "head": str(view.verify().hash),
+        }
+
+
+def _epsilon(price: Price) -> float:
+    return float(price["epsilon"] or 0)
+
+
+def language(vault: Vault) -> str:
+    """`SQL` or `SPARQL`."""
+    return "SQL" if vault.policy.graph is None else "SPARQL"
+
+
+def command_text(query: str, *, epsilon: float) -> str:
+    """The command that asks the same."""
+    quoted = query.replace("'", "'\\''")
+    return f"celosia query policy.toml '{quoted}' --epsilon {epsilon:g}"
+
+
+def python_text(query: str, *, epsilon: float) -> str:
+    """The Python that asks the same."""
+    return (
+        "from celosia.queries import Vault\n\n"
+        'with Vault.open("policy.toml") as vault:\n'
+        f"    print(vault.ask({query!r}, epsilon={epsilon:g}))\n"
+    )
+
+
+def _check_query(query: str) -> None:
+    if len(query) > MOST_QUERY:
+        raise InputError(
+            "CEL-W093",
+            f"the query has more than {MOST_QUERY:,} letters.",
+            why="Nobody could read it.",
+            fix="Ask for less at a time.",
+        )
+
+
+def _unreadable() -> InputError:
+    return InputError(
+        "CEL-W092",
+        "the policy is no TOML, or far too long.",
+        why="Nobody could tell what may be asked.",
+        fix="Go back to the draft and fill it in.",
+    )

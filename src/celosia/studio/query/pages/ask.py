@@ -1,0 +1,360 @@
+"""Query: the editor, the plan and its price, the answer, and what is left of the budget."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _, n_, number, short
+from celosia.studio.query import jobs, model
+from celosia.studio.query.model import SPARQL_EXAMPLES, SQL_EXAMPLES, PlanBranch
+from celosia.studio.query.pages.ledger import show_account
+from celosia.studio.query.pages.start import KIND
+from celosia.studio.shell import page, visitor
+from celosia.studio.translation import translate
+from celosia.studio.visitors import Work
+from celosia.studio.widgets import chart
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.text import from_library, heading, name_editor
+
+EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+
+
+@page("/query/{work_id}", "Query", door="/query")
+def ask_page(work_id: str, epsilon: float | None = None) -> None:
+    """The bench: what may be asked on the left, the question in the middle, the budget below."""
+    made = visitor().work(work_id, KIND)
+    heading(_("Query private data"))
+    place = ui.column().classes("w-full")
+    with place:
+        start(
+            _("Opening the database"),
+            jobs.schema,
+            on_done=lambda schema: _QueryWorkbench(made, schema, epsilon),
+            folder=str(made.folder),
+        )
+
+
+class _QueryWorkbench:
+    """One database that is being asked."""
+
+    def __init__(self, made: Work, schema: dict[str, Any], epsilon: float | None) -> None:
+        self._work = made
+        last = made.load("question", {})
+        epsilon = epsilon if epsilon is not None else float(last.get("epsilon", 0.5))
+        self._is_sql = schema["language"] == "SQL"
+        with ui.element("div").classes("celosia-split celosia-bench"):
+            with ui.column():
+                _schema(schema, made)
+            with ui.column():
+                self._editor(str(last.get("query", "")), epsilon)
+        self._result = ui.column().classes("w-full q-mt-md")
+        self._code = ui.column().classes("w-full")
+        heading(_("Budget"), 2)
+        self._ledger = ui.column().classes("w-full")
+        self._show_ledger()
+
+    def _editor(self, query: str, epsilon: float) -> None:
+        examples = SQL_EXAMPLES if self._is_sql else SPARQL_EXAMPLES
+        heading(_("Question"), 2)
+        self._text = ui.codemirror(
+            query or examples[0][1],
+            language="SQL" if self._is_sql else "SPARQL",
+            line_wrapping=True,
+        ).classes("w-full celosia-editor")
+        self._text.style("height: 10rem")
+        name_editor(self._text, _("The question"))
+        with ui.row().classes("gap-1"):
+            for title, text in examples:
+                ui.button(_(title), on_click=lambda text=text: self._text.set_value(text)).props(
+                    "flat dense no-caps"
+                )
+        start_with = min(EPSILONS, key=lambda each: abs(each - epsilon))
+        self._epsilon = ui.toggle(
+            {each: number(each, 2) for each in EPSILONS}, value=start_with
+        ).props('no-caps padding="xs sm"')
+        self._epsilon.props["aria-label"] = "epsilon"
+        ui.label(
+            _(
+                "epsilon, the privacy loss: stronger privacy on the left, a more accurate "
+                "answer on the right"
+            )
+        ).classes("celosia-quiet")
+        with ui.row().classes("q-my-sm"):
+            ui.button(_("Explain (free)"), icon="account_tree", on_click=self._explain).props(
+                "outline data-test=explain"
+            )
+            ui.button(_("Ask"), icon="send", on_click=self._ask).props("data-test=ask")
+
+    def _start(self, title: str, function: Any, on_done: Any) -> None:
+        self._result.clear()
+        self._code.clear()
+        query, epsilon = str(self._text.value), float(self._epsilon.value)
+        self._work.save("question", {"query": query, "epsilon": epsilon})
+        with self._result:
+            start(
+                title,
+                function,
+                on_done=on_done,
+                on_end=self._show_ledger,
+                address=f"/query/{self._work.id}",
+                folder=str(self._work.folder),
+                query=query,
+                epsilon=epsilon,
+            )
+        with self._code:
+            show_code(
+                [
+                    (_("Command line"), model.command_text(query, epsilon=epsilon)),
+                    ("Python", model.python_text(query, epsilon=epsilon)),
+                ]
+            )
+
+    def _explain(self) -> None:
+        self._start(_("Planning the answer"), jobs.explain, _plan)
+
+    def _ask(self) -> None:
+        self._start(_("Asking the database"), jobs.ask, _answer)
+
+    def _show_ledger(self) -> None:
+        self._ledger.clear()
+        with self._ledger:
+            start(
+                _("Reading the ledger"),
+                jobs.account,
+                on_done=show_account,
+                folder=str(self._work.folder),
+            )
+
+
+def _schema(schema: dict[str, Any], made: Work) -> None:
+    heading(_("Allowed queries"), 2)
+    budget = schema["budget"]
+    ui.label(
+        _(
+            "Protected: every {unit}, with all that belongs to it. Budget: epsilon {epsilon}.",
+            unit=translate(schema["unit"]["name"], "plans"),
+            epsilon=short(budget["epsilon"]),
+        )
+    )
+    ui.label(
+        _(
+            "Each question costs at least epsilon {least}; at most {questions} questions a day.",
+            least=short(schema["least_epsilon"]),
+            questions=number(schema["questions_per_day"]),
+        )
+    ).classes("celosia-quiet")
+    ui.link(_("See or change the policy"), f"/query/{made.id}/policy")
+    with ui.element("div").classes("celosia-list").props('tabindex="0"'):
+        for name, table in schema["tables"].items():
+            _table(name, table)
+
+
+def _table(name: str, table: dict[str, Any]) -> None:
+    text = _("public") if table["public"] else _("private")
+    with ui.expansion(f"{name} ({text})").classes("w-full").props("dense"):
+        show_table(
+            [_("Column"), _("Type"), _("Known of it")],
+            [[column, facts["type"], _known(facts)] for column, facts in table["columns"].items()],
+        )
+
+
+def _known(facts: dict[str, Any]) -> str:
+    parts = []
+    if "lower" in facts and "upper" in facts:
+        parts.append(
+            _("from {lower} to {upper}", lower=short(facts["lower"]), upper=short(facts["upper"]))
+        )
+    if "keys" in facts:
+        parts.append(n_("{count} key", "{count} keys", len(facts["keys"])))
+    if facts.get("unique"):
+        parts.append(_("unique"))
+    if "most" in facts:
+        parts.append(_("at most {most} a person", most=number(facts["most"])))
+    return ", ".join(parts)
+
+
+def _plan(plan: dict[str, Any]) -> None:
+    heading(_("How it would be answered"), 2)
+    ui.html(_nested(model.tree(plan["steps"])), sanitize=False)  # escaped there
+    key_figures(
+        [
+            (_("Price"), f"epsilon {short(plan['epsilon'])}", _("of the whole question")),
+            (
+                _("Neighbours"),
+                model.translate_neighbours(plan["neighbours"]),
+                _("the difference between two neighbouring databases"),
+            ),
+            (
+                _("Method"),
+                model.method_label(plan["method"]),
+                _("how the contribution of one person is bounded"),
+            ),
+        ]
+    )
+    show_table(
+        [_("Measured"), _("Mechanism"), _("One unit adds"), "epsilon", _("Typical error")],
+        [
+            [
+                translate(part["name"], "plans"),
+                translate(part["mechanism"], "plans"),
+                translate(str(part["bound"]), "plans"),
+                part["epsilon"],
+                _("not public") if part["error"] is None else part["error"],
+            ]
+            for part in plan["parts"]
+        ],
+        caption=_("Nothing was spent: all of this follows from the policy and the question"),
+    )
+    for note in plan["notes"]:
+        from_library(str(note), "plans").classes("celosia-quiet")
+    ui.label(
+        _(
+            "The typical error is the usual size of the noise, in the unit of the answer: orders "
+            "for a count of orders, a price for a mean price."
+        )
+    ).classes("celosia-quiet")
+    if len(plan["curve"]) > 1:
+        heading(_("More accurate answers cost more"), 3)
+        chart.lines(
+            [(_("Typical error"), plan["curve"])],
+            description=_("The typical error of the first number falls as epsilon grows."),
+            x="epsilon",
+            y=_("Typical error"),
+            log_x=True,
+            log_y=True,
+            height="16rem",
+        )
+
+
+def _nested(branches: list[PlanBranch]) -> str:
+    """The tree of a plan as nested lists, every word escaped."""
+    items = []
+    for each in branches:
+        text, why = translate(each.text, "plans"), translate(each.reason, "plans")
+        reason = f'<div class="celosia-quiet">{escape(why)}</div>' if why else ""
+        items.append(f"<li><code>{escape(text)}</code>{reason}{_nested(each.parts)}</li>")
+    return f'<ul class="celosia-plan">{"".join(items)}</ul>' if items else ""
+
+
+def _answer(answer: dict[str, Any]) -> None:
+    heading(_("Answer"), 2)
+    if answer["stored"]:
+        ui.label(
+            _(
+                "This question was answered before: the same answer again, for free. Asking for a "
+                "new one would cost again."
+            )
+        ).classes("celosia-quiet")
+    rows = answer["rows"]
+    names = list(rows[0]) if rows else []
+    noisy = [name for name in names if any(_band(answer, at, name) for at in range(len(rows)))]
+    if len(rows) == 1 and len(noisy) == 1:
+        low, high = _band(answer, 0, noisy[0]) or (None, None)
+        key_figures(
+            [
+                (noisy[0], short(rows[0][noisy[0]]), _("with noise that protects every person")),
+                *(
+                    []
+                    if low is None or high is None
+                    else [(_("Range"), _interval_text((low, high)), _surely(answer))]
+                ),
+            ]
+        )
+    else:
+        _groups(answer, names, noisy)
+    if answer["more"]:
+        ui.label(
+            n_(
+                "{count} more row is not shown here.",
+                "{count} more rows are not shown here.",
+                answer["more"],
+            )
+        ).classes("celosia-quiet")
+    _price(answer)
+
+
+def _groups(answer: dict[str, Any], names: list[str], noisy: list[str]) -> None:
+    rows = answer["rows"]
+    labels = [", ".join(str(row[name]) for name in names if name not in noisy) for row in rows]
+    if noisy and len(rows) > 1:
+        first = noisy[0]
+        bands = [_band(answer, at, first) or (row[first],) * 2 for at, row in enumerate(rows)]
+        chart.chart(
+            {
+                "xAxis": chart.axis("", kind="category", data=labels),
+                "yAxis": chart.axis(first),
+                "series": [
+                    {"type": "bar", "name": first, "data": [row[first] for row in rows]},
+                    chart.ranges(_("Range"), bands),
+                ],
+            },
+            description=_(
+                "Bars of {name} for each group, with the range of the noise.", name=first
+            ),
+        )
+    heads = [word for name in names for word in ((name, _("range")) if name in noisy else (name,))]
+    show_table(
+        heads,
+        [
+            [
+                cell
+                for name in names
+                for cell in (
+                    (row[name], _interval_text(_band(answer, at, name)))
+                    if name in noisy
+                    else (row[name],)
+                )
+            ]
+            for at, row in enumerate(rows)
+        ],
+        caption=_surely(answer),
+    )
+
+
+def _band(answer: dict[str, Any], at: int, name: str) -> tuple[float, float] | None:
+    """The range of a number: of its noise under chosen caps, else of the exact answer."""
+    value = answer["rows"][at].get(name)
+    noise = answer["told_noise"][at].get(name)
+    if noise is not None and value is not None:
+        return value - noise, value + noise
+    found = answer["intervals"][at].get(name)
+    if found is None or found[0] is None or found[1] is None:
+        return None
+    return found[0], found[1]
+
+
+def _interval_text(band: tuple[float, float] | None) -> str:
+    return "" if band is None else _("{low} to {high}", low=short(band[0]), high=short(band[1]))
+
+
+def _surely(answer: dict[str, Any]) -> str:
+    if any(answer["told_noise"]):
+        return _(
+            "The range of the noise, 19 times in 20; what the chosen caps cut off is not in it"
+        )
+    return _("The exact answer is in the range 19 times in 20")
+
+
+def _price(answer: dict[str, Any]) -> None:
+    left = answer["left"]
+    key_figures(
+        [
+            (
+                _("Cost"),
+                _("nothing") if answer["stored"] else f"epsilon {short(answer['epsilon'])}",
+                _("taken from the budget before the data was touched"),
+            ),
+            *(
+                []
+                if left is None
+                else [(_("Left"), f"epsilon {short(left)}", _("for all later questions"))]
+            ),
+        ]
+    )
+    for note in answer["warnings"]:
+        from_library(str(note), "plans").classes("celosia-quiet")

@@ -1,0 +1,70 @@
+"""Query: what was spent, by which questions, and what is left of the budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _, number, short
+from celosia.studio.widgets import chart
+from celosia.studio.widgets.table import key_figures, show_table
+
+
+def show_account(found: dict[str, Any]) -> None:
+    """The budget that is left, question by question; says so where none was asked."""
+    if not found["begun"] or not found["records"]:
+        ui.label(_("Nothing was spent yet. The ledger begins with the first question.")).classes(
+            "celosia-quiet"
+        )
+        return
+    total, left = found["total"], found["remaining"]
+    left_after, rest = [total], total
+    for record in found["records"]:
+        rest -= record["epsilon"]
+        left_after.append(round(rest, 6))
+    mean = (total - left) / len(found["records"])
+    key_figures(
+        [
+            (_("Left"), f"epsilon {short(left)}", _("of {total} in all", total=short(total))),
+            (
+                _("Questions at the same price"),
+                number(int(left / mean)) if mean > 0 else "",
+                _("that could still be paid, if they cost what the others did"),
+            ),
+            (_("Chain"), f"{found['head'][:12]}…", _("every entry is as it was written")),
+        ]
+    )
+    chart.bars(
+        [number(place) for place in range(len(left_after))],
+        [(_("Left"), left_after)],
+        description=_("The budget that is left after each question."),
+        x=_("Questions"),
+        y=_("epsilon left"),
+        height="14rem",
+    )
+    with ui.element("div").classes("celosia-preview w-full"):
+        show_table(
+            ["", _("Question, as it was understood"), "epsilon", _("When (UTC)"), _("State")],
+            [
+                [
+                    place,
+                    each["question"],
+                    each["epsilon"],
+                    _when(each["at"]),
+                    _state_label(each["status"]),
+                ]
+                for place, each in enumerate(found["records"], start=1)
+            ],
+        )
+
+
+def _state_label(status: str) -> str:
+    """What became of a question, in words."""
+    labels = {"sealed": _("answered"), "reserved": _("reserved"), "failed": _("failed")}
+    return labels.get(status, status)
+
+
+def _when(at: str) -> str:
+    """A moment to the minute, as the ledger has it."""
+    return at[:16].replace("T", " ")

@@ -1,0 +1,167 @@
+"""Query: choose a database to ask, or bring tables and say what may be asked of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from celosia.studio.language import _
+from celosia.studio.query import jobs
+from celosia.studio.shell import page, show_problem, visitor
+from celosia.studio.visitors import Work
+from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.text import heading, name_editor
+from celosia.studio.widgets.upload import upload
+
+KIND = "query"
+SAMPLES = (
+    ("shop", "A shop, in SQL", "Customers, their orders and lines, invented. Ask with joins."),
+    ("graph", "A network of buyers, in SPARQL", "Who follows whom and likes what, as RDF facts."),
+)
+
+
+@page("/query", "Query", door="/query")
+def choose() -> None:
+    """Samples, own tables, earlier work."""
+    heading(_("Query private data"))
+    ui.label(
+        _(
+            "An answer is the exact result plus noise that protects every person. Each query "
+            "is charged to a privacy budget; when the budget is spent, queries are refused."
+        )
+    ).classes("celosia-lead")
+    heading(_("Try with sample data"), 2)
+    with ui.element("div").classes("celosia-cards"):
+        for name, title, text in SAMPLES:
+            with ui.card().classes("celosia-tight"):
+                ui.label(_(title)).classes("celosia-h3").props("role=heading aria-level=3")
+                ui.label(_(text))
+                place = ui.column().classes("w-full")
+                ui.button(_("Open"), icon="lock_open", on_click=_maker(name, place)).props(
+                    f"data-test=sample-{name}"
+                )
+    heading(_("Bring your own tables"), 2)
+    ui.label(
+        _(
+            "Each file becomes a table. Then say what each column means, whom to protect and how "
+            "much may be spent: a policy is drafted for you."
+        )
+    )
+    table = ui.input(
+        _("Name of the table"),
+        value="people",
+        validation={
+            _("Small letters, digits and _ only"): lambda text: (
+                text.isascii()
+                and text.replace("_", "a").isalnum()
+                and text == text.lower()
+                and text[:1].isalpha()
+                and len(text) <= 40
+            )
+        },
+    )
+
+    def arrived(made: Work, file: str, shown: str) -> None:
+        if not table.validate():
+            made.remove()
+            return show_problem(
+                _("The table has no name that can be used."),
+                _("Questions call the table by it."),
+                _("Write a name of small letters, digits and _ above, then bring the file again."),
+            )
+        made.save("shown", shown)
+        start(
+            _("Reading the file"),
+            jobs.bring,
+            on_done=lambda text: _drafted(made, text),
+            address=f"/query/{made.id}/policy",
+            attend=True,
+            folder=str(made.folder),
+            file=file,
+            table=table.value,
+        )
+
+    upload(lambda: visitor().new_work(KIND), arrived)
+    _earlier()
+
+
+def _maker(name: str, place: ui.column) -> Any:
+    def make() -> None:
+        made = visitor().new_work(KIND)
+        made.save("shown", name)
+        place.clear()
+        with place:
+            start(
+                _("Making the database"),
+                jobs.make_sample,
+                on_done=lambda _nothing: ui.navigate.to(f"/query/{made.id}"),
+                address=f"/query/{made.id}",
+                folder=str(made.folder),
+                sample=name,
+            )
+
+    return make
+
+
+def _drafted(made: Work, text: str) -> None:
+    made.save("draft", text)
+    ui.navigate.to(f"/query/{made.id}/policy")
+
+
+def _earlier() -> None:
+    works = [each for each in visitor().works(KIND) if each.path("policy.toml").is_file()]
+    if not works:
+        return
+    heading(_("Your databases"), 2)
+    for each in works:
+        with ui.row().classes("items-center"):
+            ui.link(_shown(each), f"/query/{each.id}")
+            ui.button(
+                _("Delete now"), icon="delete", on_click=lambda each=each: _removed(each)
+            ).props("flat dense")
+
+
+def _shown(each: Work) -> str:
+    """What a database is called: one of ours, or the file that was brought."""
+    name = str(each.load("shown", ""))
+    return next((_(title) for sample, title, _text in SAMPLES if sample == name), name)
+
+
+def _removed(each: Work) -> None:
+    each.remove()
+    ui.navigate.to("/query")
+
+
+@page("/query/{work_id}/policy", "Policy", door="/query")
+def policy(work_id: str) -> None:
+    """The draft of a policy, to be filled in, with what is still wrong."""
+    made = visitor().work(work_id, KIND)
+    heading(_("Allowed queries"))
+    ui.label(
+        _(
+            "Fill in the draft: whom to protect ([unit]), how much may be spent ([budget]), and "
+            "the bounds of each number. Nothing here may be measured on the data."
+        )
+    ).classes("celosia-lead")
+    file = made.path("policy.toml")
+    text = file.read_text("utf-8") if file.is_file() else str(made.load("draft", ""))
+    editor = ui.codemirror(text, language="TOML").classes("w-full q-mt-md celosia-editor")
+    editor.style("height: 24rem")
+    name_editor(editor, _("The policy, as TOML"))
+    result = ui.column().classes("w-full")
+
+    def check() -> None:
+        result.clear()
+        made.save("draft", editor.value)
+        with result:
+            start(
+                _("Checking the policy"),
+                jobs.check,
+                on_done=lambda _schema: ui.navigate.to(f"/query/{work_id}"),
+                folder=str(made.folder),
+                text=editor.value,
+            )
+
+    ui.button(_("Check and open"), icon="verified", on_click=check).classes("q-my-md")
+    result.move(target_index=-1)

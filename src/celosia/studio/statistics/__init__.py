@@ -1,0 +1,1 @@
+"""Published results and their reproduction: the model, the jobs and the pages."""

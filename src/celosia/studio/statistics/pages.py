@@ -1,0 +1,203 @@
+"""The statistics: every published result that we build on, beside ours."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from celosia import lab
+from celosia.studio.language import _, n_, number, percent
+from celosia.studio.runtime import studio
+from celosia.studio.shell import page
+from celosia.studio.statistics import jobs
+from celosia.studio.statistics.model import Measure, families, file_name, measures, translate_value
+from celosia.studio.widgets import chart
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.text import heading
+
+NAMES = {
+    "tables": "Tables",
+    "mechanisms": "Mechanisms",
+    "sql": "Private SQL",
+    "sparql": "Private SPARQL",
+    "collect": "Collect",
+    "masking": "Masking",
+    "graphs": "Graphs",
+}
+MOST_LISTED = 500
+"""Cells in the list of one page; all are in the file."""
+
+
+@page("/statistics", "Statistics", door="/statistics")
+def overview() -> None:
+    """All studies by family."""
+    heading(_("Statistics"))
+    ui.label(
+        _(
+            "Celosía builds on published results, and computes every one of them again. Choose a "
+            "study to see the published numbers beside ours."
+        )
+    ).classes("celosia-lead")
+    for family, studies in families().items():
+        ui.label(_(NAMES.get(family, family))).classes("celosia-h2").props(
+            "role=heading aria-level=2"
+        )
+        with ui.element("div").classes("celosia-cards"):
+            for study in studies:
+                _card(study)
+
+
+def _card(study: lab.Study) -> None:
+    found = _kept(study.name)
+    with (
+        ui.link(target=f"/statistics/{study.name}")
+        .classes("celosia-card q-pa-md")
+        .style("text-decoration: none; display: block")
+    ):
+        ui.label(_(study.title)).classes("celosia-h3 q-mt-none").props("role=heading aria-level=3")
+        if found is None:
+            ui.label(_("Not computed yet on this machine")).classes("celosia-quiet")
+        else:
+            ui.label(_agreement(found)).style("color: var(--ink)")
+
+
+@page("/statistics/{name:path}", "Statistics", door="/statistics")
+def one_study(name: str, measure: str = "") -> None:
+    """One study: where it comes from, what agrees, each measure as a chart, and all cells."""
+    study = lab.find(name)
+    heading(_(study.title))
+    ui.label(_("Source: {source}", source=_(study.source))).classes("celosia-lead")
+    ui.label(_("A cell counts as the same when: {rules}", rules=_(study.rules))).classes(
+        "celosia-quiet"
+    )
+    results = ui.column().classes("w-full q-my-md")
+
+    def show(found: dict[str, Any]) -> None:
+        with results:
+            _results(found, measure)
+
+    def compute() -> None:
+        button.delete()
+        with results:
+            start(
+                _(study.title),
+                jobs.run,
+                on_done=show,
+                address=f"/statistics/{name}",
+                study=name,
+                folder=str(_folder()),
+            )
+
+    found = _kept(name)
+    if found is not None:
+        show(found)
+    else:
+        with results:
+            button = ui.button(
+                _("Compute the published numbers again"), icon="play_arrow", on_click=compute
+            )
+    show_code(
+        [
+            (_("Command line"), f"celosia lab run {name} --report report.html"),
+            ("Python", f'from celosia import lab\n\nprint(lab.find("{name}").run())'),
+        ]
+    )
+
+
+def _results(found: dict[str, Any], chosen: str) -> None:
+    key_figures(
+        [
+            (_("Cells"), number(found["checked"]), _("published numbers that were computed again")),
+            (_("They agree"), number(found["matched"]), _agreement(found)),
+        ]
+    )
+    all_measures = measures(found["rows"])
+    drawn = [each for each in all_measures if each.is_number and len(each.runs) > 1]
+    if drawn:
+        heading(_("Published beside reproduced"), 2)
+        names = [each.name for each in drawn]
+        first = chosen if chosen in names else names[0]
+        select = ui.select(
+            {name: translate_value(name) for name in names}, value=first, label=_("Measure")
+        ).classes("w-full")
+        picture = ui.column().classes("w-full")
+
+        def show(name: str) -> None:
+            picture.clear()
+            with picture:
+                _draw(next(each for each in drawn if each.name == name))
+
+        def chose(name: str) -> None:
+            where = f"/statistics/{found['study']}?{urlencode({'measure': name})}"
+            ui.navigate.history.replace(where)
+            show(name)
+
+        select.on_value_change(lambda event: chose(event.value))
+        show(first)
+    heading(_("All cells"), 2)
+    rows = found["rows"]
+    with ui.expansion(n_("{count} cell", "{count} cells", len(rows)), icon="table_rows").classes(
+        "w-full"
+    ):
+        show_table(
+            [_("Run"), _("Measure"), _("Published"), _("Computed"), _("Agree")],
+            [
+                [
+                    *(
+                        translate_value(each[key])
+                        for key in ("run", "cell", "published", "computed")
+                    ),
+                    each["matches"],
+                ]
+                for each in rows[:MOST_LISTED]
+            ],
+        )
+    ui.button(
+        _("Download all cells (JSON)"),
+        icon="download",
+        on_click=lambda: ui.download.content(
+            json.dumps(found, indent=2), file_name(found["study"]), "application/json"
+        ),
+    ).props("flat")
+
+
+def _draw(measure: Measure) -> None:
+    name = translate_value(measure.name)
+    description = _(
+        "{measure} of {runs} runs, published and computed: {matched} of {runs} agree.",
+        measure=name,
+        runs=number(len(measure.runs)),
+        matched=number(measure.matched),
+    )
+    chart.bars(
+        [translate_value(run) for run in measure.runs],
+        [(_("Published"), measure.published), (_("Computed"), measure.computed)],
+        description=description,
+        x=_("Run"),
+        y=_("{measure}, logarithmic", measure=name) if measure.is_wide else name,
+        log_y=measure.is_wide,
+    )
+    ui.label(description).classes("celosia-quiet")
+
+
+def _agreement(found: dict[str, Any]) -> str:
+    share = found["matched"] / found["checked"] if found["checked"] else 0.0
+    return _("{share} of the published numbers are reproduced", share=percent(share))
+
+
+def _folder() -> Any:
+    return studio().folder / "lab"
+
+
+def _kept(study: str) -> dict[str, Any] | None:
+    """What was computed for this study since the studio was started."""
+    path = _folder() / file_name(study)
+    if not path.is_file():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found

@@ -1,0 +1,1 @@
+"""Synthetic tables: the model, the jobs and the pages."""

@@ -1,0 +1,345 @@
+"""Synthesise: a method, what private ones must be told, the run, and both tables side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import run, ui
+
+from celosia.core.errors import CelosiaError
+from celosia.studio.language import _, n_
+from celosia.studio.mask import figures as mask_figures
+from celosia.studio.mask import model as masking
+from celosia.studio.mask.pages import charts
+from celosia.studio.mask.pages.result import both_sides, side_by_side
+from celosia.studio.mask.pages.steps import MaskWorkbench, mask_head, open_workbench
+from celosia.studio.shell import notify_error, page, show_error
+from celosia.studio.synthesise import jobs, model
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.method_form import (
+    downloads,
+    figures,
+    heading,
+    lead,
+    method_cards,
+    notice,
+    parameter_controls,
+    promise,
+    quiet,
+    summary_of,
+)
+
+FAMILIES = {"Measured, without a guarantee": model.PLAIN, "With a privacy loss": model.PRIVATE}
+
+
+@page("/synthesise/{work_id}", "Mask and synthesise", door="/mask")
+async def synthesise(work_id: str, step: str = "method") -> None:
+    """Choose a method and run it, or look at what it made."""
+    workbench = open_workbench(work_id)
+    mask_head(workbench, f"/synthesise/{work_id}")
+    await run.io_bound(masking.cards)  # loads compiled kernels, once
+    if step == "result" and workbench.work.load("synthetic") is not None:
+        await _result(workbench)
+    else:
+        _choose(workbench)
+
+
+def _choice(workbench: MaskWorkbench) -> dict[str, Any]:
+    found: dict[str, Any] | None = workbench.state.get("synthesis")
+    return found or model.first_choice("copula", workbench.columns)
+
+
+def _choose(workbench: MaskWorkbench) -> None:
+    lead(
+        _(
+            "Synthetic rows: none of them is a real person's record. They are drawn from a "
+            "model of the table. Without a privacy loss there is no guarantee: the studio "
+            "measures how many real records are repeated."
+        )
+    )
+    if workbench.work.load("synthetic") is not None:
+        ui.link(_("See the last synthetic table"), f"/synthesise/{workbench.work.id}?step=result")
+
+    @ui.refreshable
+    def chosen() -> None:
+        choice = _choice(workbench)
+        _method(workbench, choice)
+        if choice["method"] in model.PRIVATE:
+            _declared(workbench, choice, chosen.refresh)
+
+    def begin() -> None:
+        _run(workbench, place)
+
+    chosen()
+    with ui.row().classes("items-center q-mt-md"):
+        ui.button(_("Make the synthetic table"), icon="play_arrow", on_click=begin).props(
+            'data-test="run"'
+        )
+        ui.checkbox(
+            _("Hold back a fifth of the records for a membership inference attack"),
+            value=bool(workbench.state.get("holdout")),
+            on_change=lambda event: workbench.save(holdout=bool(event.value)),
+        )
+    place = ui.element("div").classes("w-full")
+
+    def choose(kind: str) -> None:
+        workbench.save(synthesis=model.first_choice(kind, workbench.columns))
+        chosen.refresh()
+        cards.refresh()
+
+    @ui.refreshable
+    def cards() -> None:
+        method_cards(
+            FAMILIES,
+            masking.cards(),
+            choose,
+            label=_("Choose"),
+            chosen=_choice(workbench)["method"],
+        )
+
+    heading(_("Methods"))
+    cards()
+
+
+def _method(workbench: MaskWorkbench, choice: Mapping[str, Any]) -> None:
+    card = masking.cards()[choice["method"]]
+
+    def put(**values: Any) -> None:
+        workbench.save(synthesis={**_choice(workbench), **values})
+
+    with ui.card().classes("w-full").props('data-test="chosen"'):
+        heading(_(card.title))
+        quiet(summary_of(card))
+        select = ui.select(
+            {name: name for name in workbench.names},
+            value=[name for name in choice["columns"] if name in workbench.names],
+            label=_("Columns that are made"),
+            multiple=True,
+            on_change=lambda event: put(columns=list(event.value or [])),
+        )
+        select.props("use-chips").classes("w-full")
+        parameter_controls(
+            card.controls,
+            choice["parameters"],
+            workbench.names,
+            lambda parameters: put(parameters=parameters),
+            prefix="synthesis-",
+        )
+
+
+def _declared(workbench: MaskWorkbench, choice: Mapping[str, Any], draw: Any) -> None:
+    """What is public of each column: the only thing that a private method may know beforehand."""
+    state: dict[str, Any] = workbench.work.load("declared") or {}
+    with ui.card().classes("w-full q-mt-md"):
+        heading(_("Public facts about the columns"))
+        quiet(
+            _(
+                "A private method must not learn the possible values from the data: enter "
+                "public bounds, such as ages from 0 to 100."
+            )
+        )
+        place = ui.element("div").classes("w-full")
+        if workbench.state["sample"] is not None:
+            quiet(_("Of a sample everything is public, so its values may be used."))
+            label = _("Use the values of the sample")
+        else:
+            notice(
+                _(
+                    "Values taken from the data break the guarantee, because they may "
+                    "disclose the value of one person. Use them to try the method, not to "
+                    "publish."
+                )
+            )
+            label = _("Use the values from the data")
+
+        def fill() -> None:
+            place.clear()
+            with place:
+                start(
+                    _("Looking at the columns"),
+                    jobs.declare,
+                    on_done=lambda _result: draw(),
+                    folder=str(workbench.work.folder),
+                    columns=[each for each in workbench.columns if each["name"] in workbench.names],
+                )
+
+        ui.button(label, on_click=fill).props('outline data-test="declare"')
+
+        def put(name: str, **values: Any) -> None:
+            found = workbench.work.load("declared") or {}
+            workbench.work.save("declared", found | {name: values})
+
+        with ui.element("div").classes("celosia-parameters q-mt-sm"):
+            for each in workbench.columns:
+                if each["name"] in choice["columns"]:
+                    _declaration(each, state.get(each["name"], {}), put)
+
+
+def _declaration(column: Mapping[str, Any], state: Mapping[str, Any], put: Any) -> None:
+    name = column["name"]
+    with ui.element("div").classes("celosia-parameter"):
+        ui.label(name).classes("text-bold celosia-break")
+        if not column["numeric"]:
+            box = ui.input(
+                _("All values, with commas"),
+                value=", ".join(map(str, state.get("values", []))),
+                on_change=lambda event: put(
+                    name, values=[part.strip() for part in event.value.split(",") if part.strip()]
+                ),
+            ).props("debounce=600")
+            box.classes("w-full").props["aria-label"] = _("All values of {column}", column=name)
+            return
+        bounds = list(state.get("bounds") or [None, None])
+
+        def set_bound(place: int, value: Any) -> None:
+            bounds[place] = value
+            if None not in bounds:
+                put(name, bounds=list(bounds))
+
+        with ui.row().classes("no-wrap"):
+            for place, label in enumerate((_("Least"), _("Greatest"))):
+                field = ui.number(
+                    label,
+                    value=bounds[place],
+                    on_change=lambda event, place=place: set_bound(place, event.value),
+                ).props("debounce=400")
+                field.props["aria-label"] = f"{label}: {name}"
+
+
+def _run(workbench: MaskWorkbench, place: ui.element) -> None:
+    choice = _choice(workbench)
+    declared = workbench.work.load("declared") or {}
+    address = f"/synthesise/{workbench.work.id}?step=result"
+    place.clear()
+    with place:
+        try:
+            model.method_parameters(choice, declared)
+        except CelosiaError as error:
+            show_error(error)
+            return
+        start(
+            _("Synthesising {name}", name=str(workbench.state["name"])),
+            jobs.run,
+            on_done=lambda _result: ui.navigate.to(address),
+            address=address,
+            folder=str(workbench.work.folder),
+            columns=workbench.columns,
+            choice=choice,
+            declared=declared,
+            holdout=bool(workbench.state.get("holdout")),
+            seed=workbench.state.get("seed"),
+        )
+
+
+async def _result(workbench: MaskWorkbench) -> None:
+    result: dict[str, Any] = workbench.work.load("synthetic")
+    choice = result["choice"]
+    card = masking.cards()[choice["method"]]
+    lead(
+        n_(
+            "{count} made record by {method}.",
+            "{count} made records by {method}.",
+            result["rows"],
+            method=_(card.title),
+        )
+    )
+    ui.link(_("Another method, or other settings"), f"/synthesise/{workbench.work.id}")
+    if result["private"]:
+        notice(
+            _(
+                "The table itself is covered by the privacy loss. The figures and drawings here "
+                "compare it with the real rows, and are not: keep them to yourself."
+            )
+        )
+        if workbench.state["sample"] is None:
+            quiet(
+                _(
+                    "Whether a column holds numbers was found out from the file; on the command "
+                    "line it is read as declared, which tells nothing."
+                )
+            )
+    heading(_("Privacy"))
+    figures(mask_figures.privacy_figures(result))
+    heading(_("Fidelity"))
+    lost = mask_figures.loss_figures(result)
+    if lost:
+        figures(lost)
+    else:
+        quiet(_("Counts were made, not records: there is nothing to compare one by one."))
+    promise(result["guarantee"], simulation=result["simulation"])
+    if result["nearest"] is not None:
+        heading(_("Distance to the nearest real record"))
+        quiet(
+            _(
+                "In a good synthetic table, rows are about as far from real records as real "
+                "records from each other. A peak at 0 that the dashed line lacks means "
+                "copies. A different category counts as one standard deviation."
+            )
+        )
+        charts.nearest(result["nearest"])
+    heading(_("Side by side"))
+    quiet(_("Rows on the right do not correspond to rows on the left."))
+    sides = await run.io_bound(both_sides, workbench.work.folder, ("real", "made"))
+    if sides is not None:  # None where the studio is closing
+        side_by_side(*sides, (_("Original"), _("Synthetic")))
+    if result["distributions"]:
+        heading(_("Distributions"))
+        quiet(_("Broad bars are the original, narrow ones the synthetic table."))
+        charts.distributions(result["distributions"], (_("original"), _("synthetic")))
+    if result["correlations"] is not None:
+        heading(_("Drift of correlations"))
+        charts.correlations(result["correlations"])
+    _take(workbench, result)
+
+
+def _take(workbench: MaskWorkbench, result: Mapping[str, Any]) -> None:
+    heading(_("Download"))
+    files = [
+        ("synthetic.csv", "table_view", _("Synthetic data"), _("CSV, to be published")),
+        (
+            "synthetic-certificate.json",
+            "verified",
+            _("Certificate"),
+            _("what was done and is promised; beside the data call it synthetic.csv.cert.json"),
+        ),
+        (
+            "synthetic-report.html",
+            "description",
+            _("Report"),
+            _("all measures, for those who may see the original"),
+        ),
+        ("data.parquet", "lock", _("Original data"), _("what you brought; keep it to yourself")),
+    ]
+    if result["holdout"]:
+        files += [
+            (
+                "members.parquet",
+                "group",
+                _("Members"),
+                _("original rows that the table was made from; keep them to yourself"),
+            ),
+            (
+                "outsiders.parquet",
+                "group_off",
+                _("Held back"),
+                _("original rows that were held back; keep them to yourself"),
+            ),
+        ]
+    downloads(workbench.work.id, files)
+    heading(_("The same elsewhere"))
+    try:
+        texts = model.code(
+            str(workbench.state["name"]),
+            workbench.state["sample"],
+            workbench.columns,
+            result["choice"],
+            workbench.work.load("declared") or {},
+            holdout=bool(result["holdout"]),
+            seed=result["seed"],
+        )
+    except CelosiaError as error:  # what was declared has been taken back since
+        notify_error(error)
+        return
+    show_code([(_(name), text) for name, text in texts])

@@ -1,0 +1,261 @@
+"""Parts that the pages of masking, synthesis and graphs share: headings, steps, method controls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from nicegui import ui
+
+from celosia.core.errors import CelosiaError
+from celosia.studio.language import _, short
+from celosia.studio.parameters import Control, changed, shown
+from celosia.studio.shell import notify_error
+from celosia.studio.widgets.table import key_figures
+from celosia.studio.widgets.text import from_library
+
+
+class MethodCard(Protocol):
+    """What a card of a method needs."""
+
+    @property
+    def kind(self) -> str:
+        """Its name in the registry."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def summary(self) -> str:
+        """What it does."""
+
+
+def heading(text: str, level: int = 2) -> None:
+    """A heading of a level."""
+    ui.label(text).classes(f"celosia-h{level}").props(f"role=heading aria-level={level}")
+
+
+def lead(text: str) -> None:
+    """What a page is for."""
+    ui.label(text).classes("celosia-lead q-mb-md")
+
+
+def quiet(text: str) -> ui.label:
+    """A short explanation."""
+    return ui.label(text).classes("celosia-quiet").style("max-width: 46rem")
+
+
+def figures(found: Sequence[tuple[str, str, str]]) -> None:
+    """Key figures in boxes of one width."""
+    with ui.element("div").classes("celosia-even"):
+        key_figures(found)
+
+
+def summary_of(card: MethodCard) -> str:
+    """What a method does, as a sentence begins."""
+    text = re.sub(r"^mdav\b", "MDAV", _(card.summary))
+    return text[:1].upper() + text[1:]
+
+
+def notice(text: str) -> None:
+    """Something that must not be overlooked."""
+    with ui.card().classes("celosia-warning w-full q-my-sm").props('role="note"'):
+        ui.label(text)
+
+
+def step_links(base: str, steps: Sequence[tuple[str, str, str]], current: str) -> None:
+    """The steps of a work as links: (address or step, name, icon)."""
+    with ui.element("nav").classes("celosia-steps").props(f'aria-label="{_("Steps")}"'):
+        for step, name, icon in steps:
+            target = step if step.startswith("/") else f"{base}?step={step}"
+            link = ui.link(target=target).classes("celosia-step")
+            with link:
+                ui.icon(icon).props('aria-hidden="true"')
+                ui.label(name)
+            if step == current:
+                link.props('aria-current="step"')
+
+
+def sample_cards(
+    samples: Sequence[Any], choose: Callable[[Any], Any], more: Callable[[Any], str]
+) -> None:
+    """Samples to begin with; `more` says how large each is."""
+    with ui.element("div").classes("celosia-cards"):
+        for sample in samples:
+            with ui.element("div").classes("celosia-card q-pa-md column"):
+                heading(_(sample.title), 3)
+                ui.label(_(sample.about))
+                ui.label(more(sample)).classes("celosia-quiet q-mb-sm")
+                ui.space()
+                button = ui.button(
+                    _("Use this sample"),
+                    icon="play_circle",
+                    on_click=lambda sample=sample: choose(sample),
+                ).props(f'outline data-test="sample-{sample.name}"')
+                button.props["aria-label"] = _("Use the sample: {title}", title=_(sample.title))
+
+
+def method_cards(
+    families: Mapping[str, Sequence[str]],
+    cards: Mapping[str, MethodCard],
+    choose: Callable[[str], Any],
+    *,
+    label: str,
+    chosen: str = "",
+) -> None:
+    """All methods as cards, those of like idea together; a click chooses one."""
+    for family, kinds in families.items():
+        heading(_(family), 3)
+        with ui.element("div").classes("celosia-cards"):
+            for kind in kinds:
+                card = cards[kind]
+                frame = ui.element("div").classes("celosia-card q-pa-md column celosia-method")
+                if kind == chosen:
+                    frame.classes("chosen")
+                with frame:
+                    ui.label(_(card.title)).classes("text-bold")
+                    ui.label(summary_of(card)).classes("celosia-quiet q-mb-sm")
+                    ui.space()
+                    with ui.row().classes("items-center w-full no-wrap"):
+                        ui.label(card.kind).classes("celosia-kind")
+                        ui.space()
+                        button = ui.button(
+                            _("Chosen") if kind == chosen else label,
+                            icon="check" if kind == chosen else None,
+                            on_click=lambda kind=kind: choose(kind),
+                        ).props(f'flat dense data-test="method-{kind}"')
+                        button.props["aria-label"] = f"{label}: {_(card.title)}"
+
+
+def parameter_controls(
+    controls: Sequence[Control],
+    parameters: Mapping[str, Any],
+    columns: Sequence[str],
+    save: Callable[[dict[str, Any]], Any],
+    *,
+    prefix: str = "",
+) -> None:
+    """A control for each parameter; those that few people need open when asked for.
+
+    Args:
+        controls: what is asked for.
+        parameters: what was chosen; `save` is called with what it becomes.
+        columns: the columns of the table, for parameters that name some.
+        save: keeps the new parameters.
+        prefix: of the names for tests.
+    """
+    state = dict(parameters)
+
+    def put(control: Control, given: Any) -> None:
+        try:
+            new = changed(state, control, given)
+        except CelosiaError as error:
+            notify_error(error)
+            return
+        if new != state:
+            state.clear()
+            state.update(new)
+            save(dict(state))
+
+    first = [each for each in controls if each.main or each.name in parameters]
+    rest = [each for each in controls if each not in first]
+    with ui.element("div").classes("celosia-parameters"):
+        for control in first:
+            _control(control, state, columns, put, prefix)
+    if rest:
+        with (
+            ui.expansion(_("More settings")).classes("w-full celosia-quiet"),
+            ui.element("div").classes("celosia-parameters"),
+        ):
+            for control in rest:
+                _control(control, state, columns, put, prefix)
+
+
+def _control(
+    control: Control,
+    state: Mapping[str, Any],
+    columns: Sequence[str],
+    put: Callable[[Control, Any], None],
+    prefix: str,
+) -> None:
+    value = shown(control, state)
+    with ui.element("div").classes("celosia-parameter"):
+        if control.kind == "flag":
+            box: Any = ui.checkbox(control.name, value=bool(value))
+        elif control.kind == "choice":
+            box = ui.select(list(control.choices), value=value, label=control.name)
+        elif control.kind == "column":
+            options = {"": _("no column")} | {name: name for name in columns}
+            box = ui.select(options, value=value or "", label=control.name)
+        elif control.kind in ("columns", "several"):
+            options = {name: name for name in (control.choices or columns)}
+            known = [each for each in value if each in options]
+            box = ui.select(options, value=known, label=control.name, multiple=True)
+            box.props("use-chips")
+        elif control.kind in ("whole", "number"):
+            box = ui.number(control.name, value=value, min=control.least, max=control.most)
+            # Sent when the field is left: half a number is not a choice.
+            box.props("debounce=400")
+            if control.kind == "whole":
+                box.props("step=1")
+        else:
+            box = ui.input(control.name, value=value or "", placeholder=control.example)
+            box.props("debounce=600")
+        box.props(f'data-test="{prefix}{control.name}"').classes("w-full")
+        box.on_value_change(lambda event: put(control, event.value))
+        quiet(_with_range(control))
+
+
+def _with_range(control: Control) -> str:
+    """What a parameter does, with the range that it must be in."""
+    text = _(control.help)
+    if control.least is not None and control.most is not None:
+        return _(
+            "{help} From {least} to {most}.",
+            help=text,
+            least=short(control.least),
+            most=short(control.most),
+        )
+    if control.least is not None:
+        return _("{help} At least {least}.", help=text, least=short(control.least))
+    return text
+
+
+def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:
+    """What is promised, as the certificate says it, which speaks English."""
+    if simulation:
+        notice(
+            _(
+                "A seed was given, so this is a simulation: whoever knows the seed can repeat "
+                "every draw. Leave it empty for a release."
+            )
+        )
+    with ui.expansion(_("The guarantee of the certificate"), icon="verified").classes("w-full"):
+        from_library(guarantee["promise"], "promises").classes("text-bold celosia-break")
+        from_library(guarantee["protects"], "promises").classes("celosia-break")
+        if guarantee["leaves_open"]:
+            ui.label(_("Not covered:")).classes("q-mt-sm")
+            with ui.element("ul").classes("celosia-points"):
+                for gap in guarantee["leaves_open"]:
+                    with ui.element("li"):
+                        from_library(gap, "promises").classes("celosia-break")
+
+
+def downloads(work_id: str, files: Sequence[tuple[str, str, str, str]]) -> None:
+    """Files to take away: (name, icon, title, what it is); a report can be read here too."""
+    with ui.element("div").classes("celosia-cards"):
+        for name, icon, title, text in files:
+            with ui.element("div").classes("celosia-card q-pa-md column"):
+                with ui.row().classes("items-center no-wrap"):
+                    ui.icon(icon, size="1.5rem").props('aria-hidden="true"')
+                    ui.label(title).classes("text-bold")
+                ui.label(text).classes("celosia-quiet q-mb-sm")
+                ui.space()
+                with ui.row():
+                    link = ui.link(_("Download"), f"/files/{work_id}/{name}")
+                    link.props(f'download data-test="file-{name}"')
+                    link.props["aria-label"] = _("Download: {title}", title=title)
+                    if name.endswith(".html"):
+                        ui.link(_("Read it here"), f"/files/{work_id}/{name}?show", new_tab=True)

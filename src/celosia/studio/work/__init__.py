@@ -1,1 +1,0 @@
-"""Jobs: module-level functions that worker processes run, each with its voice first."""

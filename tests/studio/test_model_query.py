@@ -1,0 +1,121 @@
+"""Databases of the studio: confined policies, plans as trees, answers paid from a ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from celosia.core.errors import BudgetExceeded, InputError
+from celosia.studio.query import model
+
+POLICY = """
+name = "people"
+[database.files]
+people = "people.parquet"
+[unit]
+name = "row"
+[budget]
+epsilon = 1
+[tables.people.columns]
+age = { type = "integer", lower = 0, upper = 120 }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A work with one table."""
+    pl.DataFrame({"age": [20, 30, 40] * 20}).write_parquet(tmp_path / "people.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('"people.parquet"', '"/etc/passwd"'),
+        ('"people.parquet"', '"../other/people.parquet"'),
+        ('"people.parquet"', '"absent.parquet"'),
+        ('"people.parquet"', '"people.parquet/../../x.parquet"'),
+        ("[database.files]", '[database]\npath = "/tmp/other.duckdb"\n[database.files]'),
+        ("[database.files]", '[database]\nurl = "$HOME"\n[database.files]'),
+        ("[database.files]", '[database]\nkind = "postgres"\n[database.files]'),
+        ("[database.files]", '[database]\nkind = "spark"\n[database.files]'),
+        ("[unit]", '[graph]\nstore = "/tmp/x.graph"\n[unit]'),
+    ],
+)
+def test_a_policy_names_nothing_beyond_its_folder(folder: Path, change: tuple[str, str]) -> None:
+    with pytest.raises(InputError) as refusal:
+        model.keep_policy(folder, POLICY.replace(*change))
+    assert refusal.value.code == "CEL-W091"
+    assert not (folder / "policy.toml").exists()
+
+
+def test_a_link_to_another_file_is_not_followed(folder: Path) -> None:
+    (folder / "other.parquet").symlink_to(folder / "people.parquet")
+    with pytest.raises(InputError) as refusal:
+        model.keep_policy(folder, POLICY.replace("people.parquet", "other.parquet"))
+    assert refusal.value.code == "CEL-W091"
+
+
+def test_a_policy_that_was_changed_behind_our_back_is_looked_at_again(folder: Path) -> None:
+    text = POLICY.replace('"people.parquet"', '"/etc/passwd"')
+    (folder / "policy.toml").write_text(text)
+    with pytest.raises(InputError) as refusal:
+        model.open_vault(folder)
+    assert refusal.value.code == "CEL-W091"
+
+
+@pytest.mark.parametrize("text", ["not = [toml", "database = 3", "x = 1\n" * 50_000])
+def test_what_is_no_policy_is_told(folder: Path, text: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        model.keep_policy(folder, text)
+    assert refusal.value.code == "CEL-W092"
+
+
+def test_questions_are_paid_until_nothing_is_left(folder: Path) -> None:
+    model.keep_policy(folder, POLICY)
+    assert model.account(folder)["begun"] is False
+    with model.open_vault(folder) as vault:
+        plan = model.explained(vault, "SELECT count(*) FROM people", epsilon=0.5)
+        assert plan["epsilon"] == 0.5
+        errors = [error for _epsilon, error in plan["curve"]]
+        assert errors == sorted(errors, reverse=True)
+        first = model.asked(vault, "SELECT count(*) FROM people", epsilon=0.5)
+        again = model.asked(vault, "SELECT count(*) FROM people", epsilon=0.5)
+        assert (first["stored"], again["stored"]) == (False, True)
+        assert first["rows"] == again["rows"]
+        assert again["left"] == 0.5
+        with pytest.raises(BudgetExceeded):
+            model.asked(vault, "SELECT sum(age) FROM people", epsilon=0.75)
+    found = model.account(folder)
+    assert [each["epsilon"] for each in found["records"]] == [0.5]
+    assert (found["remaining"], found["total"]) == (0.5, 1.0)
+
+
+def test_a_draft_names_the_tables_and_nothing_of_their_cells(folder: Path) -> None:
+    text = model.draft(folder, ["people.parquet"])
+    assert 'people = "people.parquet"' in text
+    assert "age" in text
+    model.keep_policy(folder, text)
+    with pytest.raises(InputError):  # unit and budget are for a person to choose
+        model.open_vault(folder)
+
+
+def test_a_query_without_end_is_refused(folder: Path) -> None:
+    model.keep_policy(folder, POLICY)
+    with model.open_vault(folder) as vault, pytest.raises(InputError) as refusal:
+        model.asked(vault, "SELECT " + "1+" * 10_000, epsilon=0.5)
+    assert refusal.value.code == "CEL-W093"
+
+
+def test_the_same_is_asked_from_the_command_line_and_from_python() -> None:
+    text = model.command_text("SELECT 'a'", epsilon=0.5)
+    assert text == "celosia query policy.toml 'SELECT '\\''a'\\''' --epsilon 0.5"
+    compile(model.python_text("SELECT 'a'", epsilon=0.5), "text", "exec")
+
+
+def test_no_other_sample_is_made(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refusal:
+        model.make_sample(tmp_path, "/etc")
+    assert refusal.value.code == "CEL-W090"
