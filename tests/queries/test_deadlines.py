@@ -21,7 +21,7 @@ from celosia.core.randomness import Seeded, System
 from celosia.queries import Vault, deadlines
 from celosia.queries.answering import carry_out, carry_out_empty
 from celosia.queries.planning import deadline
-from celosia.queries.planning.work import Work
+from celosia.queries.planning.cost import Work
 from celosia.queries.policy import Database, Policy, Spending
 
 NOBODY: dict[str, list[dict[str, Any]]] = {

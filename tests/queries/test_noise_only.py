@@ -16,7 +16,7 @@ from celosia.core.randomness import Seeded
 from celosia.datasets import tpch
 from celosia.queries import QueryAnswer, Vault
 from celosia.queries.bounds.private_cap import People
-from celosia.queries.planning.people import PeopleStep
+from celosia.queries.planning.chosen_cap import PeopleStep
 from celosia.queries.planning.step import Measured
 from celosia.queries.service.remote import answer_of
 

@@ -16,12 +16,12 @@ from tests.queries.vaults import POLICY, Rows, capped, exact, filled, opened, sh
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
-from celosia.queries.bounds.race import rounding, shifts
-from celosia.queries.bounds.race_cap import RaceCap
-from celosia.queries.bounds.race_program import GRAIN
+from celosia.queries.bounds.r2t import rounding, shifts
+from celosia.queries.bounds.r2t_cap import RaceCap
+from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.planning import make_plan
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.races import RaceStep
+from celosia.queries.planning.r2t import RaceStep
 from celosia.queries.planning.step import Ask
 from celosia.queries.policy import Policy
 

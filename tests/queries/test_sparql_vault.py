@@ -10,7 +10,7 @@ import pytest
 from celosia.core.errors import BudgetExceeded, InputError, QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
-from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning.laplace import PlainStep
 from celosia.queries.rdf.loading import load
 
 PEOPLE = 400

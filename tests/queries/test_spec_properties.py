@@ -24,9 +24,9 @@ from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Scan
 from celosia.queries.answering import carry_out
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.stars import star_bound
+from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import read_policy
 from celosia.tables.models import DistinctDiversity, KAnonymity

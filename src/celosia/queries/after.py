@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from celosia.queries.algebra import After
 from celosia.queries.emission.target import column, name, named, whole
-from celosia.queries.ownership.hidden import unused
+from celosia.queries.ownership.hidden_names import unused
 
 Row = dict[str, Any]
 PLACE = "celosia_place"

@@ -16,11 +16,11 @@ from sqlglot import exp
 from celosia.core.randomness import Source
 from celosia.queries.after import Row, finished
 from celosia.queries.combining import Cell, combined
-from celosia.queries.emission.kinds import kind_of
-from celosia.queries.planning.keysteps import KeyStep
+from celosia.queries.emission.expression_types import kind_of
+from celosia.queries.planning.aggregates import Recipe
+from celosia.queries.planning.partition_selection import KeyStep
 from celosia.queries.planning.plan import Plan
 from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
-from celosia.queries.planning.totals import Recipe
 
 Limits = dict[str, Bounds | None]
 """Bounds of the numbers of a row, by their names."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, isfinite, sqrt
 
+from celosia.queries.planning.aggregates import RANKS, Recipe
 from celosia.queries.planning.ranges import Range
 from celosia.queries.planning.step import Bounds
-from celosia.queries.planning.totals import RANKS, Recipe
 
 Cell = tuple[float | int | None, Bounds | None]
 """A number of an answer, and between what the exact one lies; None where nothing is public."""

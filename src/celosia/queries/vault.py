@@ -29,7 +29,7 @@ from celosia.queries.opening import (
 )
 from celosia.queries.places import ledger_of, traces_of
 from celosia.queries.planning import Plan, make_plan
-from celosia.queries.planning.public import PublicStep
+from celosia.queries.planning.public_queries import PublicStep
 from celosia.queries.policy import Policy, check_against, check_policy, load_policy
 from celosia.queries.policy.matching import Columns
 from celosia.queries.preparing import check_understood

@@ -14,9 +14,9 @@ from celosia.lab.sql.compat import (
     thesis_question,
     thesis_sensitivity,
 )
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.growth import Leaf, largest, product
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
 
 PRINTED = {1: "185.743907315323", 2: "119574.652436273", 3: "1.34E+08", 4: "2.13E+11"}
 

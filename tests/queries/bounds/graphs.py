@@ -17,7 +17,7 @@ from tests.queries.sparql.graphs import EX, policy_of
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.neighbours import Relation as Notion
 from celosia.queries.algebra import Question
-from celosia.queries.bounds.elastic import Elastic, elastic
+from celosia.queries.bounds.elastic_sensitivity import Elastic, elastic
 from celosia.queries.bounds.facts import Declared
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.policy.values import ANY_PREDICATE, Policy

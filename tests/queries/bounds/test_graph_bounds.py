@@ -10,9 +10,9 @@ from tests.queries.bounds import graphs
 from tests.queries.bounds.graphs import Graph, Triple, bound, graph, local
 
 from celosia.core.errors import QueryRefused
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.facts import Declared
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
 from celosia.queries.emission import Target
 from celosia.queries.planning.elastic import _frequency
 from celosia.queries.policy.values import ANY_PREDICATE

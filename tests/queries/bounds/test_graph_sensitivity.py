@@ -13,7 +13,7 @@ from tests.queries.bounds.graphs import Graph, bound, capped, count, local, poli
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
 from celosia.queries.policy.values import Policy
 
 NOTIONS = (ADD_REMOVE, CHANGE_ONE)

@@ -18,8 +18,8 @@ from tests.queries.bounds.trees import Trees, parsed
 
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.queries.algebra import Aggregate, AggregateKind, Column, Join, Key, Question, Scan
-from celosia.queries.bounds.elastic import Elastic, elastic
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.elastic_sensitivity import Elastic, elastic
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
 from celosia.queries.bounds.stability import Analyst
 
 PRIVATE = "AB"

@@ -15,7 +15,7 @@ from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.bounds.noise import LEAST_SCALE, smooth_noise, smooth_scale, wide_laplace
-from celosia.queries.bounds.smooth import beta
+from celosia.queries.bounds.smooth_sensitivity import beta
 
 
 def mass(scale: float, points: NDArray[np.int64]) -> NDArray[np.float64]:

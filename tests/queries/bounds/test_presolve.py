@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from celosia.queries.bounds import certificate
+from celosia.queries.bounds import dual_certificate
 from celosia.queries.bounds.presolve import (
     WIDEST,
     Shares,
@@ -17,8 +17,8 @@ from celosia.queries.bounds.presolve import (
     sum_of,
     undominated,
 )
-from celosia.queries.bounds.race import rounding
-from celosia.queries.bounds.race_program import GRAIN, Incidence, program_totals
+from celosia.queries.bounds.r2t import rounding
+from celosia.queries.bounds.r2t_program import GRAIN, Incidence, program_totals
 
 Row = tuple[frozenset[int], int, int]
 
@@ -99,7 +99,7 @@ def test_one_of_those_stays_whose_rows_nobody_else_has_all_of(rows: list[frozens
 def test_people_within_others_and_rows_of_one_need_no_solver(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(certificate, "METHODS", ())
+    monkeypatch.setattr(dual_certificate, "METHODS", ())
     # Reviews 100 to 129 of reviewers 0 to 4, each about one of the products of its reviewer.
     rows = [(frozenset({100 + n, n % 5, 50 + n % 5}), 3, 0) for n in range(30)]
     caps = (1, 4, 16, 64)

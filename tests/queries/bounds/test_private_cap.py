@@ -12,8 +12,8 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded
 from celosia.mechanisms import answer
+from celosia.queries.bounds.capped_total import CappedTotal
 from celosia.queries.bounds.caps import grouped_totals, people_by_level
-from celosia.queries.bounds.contribution import CappedTotal
 from celosia.queries.bounds.private_cap import People, PrivateCap
 
 

@@ -27,7 +27,7 @@ from celosia.queries.algebra import (
     Stack,
 )
 from celosia.queries.algebra import Relation as Tree
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.stability import Analyst, Rule
 

@@ -8,9 +8,9 @@ import pytest
 from tests.queries.sparql.graphs import policy_of
 from tests.queries.sparql.watdiv import PREFIXES
 
-from celosia.queries.bounds.elastic import Elastic, elastic
+from celosia.queries.bounds.elastic_sensitivity import Elastic, elastic
 from celosia.queries.bounds.facts import Declared
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.sparql import compile
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from celosia.queries.algebra import Aggregate
 from celosia.queries.combining import combined
-from celosia.queries.planning.totals import Recipe
+from celosia.queries.planning.aggregates import Recipe
 
 UNIT = Fraction(1)
 VALUES = st.lists(st.integers(-4, 6), min_size=1, max_size=8)

@@ -11,8 +11,8 @@ from tests.queries.vaults import BY_ROW, POLICY, capped
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.queries.planning import METHODS, make_plan
-from celosia.queries.planning.people import PeopleStep
-from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning.chosen_cap import PeopleStep
+from celosia.queries.planning.laplace import PlainStep
 from celosia.queries.policy import Policy
 
 JOIN = 'SELECT COUNT(*) AS n FROM orders o JOIN item i ON i."order" = o.id'

@@ -15,7 +15,7 @@ from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Seeded
 from celosia.queries.planning import make_plan
-from celosia.queries.planning.rank_rows import RankRows, RowCap
+from celosia.queries.planning.rank_contribution import RankRows, RowCap
 from celosia.queries.policy import Policy
 
 

@@ -19,7 +19,7 @@ from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, in_memory, shop, 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.queries.planning import make_plan
-from celosia.queries.planning.rank_rows import RankRows
+from celosia.queries.planning.rank_contribution import RankRows
 from celosia.queries.planning.ranks import RankStep
 from celosia.queries.policy import Policy
 

@@ -15,7 +15,7 @@ from celosia.queries import Vault
 from celosia.queries.after import finished
 from celosia.queries.answering import _farthest
 from celosia.queries.emission import Target
-from celosia.queries.planning.totals import needs_of
+from celosia.queries.planning.aggregates import needs_of
 from celosia.queries.policy import read_policy
 from celosia.queries.sql import compile
 

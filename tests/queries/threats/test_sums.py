@@ -17,7 +17,7 @@ from tests.queries.threats.conftest import Place
 
 from celosia.core.randomness import Seeded, Source
 from celosia.queries import Vault
-from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning.laplace import PlainStep
 from celosia.queries.policy import read_policy
 
 HIGH = 2**36

@@ -29,7 +29,7 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.answering import carry_out
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.noise import smooth_noise, smooth_scale
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
 from celosia.queries.planning import Plan
 from celosia.queries.rdf.making import check_parser
 

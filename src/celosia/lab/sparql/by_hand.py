@@ -25,7 +25,7 @@ from celosia.lab.sparql.graphs import (
     policy_of,
     sparql_of,
 )
-from celosia.queries.bounds.elastic import Elastic, elastic
+from celosia.queries.bounds.elastic_sensitivity import Elastic, elastic
 from celosia.queries.bounds.facts import Declared
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.rdf.making import check_parser

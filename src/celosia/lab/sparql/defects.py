@@ -27,8 +27,8 @@ from celosia.lab.sparql.graphs import (
 )
 from celosia.queries.bounds.growth import Growth, Leaf, largest, product
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.smooth import beta, smooth
-from celosia.queries.bounds.stars import star_bound
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
+from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.sparql import compile as compiled
 

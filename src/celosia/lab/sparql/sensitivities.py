@@ -36,9 +36,9 @@ from celosia.lab.sparql.printed import (
 )
 from celosia.lab.sql.compat import flex_beta
 from celosia.queries.algebra import Question
-from celosia.queries.bounds.elastic import Elastic, elastic
+from celosia.queries.bounds.elastic_sensitivity import Elastic, elastic
 from celosia.queries.bounds.facts import Declared
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.policy import Policy
 from celosia.queries.sparql import compile as compiled

@@ -20,15 +20,15 @@ from celosia.core.work_folders import WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
 from celosia.lab.sparql.compat import compat_sensitivity, listed, patterns
 from celosia.queries.algebra import Question
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.facts import Declared
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.bounds.stars import needed, star_bound
+from celosia.queries.bounds.star_schema import needed, star_bound
 from celosia.queries.emission import Target, count_query, incidence_query
 from celosia.queries.opening import open_engine, public_count
 from celosia.queries.ownership import attach_owners
 from celosia.queries.planning import Plan, make_plan
-from celosia.queries.planning.stars import most_linked
+from celosia.queries.planning.star_schema import most_linked
 from celosia.queries.policy import Policy, load_policy
 from celosia.queries.sparql import compile as compiled
 

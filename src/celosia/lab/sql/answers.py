@@ -25,8 +25,8 @@ from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import SIGMAS, same
 from celosia.lab.sql.shop import EPSILON, MOST, Asked, ask, query, saved
 from celosia.queries.bounds.noise import smooth_scale
-from celosia.queries.bounds.race import RaceToTop
-from celosia.queries.bounds.smooth import Smooth
+from celosia.queries.bounds.r2t import RaceToTop
+from celosia.queries.bounds.smooth_sensitivity import Smooth
 from celosia.queries.vault import Vault
 
 SCALE = 0.1

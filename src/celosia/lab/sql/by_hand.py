@@ -17,7 +17,7 @@ from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import same
 from celosia.lab.sql.compat import FlexFacts
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Relation, Scan
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.stability import Rule
 
 Pair = tuple[int, int]

@@ -16,7 +16,7 @@ from math import exp, log
 from types import MappingProxyType
 
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Relation, Scan
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.growth import Growth
 
 THESIS_ROWS = 3_000_000

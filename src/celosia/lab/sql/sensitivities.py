@@ -24,9 +24,9 @@ from celosia.lab.sql.compat import (
 )
 from celosia.lab.sql.printed import BOUNDS, SENSITIVITIES, TRUTH
 from celosia.queries.algebra import Aggregate, Column, Join, Keys, Question, Relation, Scan
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.bounds.smooth import beta, radius, smooth
+from celosia.queries.bounds.smooth_sensitivity import beta, radius, smooth
 
 
 def run_name(epsilon: float, joins: int) -> str:

@@ -18,15 +18,15 @@ from celosia.datasets import Shop
 from celosia.lab.sql.compat import FlexFacts, thesis_delta
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Question
+from celosia.queries.bounds.capped_total import CappedTotal
 from celosia.queries.bounds.caps import ladder
-from celosia.queries.bounds.contribution import CappedTotal
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic
 from celosia.queries.bounds.facts import Declared, Facts
 from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.private_cap import People, PrivateCap
-from celosia.queries.bounds.race import RaceToTop
-from celosia.queries.bounds.race_cap import RaceCap
-from celosia.queries.bounds.smooth import Smooth, beta, smooth
+from celosia.queries.bounds.r2t import RaceToTop
+from celosia.queries.bounds.r2t_cap import RaceCap
+from celosia.queries.bounds.smooth_sensitivity import Smooth, beta, smooth
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.emission import Target, people_totals_query
 from celosia.queries.ownership import attach_owners

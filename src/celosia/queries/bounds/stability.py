@@ -44,7 +44,6 @@ from celosia.queries.algebra import (
     Stack,
     aliases,
 )
-from celosia.queries.bounds.expansion import Block, block, reached
 from celosia.queries.bounds.facts import Facts
 from celosia.queries.bounds.growth import (
     ONE,
@@ -56,6 +55,7 @@ from celosia.queries.bounds.growth import (
     product,
     total,
 )
+from celosia.queries.bounds.join_orders import Block, block, reached
 from celosia.queries.bounds.lineage import Pinned, inside, pinned
 
 Rule = Literal["tight", "elastic"]

@@ -16,9 +16,9 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Aggregate, Column, Question
+from celosia.queries.emission.aggregates import NO_SUMS
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat import Flat, aggregated, zero_if_null
-from celosia.queries.emission.people import check_named
+from celosia.queries.emission.flat_query import Flat, aggregated, zero_if_null
 from celosia.queries.emission.relations import tree_of
 from celosia.queries.emission.target import (
     Target,
@@ -30,7 +30,7 @@ from celosia.queries.emission.target import (
     ordered,
     whole,
 )
-from celosia.queries.emission.totals import NO_SUMS
+from celosia.queries.emission.truncation import check_named
 from celosia.queries.ownership import Owned
 
 SHARES = "celosia_shares"

@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
-from celosia.queries.emission.kinds import NUMERIC, kind_of
-from celosia.queries.emission.moments import OF_ONE_TYPE, beside
+from celosia.queries.emission.expression_types import NUMERIC, kind_of
 from celosia.queries.emission.target import Target
+from celosia.queries.emission.timestamps import OF_ONE_TYPE, beside
 from celosia.queries.policy.values import ColumnType
 
 MOST_FACTORS = 200

@@ -18,11 +18,11 @@ from celosia.queries.algebra import (
     Stack,
 )
 from celosia.queries.emission.caps import table_source
-from celosia.queries.emission.kinds import kind_of
-from celosia.queries.emission.moments import MOMENTS, as_timestamp
+from celosia.queries.emission.expression_types import kind_of
 from celosia.queries.emission.postgres import without_try
 from celosia.queries.emission.spark import without_wrapping
 from celosia.queries.emission.target import Target, column, name, named, whole
+from celosia.queries.emission.timestamps import MOMENTS, as_timestamp
 
 
 def select(relation: Relation, projections: Iterable[exp.Expr], *, target: Target) -> exp.Select:

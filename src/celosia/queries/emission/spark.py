@@ -16,10 +16,10 @@ from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
-from celosia.queries.emission.kinds import kind_of
-from celosia.queries.emission.moments import COMPARED, MOMENTS, OF_ONE_TYPE, beside, between
+from celosia.queries.emission.expression_types import kind_of
 from celosia.queries.emission.postgres import FALSE, MOST_REPEATED, NUMBER, TRUE
 from celosia.queries.emission.target import Target, whole
+from celosia.queries.emission.timestamps import COMPARED, MOMENTS, OF_ONE_TYPE, beside, between
 from celosia.queries.policy.values import ColumnType
 
 WHOLE_DOUBLES = 2**52

@@ -15,15 +15,15 @@ change:
   owners as well. It is accepted only where the keys force each partner's owner to be an owner of
   the row: the row then changes only with data of its own people. Else it is refused here, because
   one person could bring in, or take away, rows of everybody; the planner asks about the join of
-  rows and partners instead (`planning.partners`).
+  rows and partners instead (`planning.semi_joins`).
 - A row of UNION ALL belongs to the owners that it has in its part.
 """
 
 from __future__ import annotations
 
-from celosia.queries.ownership.attaching import attach_owners
-from celosia.queries.ownership.owned import Owned
+from celosia.queries.ownership.owned_relation import Owned
 from celosia.queries.ownership.ownerless import ownerless_notes
-from celosia.queries.ownership.ways import ways
+from celosia.queries.ownership.owners import attach_owners
+from celosia.queries.ownership.paths import ways
 
 __all__ = ["Owned", "attach_owners", "ownerless_notes", "ways"]

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from celosia.queries.ownership.ways import Steps, ways
+from celosia.queries.ownership.paths import Steps, ways
 from celosia.queries.policy.values import Policy, TablePolicy
 
 

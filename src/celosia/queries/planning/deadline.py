@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from celosia.queries.planning.people import PeopleStep
-from celosia.queries.planning.plain import PlainStep
-from celosia.queries.planning.races import RaceStep
+from celosia.queries.planning.chosen_cap import PeopleStep
+from celosia.queries.planning.cost import Work
+from celosia.queries.planning.laplace import PlainStep
+from celosia.queries.planning.r2t import RaceStep
 from celosia.queries.planning.step import Step
-from celosia.queries.planning.work import Work
 
 CLASSES = (1.0, 4.0, 16.0, 64.0, 256.0)
 """Seconds."""

@@ -12,12 +12,13 @@ from sqlglot import exp
 from celosia.accounting.loss import Loss
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
-from celosia.queries.bounds.elastic import Elastic, elastic
+from celosia.queries.bounds.elastic_sensitivity import Elastic, elastic
 from celosia.queries.bounds.facts import Declared, Facts
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import beta, smooth
 from celosia.queries.emission import count_query, grouped_query
 from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
+from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.facts import PublicFacts
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
@@ -30,7 +31,6 @@ from celosia.queries.planning.step import (
     fixed_of,
     group_count,
 )
-from celosia.queries.planning.totals import Total
 
 Place = tuple[str, str]
 """A table and one of its columns."""

@@ -11,8 +11,8 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Composed
 from celosia.core.neighbours import Neighbours
 from celosia.queries.algebra import Question
+from celosia.queries.planning.aggregates import Recipe
 from celosia.queries.planning.step import Step, group_count
-from celosia.queries.planning.totals import Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,26 +8,26 @@ from typing import Any, Literal
 
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
+from celosia.core.wording import plural
 from celosia.mechanisms.parameters import check_delta, check_epsilon
-from celosia.queries.algebra import Question, scans
+from celosia.queries.algebra import Join, Match, Question, Scan, Stack, scans
 from celosia.queries.emission import Target
-from celosia.queries.ownership import ownerless_notes
+from celosia.queries.ownership import Owned, ownerless_notes
+from celosia.queries.planning.aggregates import needs_of
+from celosia.queries.planning.context import Situation
+from celosia.queries.planning.contribution_bounding import person_choice
+from celosia.queries.planning.cost import check_work, work_of
 from celosia.queries.planning.deadline import deadline_of
 from celosia.queries.planning.facts import Frequency, PublicFacts
-from celosia.queries.planning.folding import FOLD_ABOVE, fold_public
-from celosia.queries.planning.keys import keys_of
-from celosia.queries.planning.persons import person_choice
+from celosia.queries.planning.group_keys import keys_of
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.public import PublicStep
+from celosia.queries.planning.preaggregation import FOLD_ABOVE, fold_public
+from celosia.queries.planning.public_queries import PublicStep
 from celosia.queries.planning.refusals import check_method
-from celosia.queries.planning.rowwise import row_choice
-from celosia.queries.planning.situation import Situation
+from celosia.queries.planning.row_level import row_choice
 from celosia.queries.planning.step import Ask
-from celosia.queries.planning.totals import needs_of
-from celosia.queries.planning.words import tree_of
-from celosia.queries.planning.work import check_work, work_of
 from celosia.queries.policy.values import Policy
-from celosia.queries.sql import compile, normalised
+from celosia.queries.sql import Line, compile, describe, normalised
 
 
 def make_plan(  # noqa: PLR0913 - what a request is made of
@@ -163,3 +163,49 @@ def _notes(question: Question, policy: Policy) -> tuple[str, ...]:
 def _is_public(policy: Policy, table: str) -> bool:
     declared = policy.table(table)
     return declared is not None and declared.public
+
+
+def tree_of(question: Question, policy: Policy, owned: Owned | None) -> tuple[str, ...]:
+    """All lines, the outermost first; each two spaces further in than the one it belongs to."""
+    return tuple(_lines(describe(question), 0, policy, owned))
+
+
+def _lines(line: Line, depth: int, policy: Policy, owned: Owned | None) -> list[str]:
+    rule = _rule(line.of, policy, owned)
+    own = "  " * depth + line.text + (f"   -- {rule}" if rule else "")
+    below = [text for each in line.below for text in _lines(each, depth + 1, policy, owned)]
+    return [own, *below]
+
+
+def _rule(  # noqa: PLR0911 - one for each kind of part
+    part: object, policy: Policy, owned: Owned | None
+) -> str:
+    match part:
+        case Question() if owned is not None:
+            owners = ", ".join(map(str, owned.owners)) or "nobody"
+            what = "rows" if policy.graph is None else "solutions"
+            return f"{what} belong to {plural(policy.unit.name)}: {owners}"
+        case Scan(table=table):
+            return _scan_rule(table, policy)
+        case Join() if owned is None:
+            if policy.graph is None:
+                return "one row moves as many rows as share its key on the other side"
+            return "one fact moves as many solutions as share its terms on the other side"
+        case Match(negated=negated):
+            return "anti-join: treated as a join" if negated else "semi-join: treated as a join"
+        case Stack():
+            return "the bounds of all parts add up"
+    return ""
+
+
+def _scan_rule(name: str, policy: Policy) -> str:
+    table = policy.table(name)
+    if table is None or table.public:
+        return "public: the same for all neighbours"
+    what = "rows" if policy.graph is None else "facts"
+    facts = [
+        f"{each.name} unique" if each.unique else f"at most {each.most} {what} for each {each.name}"
+        for each in table.columns
+        if each.unique or each.most is not None
+    ]
+    return "; ".join(["private", *facts])

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Relation
 from celosia.queries.emission import FixedPoint, Target
-from celosia.queries.emission.kinds import kind_of
+from celosia.queries.emission.expression_types import kind_of
 
 Range = tuple[Fraction, Fraction]
 

@@ -22,10 +22,12 @@ from celosia.mechanisms.statistics.quantile import check_share
 from celosia.mechanisms.statistics.ranks import Segments
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import FixedPoint, histogram_query, people_by_rows_query
-from celosia.queries.emission.ranks import Extreme
+from celosia.queries.emission.histograms import Extreme
+from celosia.queries.planning.aggregates import Recipe
+from celosia.queries.planning.group_keys import key_text
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.ranges import fixed_for
-from celosia.queries.planning.rank_rows import CAP_SHARE, RankRows, RowCap
+from celosia.queries.planning.rank_contribution import CAP_SHARE, RankRows, RowCap
 from celosia.queries.planning.step import (
     Ask,
     Bounds,
@@ -37,8 +39,6 @@ from celosia.queries.planning.step import (
     few,
     limited,
 )
-from celosia.queries.planning.texts import key_text
-from celosia.queries.planning.totals import Recipe
 
 MOST_POINTS = 2**18
 """Points between the bounds that an answer is chosen from."""

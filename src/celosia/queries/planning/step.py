@@ -16,7 +16,7 @@ from celosia.queries.algebra import Question
 from celosia.queries.bounds.caps import FARTHEST
 from celosia.queries.emission import FixedPoint, Target
 from celosia.queries.ownership import Owned
-from celosia.queries.planning.totals import Total
+from celosia.queries.planning.aggregates import Total
 
 if TYPE_CHECKING:
     from celosia.queries.planning.plan import Part

@@ -1,0 +1,378 @@
+"""Owners put beside rows: by tables that the question joins anyway, else by hidden joins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from sqlglot import exp
+
+from celosia.core.errors import QueryRefused
+from celosia.queries.algebra import (
+    Column,
+    Derived,
+    Filter,
+    Join,
+    Match,
+    Named,
+    Relation,
+    Scan,
+    Stack,
+    scans,
+)
+from celosia.queries.ownership.equalities import (
+    Equalities,
+    equal_columns,
+    exact,
+    lower,
+    plain,
+    tree,
+)
+from celosia.queries.ownership.hidden_names import Hidden
+from celosia.queries.ownership.owned_relation import Owned
+from celosia.queries.ownership.paths import Steps, check_caps, no_way, ways
+from celosia.queries.policy.values import Policy, TablePolicy
+
+
+def attach_owners(relation: Relation, *, policy: Policy) -> Owned:
+    """Give each row of a relation its owners, and say how many there can be.
+
+    Raises:
+        QueryRefused: CEL-Q120 no way from a private table to the unit, CEL-Q121 a partner's owner
+            is not an owner of the row, CEL-Q122 UNION ALL of rows with and without owners,
+            CEL-Q123 a cap on a column that does not tell the owner.
+    """
+    scope = _Scope(policy, Hidden.beside(relation))
+    return scope.close(scope.gather(relation))
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """An owner: whom `steps` lead to from the value of a column."""
+
+    column: Column
+    steps: Steps
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A column in sight that holds the first key of some steps, and the owner they lead to."""
+
+    column: Column
+    steps: Steps
+    term: _Term
+
+
+@dataclass(slots=True)
+class _Scope:
+    """What is known inside one SELECT, of the relations that can be spoken of there."""
+
+    policy: Policy
+    hidden: Hidden
+    equal: Equalities = field(default_factory=Equalities)
+    """What the question says of its rows; such columns are not NULL."""
+    same: Equalities = field(default_factory=Equalities)
+    """What follows from it, see `settle`."""
+    terms: list[_Term] = field(default_factory=list)
+    anchors: list[_Anchor] = field(default_factory=list)
+    matches: list[_Scope] = field(default_factory=list)
+    sure: set[Column] = field(default_factory=set)
+    """Columns that are never NULL."""
+    nameless: int = 0
+
+    def gather(self, relation: Relation) -> Relation:
+        """Note owners and equalities; sub-queries come back with their owners as columns."""
+        match relation:
+            case Scan():
+                self._scan(relation)
+                return relation
+            case Filter(source=source, condition=condition):
+                inner = self.gather(source)
+                self.equal.add(exact(equal_columns(condition), source, policy=self.policy))
+                return Filter(inner, condition)
+            case Join(left=left, right=right, keys=keys, condition=condition):
+                sides = self.gather(left), self.gather(right)
+                pairs = [*keys, *equal_columns(condition)]
+                self.equal.add(exact(pairs, left, right, policy=self.policy))
+                return Join(*sides, keys, condition)
+            case Match(right=right, keys=keys, condition=condition):
+                inner = self.gather(relation.left)
+                partners = _Scope(self.policy, self.hidden)
+                there = partners.gather(right)
+                pairs = [*keys, *equal_columns(condition)]
+                partners.equal.add(exact(pairs, relation.left, right, policy=self.policy))
+                self.matches.append(partners)
+                if self.policy.unit.is_row:  # no row tells who its partners are
+                    private = [each for each in scans(right) if self._is_private(each)]
+                    self.nameless += len(private)
+                return replace(relation, left=inner, right=there)
+            case Derived(alias=alias):
+                part = self._part(relation)
+                self._show(alias, part.facts())
+                return part.derived
+            case Stack():
+                return self._stack(relation)
+
+    def close(self, relation: Relation) -> Owned:
+        """The relation with hidden joins to parents where needed, and one column an owner."""
+        self.settle()
+        if not self.policy.unit.is_row:
+            self._check_partners()
+        terms = self.different()
+        owners: list[Column] = []
+        for term in terms:
+            column, steps = term.column, term.steps
+            for table, key, following in steps:
+                hidden = next(self.hidden.parents)
+                parent = self.policy.table(table)
+                assert parent is not None
+                relation = Join(
+                    relation, Scan(parent.name, hidden), ((column, Column(hidden, key)),)
+                )
+                column = Column(hidden, following)
+            # Columns that must equal another one are never NULL where they come out.
+            if lower(column) not in self.sure and len(self.equal.members(column)) == 1:
+                relation = Filter(relation, _is_present(column))
+            owners.append(column)
+        return Owned(
+            relation,
+            tuple(owners),
+            tuple(term.table for term in terms),
+            tuple(
+                self._tellers(term) | self.same.members(column)
+                for term, column in zip(terms, owners, strict=True)
+            ),
+            tuple(self.same.members(column) for column in owners),
+            self.nameless,
+        )
+
+    def different(self) -> list[_Term]:
+        """The owners that may be different people, each once."""
+        found: dict[tuple[Column, Steps, str], _Term] = {}
+        for term in self.terms:
+            found.setdefault(self.state(term), self.normal(term))
+        return list(found.values())
+
+    def settle(self) -> None:
+        """Draw the conclusion from unique keys: the same key, the same row, the same owner."""
+        self.same = Equalities.of(self.equal)
+        grows = True
+        while grows:
+            grows = False
+            for one, other in combinations(self.anchors, 2):
+                if one.steps != other.steps or not self.same.are_equal(one.column, other.column):
+                    continue
+                short, long = sorted(
+                    (self.normal(one.term), self.normal(other.term)), key=lambda it: len(it.steps)
+                )
+                if short.steps == long.steps and not self.same.are_equal(short.column, long.column):
+                    self.same.add([(short.column, long.column)])
+                    grows = True
+
+    def normal(self, term: _Term) -> _Term:
+        """The owner after all steps that tables in sight spare us."""
+        steps, column = term.steps, term.column
+        while steps:
+            spared = next(
+                (
+                    each.term
+                    for each in self.anchors
+                    if each.steps == steps and self.same.are_equal(each.column, column)
+                ),
+                None,
+            )
+            if spared is None:
+                break
+            column, steps = spared.column, spared.steps
+        return replace(term, column=column, steps=steps)
+
+    def state(self, term: _Term) -> tuple[Column, Steps, str]:
+        """What two terms share if and only if they are known to be the same person."""
+        normal = self.normal(term)
+        return self.same.leader(normal.column), normal.steps, normal.table
+
+    def _tellers(self, owner: _Term) -> frozenset[Column]:
+        states = [(each.column, self.state(each)) for each in self.terms]
+        states += [(each.column, self.state(each.term)) for each in self.anchors]
+        mine = self.state(owner)
+        told = [column for column, state in states if state == mine]
+        return frozenset(each for column in told for each in self.same.members(column))
+
+    def _is_private(self, scan: Scan) -> bool:
+        return not self._table(scan).public
+
+    def _table(self, scan: Scan) -> TablePolicy:
+        table = self.policy.table(scan.table)
+        assert table is not None, "questions speak of declared tables only"
+        return table
+
+    def _scan(self, scan: Scan) -> None:
+        table = self._table(scan)
+        if table.public:
+            return
+        found = ways(table, policy=self.policy)
+        space = table.name if self.policy.unit.is_row else str(self.policy.unit.table)
+        if not found:
+            if not self.policy.unit.is_row:
+                raise no_way(table.name, self.policy)
+            self.nameless += 1
+        check_caps(table, policy=self.policy)
+        for first, steps in found:
+            term = _Term(Column(scan.alias, first), steps, space)
+            self.terms.append(term)
+            self.anchors.extend(
+                _Anchor(
+                    Column(scan.alias, each.name),
+                    ((table.name, each.name, first), *steps),
+                    term,
+                )
+                for each in table.columns
+                if each.unique
+            )
+
+    def _part(self, derived: Derived) -> _Part:
+        inner = _Scope(self.policy, self.hidden)
+        owned = inner.close(inner.gather(derived.source))
+        return _Part(derived, inner, owned)
+
+    def _show(self, alias: str, facts: _Facts) -> None:
+        """Take over what a sub-query has found out, in its own column names."""
+        self.nameless += facts.nameless
+        self.equal.add((Column(alias, one), Column(alias, other)) for one, other in facts.equal)
+        shown = [
+            _Term(Column(alias, word), (), table)
+            for word, table in zip(self.hidden.owners(len(facts.tables)), facts.tables, strict=True)
+        ]
+        self.terms.extend(shown)
+        self.sure.update(lower(term.column) for term in shown)
+        for name, steps, number in sorted(facts.anchors):
+            self.anchors.append(_Anchor(Column(alias, name), steps, shown[number]))
+
+    def _stack(self, stack: Stack) -> Stack:
+        parts = [self._part(each) for each in stack.parts]
+        widths = {len(each.owned.owners) for each in parts}
+        if self.policy.unit.is_row and (
+            len(widths) > 1 or len({each.owned.tables for each in parts}) > 1
+        ):
+            # Keys of different tables in one column: nothing tells their rows apart.
+            self.nameless += max(each.owned.classes for each in parts)
+            return stack
+        if 0 in widths and len(widths) > 1:
+            raise QueryRefused(
+                "CEL-Q122",
+                "UNION ALL puts rows of private tables and rows of public tables only together.",
+                why="Rows that belong to nobody could not be told from those of a person.",
+                fix="Ask about the public part on its own.",
+            )
+        width = max(widths)
+        facts = [each.padded(width).facts() for each in parts]
+        self._show(
+            stack.alias,
+            _Facts(
+                facts[0].tables,
+                frozenset.intersection(*(each.equal for each in facts)),
+                frozenset.intersection(*(each.anchors for each in facts)),
+                max(each.nameless for each in facts),
+            ),
+        )
+        return Stack(tuple(each.padded(width).derived for each in parts), stack.alias)
+
+    def _check_partners(self) -> None:
+        """Refuse partners whose owner need not be an owner of the row."""
+        waiting = [(partners, self) for partners in self.matches]
+        while waiting:
+            partners, around = waiting.pop()
+            # What holds between a row and its partner holds only there, not in the scope around.
+            both = _Scope(
+                self.policy,
+                self.hidden,
+                Equalities.of(around.equal, partners.equal),
+                anchors=[*around.anchors, *partners.anchors],
+            )
+            both.settle()
+            mine = {both.state(term) for term in self.terms}
+            if not mine.issuperset(both.state(term) for term in partners.terms):
+                raise QueryRefused(
+                    "CEL-Q121",
+                    "a row depends on partners (IN, EXISTS, or their negations) that may belong to "
+                    "other people.",
+                    why="One person could bring in, or take away, rows of everybody.",
+                    fix="Move the condition to the outermost WHERE, match on a key that both "
+                    "sides' owners follow from, or join the tables and ask for "
+                    "COUNT(DISTINCT ...).",
+                )
+            waiting.extend((each, both) for each in partners.matches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a sub-query tells of its columns, by name."""
+
+    tables: tuple[str, ...]
+    equal: frozenset[tuple[str, str]]
+    anchors: frozenset[tuple[str, Steps, int]]
+    nameless: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A sub-query, closed."""
+
+    source: Derived
+    inner: _Scope
+    owned: Owned
+
+    def padded(self, width: int) -> _Part:
+        """With an owner repeated until there are as many as other parts have."""
+        owned = self.owned
+        missing = width - len(owned.owners)
+        return replace(
+            self,
+            owned=replace(
+                owned,
+                owners=owned.owners + owned.owners[-1:] * missing,
+                tables=owned.tables + owned.tables[-1:] * missing,
+            ),
+        )
+
+    @property
+    def derived(self) -> Derived:
+        """The sub-query with its owners as hidden columns."""
+        columns = self.owned.owners
+        words = self.inner.hidden.owners(len(columns))
+        owners = (Named(word, tree(each)) for word, each in zip(words, columns, strict=True))
+        return Derived(self.owned.relation, self.source.alias, (*self.source.columns, *owners))
+
+    def facts(self) -> _Facts:
+        """What the sub-query tells of its columns."""
+        shown = [
+            (each.name, column)
+            for each in self.derived.columns
+            if (column := plain(each.expression)) is not None
+        ]
+        equal = self.inner.same
+        terms = self.inner.terms
+        known = [*self.inner.anchors, *(_Anchor(term.column, term.steps, term) for term in terms)]
+        order = [self.inner.state(term) for term in self.inner.different()]
+        anchors = {
+            (name, anchor.steps, order.index(self.inner.state(anchor.term)))
+            for name, column in shown
+            for anchor in known
+            if anchor.steps and equal.are_equal(anchor.column, column)
+        }
+        return _Facts(
+            self.owned.tables,
+            frozenset(
+                (one, other)
+                for one, first in shown
+                for other, second in shown
+                if one != other and equal.are_equal(first, second)
+            ),
+            frozenset(anchors),
+            self.owned.nameless,
+        )
+
+
+def _is_present(column: Column) -> exp.Expression:
+    return exp.Not(this=exp.Is(this=tree(column), expression=exp.Null()))

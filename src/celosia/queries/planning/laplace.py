@@ -1,0 +1,117 @@
+"""Totals of all rows with noise for a bound that caps guarantee: methods "capped" and "global"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from sqlglot import exp
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import LaplaceLoss, Pure
+from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
+from celosia.mechanisms.noise import DiscreteLaplace
+from celosia.queries.emission import count_query, grouped_query
+from celosia.queries.planning.aggregates import Total
+from celosia.queries.planning.plan import Part
+from celosia.queries.planning.step import (
+    Ask,
+    Bounds,
+    Known,
+    Measured,
+    Scene,
+    Step,
+    fixed_of,
+    group_count,
+    within,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainStep(Step):
+    """Totals of all rows, each with discrete Laplace noise for its own bound.
+
+    Guarantee: epsilon times the number of totals, delta 0: each moves by at most its shift, over
+    all groups together (Dwork & Roth 2014, Thm 3.6 and 3.16). It assumes that caps are enforced by
+    the queries, and that columns declared unique are unique.
+    """
+
+    scene: Scene
+    totals: tuple[Total, ...]
+    shifts: tuple[int, ...]
+    """For each total the most that one unit moves it, over all groups, in steps."""
+    epsilon: Fraction
+    """Of each total."""
+    bound: tuple[str, ...]
+    """For each total where its shift comes from, in words."""
+
+    def __post_init__(self) -> None:
+        _ = self.laws  # a scale out of reach is refused here
+
+    @property
+    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+        return tuple(each.name for each in self.totals)
+
+    @cached_property
+    def laws(self) -> tuple[DiscreteLaplace, ...]:
+        """The noise of each total."""
+        return tuple(DiscreteLaplace(shift / self.epsilon) for shift in self.shifts)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+        return tuple(
+            Part(
+                name=total.label,
+                mechanism="discrete Laplace noise",
+                bound=bound,
+                epsilon=self.epsilon,
+                error=float(law.scale * total.step),
+            )
+            for total, law, bound in zip(self.totals, self.laws, self.bound, strict=True)
+        )
+
+    def unit(self, number: int) -> Fraction:  # noqa: D102
+        return self.totals[number].step
+
+    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+        if groups > 1:
+            return tuple(Pure(self.epsilon) for _ in self.totals)
+        return tuple(
+            LaplaceLoss(law.scale, shift) for law, shift in zip(self.laws, self.shifts, strict=True)
+        )
+
+    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+        question, target = self.scene.asked(self.totals), self.scene.target
+        if not question.keys and [each.kind for each in self.totals] == ["rows"]:
+            yield count_query(question.source, target=target)
+        else:
+            fixed = fixed_of(self.totals)
+            lists = known if question.keys else None
+            yield grouped_query(question, target=target, fixed=fixed, known=lists)
+
+    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+        if not group_count(known):  # no key was chosen
+            return tuple(Measured(()) for _ in self.totals)
+        (query,) = self.queries(known)
+        rows = ask(query)
+        found = []
+        for place, law in enumerate(self.laws, start=self.scene.width):
+            noise = law.draw(group_count(known), rng).tolist()
+            exact = [within(row[place]) for row in rows]
+            found.append(Measured(tuple(a + b for a, b in zip(exact, noise, strict=True))))
+        return tuple(found)
+
+    def bounds(  # noqa: D102
+        self, number: int, measured: Measured, confidence: float
+    ) -> tuple[Bounds | None, ...]:
+        total, error = self.totals[number], self.laws[number].bound(confidence)
+        ends = ((value - error, value, value + error) for value in measured.values)
+        if total.is_signed:
+            return tuple((low, high) for low, _, high in ends)
+        return tuple(from_zero(*each) for each in ends)
+
+    def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+        return (self.laws[number].bound(confidence),) * len(measured.values)
