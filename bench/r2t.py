@@ -21,9 +21,9 @@ from bench.timing import once
 from celosia.core.randomness import Seeded
 from celosia.queries.bounds.capped_total import CappedTotal
 from celosia.queries.bounds.caps import capped_totals, ladder
-from celosia.queries.bounds.private_cap import People, PrivateCap
-from celosia.queries.bounds.r2t import RaceToTop
-from celosia.queries.bounds.r2t_cap import RaceCap
+from celosia.queries.bounds.private_cap import ContributionSummary, PrivateCap
+from celosia.queries.bounds.r2t import R2T
+from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import Incidence, program_totals
 
 MOST = 2**20
@@ -51,11 +51,11 @@ def shapes(generator: np.random.Generator) -> Iterator[tuple[str, NDArray[np.int
 def run(*, rows: int = 20_000) -> dict[str, dict[str, Any]]:
     """Median errors of 100 runs in per cent, and seconds of the programs of `rows` rows."""
     generator, rng = np.random.default_rng(2026), Seeded(2026)
-    race = RaceToTop(epsilon=1, most=MOST)
-    chosen, raced = PrivateCap(epsilon=1, most=MOST), RaceCap(epsilon=1, most=MOST)
+    race = R2T(epsilon=1, most=MOST)
+    chosen, raced = PrivateCap(epsilon=1, most=MOST), R2TCap(epsilon=1, most=MOST)
     errors: dict[str, float] = {}
     for name, contributions in shapes(generator):
-        people = People.of(contributions, most=MOST)
+        people = ContributionSummary.of(contributions, most=MOST)
         totals, truth = list(people.totals), int(contributions.sum())
 
         def middle(values: list[float], truth: int = truth) -> float:

@@ -22,7 +22,7 @@ from celosia.queries.catalogue import columns_in, enforced_references
 from celosia.queries.opening import open_engine
 from celosia.queries.ownerless import OwnerCounts, owner_counts
 from celosia.queries.ownership import ownerless_notes
-from celosia.queries.ownership.ownerless import Path as Way
+from celosia.queries.ownership.ownerless import OwnerPath as Way
 from celosia.queries.policy import Database, policy_hash, policy_text
 
 TEXT = """

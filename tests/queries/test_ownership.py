@@ -30,7 +30,7 @@ from celosia.queries.algebra import (
     Stack,
     scans,
 )
-from celosia.queries.ownership import attach_owners, ways
+from celosia.queries.ownership import attach_owners, key_paths
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 
 PERSON, ORDERS, ITEM, PART = (
@@ -216,7 +216,7 @@ def test_tables_that_point_in_circles_have_finite_ways() -> None:
         orders, references=(*orders.references, ("id", "item", "order"), ("id", "orders", "id"))
     )
     policy = replace(POLICY, tables=(POLICY.tables[0], back, *POLICY.tables[2:]))
-    assert ways(back, policy=policy) == (("person", ()),)
+    assert key_paths(back, policy=policy) == (("person", ()),)
 
 
 def test_a_cap_must_follow_the_owner() -> None:

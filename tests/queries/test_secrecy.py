@@ -24,7 +24,7 @@ from celosia.core.randomness import Seeded, Source
 from celosia.queries import Vault
 from celosia.queries.answering import carry_out
 from celosia.queries.planning import chosen_cap, r2t
-from celosia.queries.planning.laplace import PlainStep
+from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.policy import Policy
 
 GROUPED = [
@@ -258,7 +258,7 @@ def test_no_neighbour_moves_exact_totals_by_more_than_the_noise_is_made_for(
     for each in (rows, fewer):
         with opened(each, folder, policy) as vault:
             (step,) = vault.explain(query, epsilon=1).work
-            assert isinstance(step, PlainStep)
+            assert isinstance(step, LaplaceStep)
             # The law of no noise: what is measured is then exact.
             object.__setattr__(step, "laws", [_Silent() for _ in step.totals])
             known = vault.explain(query, epsilon=1).known

@@ -17,12 +17,12 @@ from tests.queries.vaults import POLICY, Rows, capped, exact, filled, opened, sh
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.queries.bounds.r2t import rounding, shifts
-from celosia.queries.bounds.r2t_cap import RaceCap
+from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.planning import make_plan
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.r2t import RaceStep
-from celosia.queries.planning.step import Ask
+from celosia.queries.planning.r2t import R2TStep
+from celosia.queries.planning.step import Executor
 from celosia.queries.policy import Policy
 
 PARTNERS = "SELECT 1 FROM message m WHERE m.sender = p.id"
@@ -91,7 +91,7 @@ QUESTIONS = {
 WIDE = replace(POLICY, most_per_unit=2**12)
 
 
-Databases = Callable[[int, int | None], Ask]
+Databases = Callable[[int, int | None], Executor]
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def databases() -> Iterator[Databases]:
     with ExitStack() as stack:
 
         @cache
-        def database(seed: int, person: int | None) -> Ask:
+        def database(seed: int, person: int | None) -> Executor:
             connection = stack.enter_context(duckdb.connect())
             filled(connection, small(seed) if person is None else without(person, small(seed)))
             return lambda query: connection.execute(query.sql("duckdb")).fetchall()
@@ -112,10 +112,10 @@ def small(seed: int) -> Rows:
     return shop(Random(seed), people=6, orders=16)
 
 
-def programs(plan: Plan, ask: Ask) -> list[list[list[list[int]]]]:
+def programs(plan: Plan, ask: Executor) -> list[list[list[list[int]]]]:
     """For each side of the one total, group and program, the totals under all caps."""
     (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    assert isinstance(step, R2TStep)
     known = plan.known if plan.question.keys else None
     return [side.totals(ask, known, step.mechanism.caps) for side in step.sides]
 
@@ -126,7 +126,7 @@ def test_under_a_large_cap_the_programs_add_up_to_the_answer(
 ) -> None:
     plan = make_plan(query, WIDE, epsilon=1)
     (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    assert isinstance(step, R2TStep)
     for seed in range(2):
         sides = programs(plan, databases(seed, None))
         found = [
@@ -151,7 +151,7 @@ def test_no_person_moves_a_program_by_more_than_its_cap(query: str, databases: D
     policy = replace(POLICY, most_per_unit=8)
     plan = make_plan(query, policy, epsilon=1)
     (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    assert isinstance(step, R2TStep)
     caps = step.mechanism.caps
     roughly = [rounding(cap, GRAIN) for cap in caps]
     limits = shifts(caps, GRAIN)
@@ -173,13 +173,13 @@ def test_no_person_moves_a_program_by_more_than_its_cap(query: str, databases: D
 def test_all_races_together_cost_what_is_charged(query: str, relation: Relation) -> None:
     plan = make_plan(query, replace(WIDE, relation=relation), epsilon=1)
     (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    assert isinstance(step, R2TStep)
     assert plan.delta == 0
     assert plan.parts[0].epsilon == 1
     halves = 2 if relation is Relation.CHANGE_ONE else 1
     races = step.per_unit * len(step.signs) * halves
     assert step.per_unit == step.groups
-    assert isinstance(step.mechanism, RaceCap)
+    assert isinstance(step.mechanism, R2TCap)
     assert sum(step.mechanism.prices, Fraction(0)) * races == 1
     assert plan.loss is not None
     assert plan.loss.pure == pytest.approx(1)
@@ -272,7 +272,7 @@ def test_declared_caps_bound_the_groups_and_the_ladder_of_a_race() -> None:
     policy = capped(POLICY, orders__person=3)
     plan = make_plan(query, policy, epsilon=1, method="race-cap")
     (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    assert isinstance(step, R2TStep)
     assert (step.groups, step.per_unit, step.most) == (12, 3, 3)
     assert plan.loss is not None
     assert plan.loss.pure == pytest.approx(1)
@@ -299,7 +299,7 @@ def test_many_known_groups_have_a_program_each(tmp_path: Path) -> None:
     query = "SELECT town, COUNT(*) FROM message JOIN person ON id = sender GROUP BY town"
     assert outcome(query, shop(Random(1)), tmp_path, towns(60)) == "60 rows of 2"
     (step,) = make_plan(query, towns(256), epsilon=1).work
-    assert isinstance(step, RaceStep)
+    assert isinstance(step, R2TStep)
     assert step.per_unit == 256
     with pytest.raises(QueryRefused) as refused:
         make_plan(query, towns(257), epsilon=1)
@@ -357,9 +357,9 @@ def test_answers_are_as_near_as_the_least_cap_that_takes_nothing_allows(
         found = vault.sql(query, epsilon=50, method="race-cap").value
     plan = make_plan(query, POLICY, epsilon=50)
     (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    assert isinstance(step, R2TStep)
     race = step.mechanism
-    assert isinstance(race, RaceCap)
+    assert isinstance(race, R2TCap)
     ((truth,),) = exact(rows, QUESTIONS[query])
     # With s the sensitivity of that cap, the winner's total falls short by at most rate + d of s,
     # where d is how far from the best it may be chosen but for a chance of 10^-6 (2 d < rate, so

@@ -10,7 +10,7 @@ import pytest
 from celosia.core.errors import BudgetExceeded, InputError, QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
-from celosia.queries.planning.laplace import PlainStep
+from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.rdf.loading import load
 
 PEOPLE = 400
@@ -202,7 +202,7 @@ def test_a_changed_fact_may_get_another_predicate(tmp_path: Path) -> None:
         load(tmp_path / "changed.ttl", tmp_path / "changed.graph", overwrite=True)
         with Vault.open(tmp_path / "changed.toml", rng=Seeded(1)) as vault:
             (step,) = vault.explain(query).work
-            assert isinstance(step, PlainStep)
+            assert isinstance(step, LaplaceStep)
             (asked,) = step.queries(None)
             ((number,),) = vault._ask(asked)
             return int(number), step.shifts[0]

@@ -24,7 +24,7 @@ from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Scan
 from celosia.queries.answering import carry_out
-from celosia.queries.bounds.elastic_sensitivity import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
@@ -157,7 +157,7 @@ def test_the_counter_example_of_three_patterns_has_the_bound_of_its_size(size: i
         "R": [{"x": 1, "y": 0}],
     }
     known = {("P", "x"): 1, ("Q", "x"): 1, ("Q", "y"): size, ("R", "y"): 1}
-    bound = elastic(question, question.aggregates[0], facts=Known(known), rule="elastic")
+    bound = elastic_sensitivity(question, question.aggregates[0], facts=Known(known), rule="elastic")
 
     def ask(tables: Tables) -> dict[tuple[Any, ...], Any]:
         return {(): answer(question, tables)[()][0]}

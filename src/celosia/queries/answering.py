@@ -16,11 +16,11 @@ from sqlglot import exp
 from celosia.core.randomness import Source
 from celosia.queries.after import Row, finished
 from celosia.queries.combining import Cell, combined
-from celosia.queries.emission.expression_types import kind_of
-from celosia.queries.planning.aggregates import Recipe
-from celosia.queries.planning.partition_selection import KeyStep
+from celosia.queries.emission.expression_types import infer_type
+from celosia.queries.planning.aggregates import Derivation
+from celosia.queries.planning.partition_selection import PartitionSelection
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
+from celosia.queries.planning.step import Bounds, Executor, GroupKeys, ReleasedValues, Step
 
 Limits = dict[str, Bounds | None]
 """Bounds of the numbers of a row, by their names."""
@@ -32,11 +32,11 @@ class Outcome:
     """Everything that was released for a plan; rows and intervals follow from it."""
 
     plan: Plan
-    known: Known | None
+    known: GroupKeys | None
     """The values of each key of GROUP BY; the answer has a number for each combination."""
     places: tuple[int, ...] | None
     """Which combinations are groups; all of them if None."""
-    found: Mapping[str, Measured]
+    found: Mapping[str, ReleasedValues]
     """By the name of what was measured."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Outcome:
             plan,
             None if known is None else tuple(tuple(each) for each in known),
             None if places is None else tuple(places),
-            {name: Measured.from_dict(each) for name, each in facts["found"].items()},
+            {name: ReleasedValues.from_dict(each) for name, each in facts["found"].items()},
         )
 
     def table(self, confidence: float) -> list[tuple[Row, Limits]]:
@@ -112,7 +112,7 @@ class Outcome:
             if "cap" in each.released
         }
 
-    def _cells(self, recipe: Recipe, confidence: float) -> list[tuple[Cell, Cell]]:
+    def _cells(self, recipe: Derivation, confidence: float) -> list[tuple[Cell, Cell]]:
         """The numbers of an aggregate, one for each combination of keys.
 
         Each twice, with its bounds and with those of the noise alone, which are mostly the same.
@@ -181,16 +181,16 @@ def queries_ahead(plan: Plan) -> Iterator[exp.Expr]:
     known = plan.known if question.keys else None
     for step in plan.work:
         if step.finds_keys:
-            assert isinstance(step, KeyStep)
+            assert isinstance(step, PartitionSelection)
             target = step.scene.target
             kinds = [
-                kind_of(key.expression, question.source, target=target) for key in question.keys
+                infer_type(key.expression, question.source, target=target) for key in question.keys
             ]
             known = tuple((_ANY.get(kind, ""),) for kind in kinds)
         yield from step.queries(known)
 
 
-def carry_out(plan: Plan, ask: Ask, *, rng: Source) -> Outcome:
+def carry_out(plan: Plan, ask: Executor, *, rng: Source) -> Outcome:
     """Ask the engine and add noise. Call it only after the plan was charged."""
     return _carried_out(plan, lambda _step, _known: ask, rng)
 
@@ -200,9 +200,9 @@ def carry_out_empty(plan: Plan, *, rng: Source) -> Outcome:
     return _carried_out(plan, lambda step, known: partial(step.empty_rows, known=known), rng)
 
 
-def _carried_out(plan: Plan, asker: Callable[[Step, Known | None], Ask], rng: Source) -> Outcome:
+def _carried_out(plan: Plan, asker: Callable[[Step, GroupKeys | None], Executor], rng: Source) -> Outcome:
     known, places = plan.known if plan.question.keys else None, None
-    found: dict[str, Measured] = {}
+    found: dict[str, ReleasedValues] = {}
     for step in plan.work:
         ask = asker(step, known)
         if step.finds_keys:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, isfinite, sqrt
 
-from celosia.queries.planning.aggregates import RANKS, Recipe
+from celosia.queries.planning.aggregates import RANKS, Derivation
 from celosia.queries.planning.ranges import Range
 from celosia.queries.planning.step import Bounds
 
@@ -17,7 +17,7 @@ Interval = tuple[Fraction | None, Fraction | None]
 
 
 def combined(
-    recipe: Recipe,
+    recipe: Derivation,
     values: Sequence[float],
     bounds: Sequence[Bounds | None],
     steps: Sequence[Fraction],

@@ -12,8 +12,8 @@ from tests.queries.bounds.trees import parsed
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 from celosia.queries.algebra import Aggregate, Column, Join, Key, Match, Question, Scan
-from celosia.queries.bounds.elastic_sensitivity import elastic, row_level
-from celosia.queries.bounds.facts import Declared
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity, row_level_neighbours
+from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy, Unit
 
 
@@ -38,12 +38,12 @@ ORDERS, CUSTOMER, NATION = Scan("Orders", "o"), Scan("customer", "c"), Scan("nat
 BOTH = Join(ORDERS, CUSTOMER, ((Column("o", "custkey"), Column("c", "custkey")),))
 COUNT = Aggregate("rows", "n")
 SUM = Aggregate("sum", "total", parsed("o.price"))
-FACTS = Declared(POLICY)
+FACTS = DeclaredFacts(POLICY)
 
 
 def bound(source: Any, aggregate: Aggregate = COUNT, **given: Any) -> Any:
     question = Question(source, (aggregate,), given.pop("keys", ()))
-    return elastic(question, aggregate, facts=given.pop("facts", FACTS), **given)
+    return elastic_sensitivity(question, aggregate, facts=given.pop("facts", FACTS), **given)
 
 
 def test_caps_give_a_global_bound_that_may_be_published() -> None:
@@ -54,13 +54,13 @@ def test_caps_give_a_global_bound_that_may_be_published() -> None:
 
 
 def test_measured_frequencies_grow_up_to_the_cap() -> None:
-    found = bound(BOTH, facts=Declared(POLICY, {("ORDERS", "CustKey"): 44}))
+    found = bound(BOTH, facts=DeclaredFacts(POLICY, {("ORDERS", "CustKey"): 44}))
     assert [found.at(k) for k in (0, 1, 6, 100)] == [44, 45, 50, 50]
     assert found.limit == 50
 
 
 def test_measured_frequencies_are_never_shown() -> None:
-    found = bound(BOTH, facts=Declared(POLICY, {("orders", "custkey"): 44}))
+    found = bound(BOTH, facts=DeclaredFacts(POLICY, {("orders", "custkey"): 44}))
     assert found.as_dict() == bound(BOTH).as_dict()
     assert "44" not in str(found)
 
@@ -68,7 +68,7 @@ def test_measured_frequencies_are_never_shown() -> None:
 def test_the_rows_of_a_public_table_bound_its_frequencies() -> None:
     source = Join(CUSTOMER, NATION, ((Column("c", "nation"), Column("n", "nation")),))
     assert bound(source).limit == 25
-    measured = bound(source, facts=Declared(POLICY, {("nation", "nation"): 1}))
+    measured = bound(source, facts=DeclaredFacts(POLICY, {("nation", "nation"): 1}))
     assert measured.limit == 1
     assert bound(NATION).is_public
     assert not bound(source).is_public
@@ -142,29 +142,29 @@ def test_what_the_policy_does_not_declare_is_refused(table: str, name: str) -> N
 @pytest.mark.parametrize("number", [-1, 1.5, True, "7"])
 def test_a_frequency_that_is_no_count_is_refused(number: Any) -> None:
     with pytest.raises(InputError) as refused:
-        Declared(POLICY, {("orders", "custkey"): number})
+        DeclaredFacts(POLICY, {("orders", "custkey"): number})
     assert refused.value.code == "CEL-Q061"
 
 
 def test_frequencies_are_measured_on_private_tables_only_where_the_policy_allows_it() -> None:
     strict = replace(POLICY, elastic=False)
-    assert Declared(strict, {("nation", "nation"): 1}).frequency("NATION", "Nation") == 1
+    assert DeclaredFacts(strict, {("nation", "nation"): 1}).frequency("NATION", "Nation") == 1
     with pytest.raises(QueryRefused) as refused:
-        Declared(strict, {("nation", "nation"): 1, ("orders", "custkey"): 44})
+        DeclaredFacts(strict, {("nation", "nation"): 1, ("orders", "custkey"): 44})
     assert refused.value.code == "CEL-Q069"
     assert "44" not in str(refused.value)
 
 
 def test_a_row_is_protected_and_a_person_only_where_it_is_one_row() -> None:
-    assert row_level(POLICY, BOTH) == ADD_REMOVE
+    assert row_level_neighbours(POLICY, BOTH) == ADD_REMOVE
     person = replace(
         POLICY,
         relation=Relation.CHANGE_ONE,
         unit=Unit(name="customer", table="customer", key="custkey"),
     )
     alone = Join(CUSTOMER, NATION, ((Column("c", "nation"), Column("n", "nation")),))
-    assert row_level(person, alone) == Neighbours(Relation.CHANGE_ONE, unit="customer")
+    assert row_level_neighbours(person, alone) == Neighbours(Relation.CHANGE_ONE, unit="customer")
     for source in (BOTH, ORDERS, Scan("unheard_of", "u")):
         with pytest.raises(QueryRefused) as refused:
-            row_level(person, source)
+            row_level_neighbours(person, source)
         assert refused.value.code == "CEL-Q067"

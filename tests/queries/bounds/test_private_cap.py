@@ -14,7 +14,7 @@ from celosia.core.randomness import Seeded
 from celosia.mechanisms import answer
 from celosia.queries.bounds.capped_total import CappedTotal
 from celosia.queries.bounds.caps import grouped_totals, people_by_level
-from celosia.queries.bounds.private_cap import People, PrivateCap
+from celosia.queries.bounds.private_cap import ContributionSummary, PrivateCap
 
 
 @pytest.mark.parametrize("lowest", [0, -6])
@@ -24,7 +24,7 @@ def test_the_joint_law_of_levels_and_answer_is_epsilon_private(lowest: int) -> N
     for size in range(3):
         for table in combinations_with_replacement(range(lowest, 7), size):
             for extra in range(lowest, 7):
-                one, two = People.of(table, most=6), People.of([*table, extra], most=6)
+                one, two = ContributionSummary.of(table, most=6), ContributionSummary.of([*table, extra], most=6)
                 levels = sum(abs(a - b) for a, b in zip(one.levels, two.levels, strict=True))
                 # Log ratio of the levels, and of the answer whichever cap the levels lead to.
                 answered = max(
@@ -71,7 +71,7 @@ def heavy_tailed(people: int) -> NDArray[np.int64]:
 
 
 def root_mean_square(
-    mechanism: PrivateCap, x: People, truth: int, *, runs: int = 400, seed: int = 9
+    mechanism: PrivateCap, x: ContributionSummary, truth: int, *, runs: int = 400, seed: int = 9
 ) -> float:
     rng = Seeded(seed)
     errors = [mechanism.measure(x, rng=rng).value - truth for _ in range(runs)]
@@ -93,7 +93,7 @@ def test_not_knowing_the_cap_costs_a_small_factor_against_the_best_cap(
     # Choosing takes 0.3 of epsilon (noise times 1.43) and powers of two up to twice the cap; on a
     # heavy tail the people that noise hides (about 20 at this epsilon) are lost as well.
     mechanism = PrivateCap(epsilon=1, most=2**20)
-    people = People.of(contributions, most=2**20)
+    people = ContributionSummary.of(contributions, most=2**20)
     truth = int(contributions.sum())
     ideal = min(
         ((truth - total) ** 2 + CappedTotal(epsilon=1, cap=cap).law.variance) ** 0.5
@@ -108,7 +108,7 @@ def test_not_knowing_the_cap_costs_a_small_factor_against_the_best_cap(
 def test_the_interval_holds_the_truth_and_its_lower_bound_is_near() -> None:
     mechanism, rng = PrivateCap(epsilon=1, most=2**10), Seeded(4)
     contributions = np.r_[np.full(3_000, 9), np.full(5, 900)]
-    people, truth = People.of(contributions, most=2**10), int(contributions.sum())
+    people, truth = ContributionSummary.of(contributions, most=2**10), int(contributions.sum())
     held = 0
     for _ in range(300):
         low, high = mechanism.interval(mechanism.measure(people, rng=rng), 0.9)
@@ -120,7 +120,7 @@ def test_the_interval_holds_the_truth_and_its_lower_bound_is_near() -> None:
 def test_errors_stay_within_the_stated_accuracy() -> None:
     mechanism, rng = PrivateCap(epsilon=1, most=64), Seeded(8)
     contributions = np.r_[np.full(300, 9), np.full(15, 60)]
-    people, truth = People.of(contributions, most=64), int(contributions.sum())
+    people, truth = ContributionSummary.of(contributions, most=64), int(contributions.sum())
     bound = mechanism.accuracy(0.9)
     within = sum(abs(mechanism.release(people, rng=rng) - truth) <= bound for _ in range(300))
     assert within >= 270 - 4 * 27**0.5
@@ -133,7 +133,7 @@ def test_groups_share_one_cap_and_one_price() -> None:
     mechanism = PrivateCap(epsilon=1, most=2**12, groups=5)
     table = grouped_totals(who, where, amounts, caps=mechanism.caps, size=5)
     levels = people_by_level(np.bincount(who, amounts).astype(np.int64), mechanism.caps)
-    measured = mechanism.measure(People(levels, table), rng=Seeded(6))
+    measured = mechanism.measure(ContributionSummary(levels, table), rng=Seeded(6))
     assert measured.parts["cap"] in (8, 16)
     exact = np.bincount(where, amounts, minlength=5)
     # Five draws of scale 16 / 0.7, and what a cap of 8 takes from sums of 3 to 12.
@@ -147,7 +147,7 @@ def test_it_is_answered_and_charged_as_any_mechanism() -> None:
     budget = Budget(epsilon=1)
     given_answer = answer(
         PrivateCap(epsilon=1, most=2**20),
-        People.of([7] * 5_000, most=2**20),
+        ContributionSummary.of([7] * 5_000, most=2**20),
         budget=budget,
         rng=Seeded(3),
     )
@@ -158,16 +158,16 @@ def test_it_is_answered_and_charged_as_any_mechanism() -> None:
 def test_bad_input_is_refused_before_any_noise() -> None:
     mechanism = PrivateCap(epsilon=1, most=4)
     for people, code in (
-        (People([1, 2], [1, 2, 3]), "CEL-Q082"),
-        (People([1, 2, -1], [1, 2, 3]), "CEL-Q082"),
-        (People([1, 2, 0], [1, 2]), "CEL-Q081"),
-        (People([1, 2, 0], [1, 2, 0.5]), "CEL-Q081"),
+        (ContributionSummary([1, 2], [1, 2, 3]), "CEL-Q082"),
+        (ContributionSummary([1, 2, -1], [1, 2, 3]), "CEL-Q082"),
+        (ContributionSummary([1, 2, 0], [1, 2]), "CEL-Q081"),
+        (ContributionSummary([1, 2, 0], [1, 2, 0.5]), "CEL-Q081"),
     ):
         with pytest.raises(InputError) as refused:
             mechanism.release(people, rng=Seeded(1))
         assert refused.value.code == code
     with pytest.raises(InputError):
-        PrivateCap(epsilon=1, most=4, groups=2).release(People([1, 0, 0], [[1, 2]]), rng=Seeded(1))
+        PrivateCap(epsilon=1, most=4, groups=2).release(ContributionSummary([1, 0, 0], [[1, 2]]), rng=Seeded(1))
     with pytest.raises(PrivacyError):
         PrivateCap(epsilon=1, most=4, neighbours=CHANGE_ONE)
     with pytest.raises(InputError):

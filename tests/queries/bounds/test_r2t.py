@@ -22,8 +22,8 @@ from celosia.queries.bounds.caps import (
     ladder,
     people_by_level,
 )
-from celosia.queries.bounds.r2t import RaceToTop
-from celosia.queries.bounds.r2t_cap import STEPS, RaceCap
+from celosia.queries.bounds.r2t import R2T
+from celosia.queries.bounds.r2t_cap import STEPS, R2TCap
 
 CONTRIBUTIONS = st.lists(st.integers(-40, 40), max_size=12)
 
@@ -78,7 +78,7 @@ def test_groups_that_no_cap_touches_keep_their_sums() -> None:
 
 @pytest.mark.parametrize("grain", [1, 16])
 def test_the_joint_law_of_all_candidates_is_epsilon_private(grain: int) -> None:
-    race = RaceToTop(epsilon=0.7, most=6, grain=grain)
+    race = R2T(epsilon=0.7, most=6, grain=grain)
     worst = Fraction(0)
     for one, two in small_tables(6, 2):
         totals = capped_totals(one, race.caps), capped_totals(two, race.caps)
@@ -96,7 +96,7 @@ def test_the_joint_law_of_all_candidates_is_epsilon_private(grain: int) -> None:
 
 
 def test_with_noise_for_one_cap_less_the_check_of_the_joint_law_fails() -> None:
-    race = RaceToTop(epsilon=0.7, most=6)
+    race = R2T(epsilon=0.7, most=6)
     fewer = Fraction(len(race.caps) - 1, len(race.caps))
     worst = sum(cap / (law.scale * fewer) for cap, law in zip(race.caps, race.laws, strict=True))
     assert worst > Fraction(7, 10)
@@ -104,7 +104,7 @@ def test_with_noise_for_one_cap_less_the_check_of_the_joint_law_fails() -> None:
 
 def test_the_penalised_winner_exceeds_the_truth_as_often_as_it_may() -> None:
     # All caps see the same total, so that each of them may win by its noise alone.
-    race = RaceToTop(epsilon=1, most=2**10, failure=0.2)
+    race = R2T(epsilon=1, most=2**10, failure=0.2)
     truth, runs, rng = 10**6, 3000, Seeded(5)
     over = sum(
         race.measure([truth] * len(race.caps), rng=rng).parts["lower"] > truth for _ in range(runs)
@@ -115,7 +115,7 @@ def test_the_penalised_winner_exceeds_the_truth_as_often_as_it_may() -> None:
 
 
 def test_the_published_lower_side_holds() -> None:
-    rng, race = Seeded(6), RaceToTop(epsilon=1, most=2**12, failure=0.1)
+    rng, race = Seeded(6), R2T(epsilon=1, most=2**12, failure=0.1)
     contributions = np.r_[np.full(30_000, 9), np.full(2_000, 30)]
     totals = capped_totals(contributions, race.caps)
     truth = int(contributions.sum())
@@ -128,7 +128,7 @@ def test_the_published_lower_side_holds() -> None:
 
 
 def test_the_interval_holds_the_truth() -> None:
-    rng, race = Seeded(7), RaceToTop(epsilon=1, most=64)
+    rng, race = Seeded(7), R2T(epsilon=1, most=64)
     contributions = np.r_[np.full(3_000, 9), np.full(50, 60)]
     totals, truth = capped_totals(contributions, race.caps), int(contributions.sum())
     held = 0
@@ -139,7 +139,7 @@ def test_the_interval_holds_the_truth() -> None:
 
 
 def test_released_numbers_do_not_depend_on_anything_but_the_candidates() -> None:
-    race = RaceToTop(epsilon=1, most=64)
+    race = R2T(epsilon=1, most=64)
     parts = race.measure(capped_totals([5] * 3000, race.caps), rng=Seeded(1)).parts
     place = race.caps.index(parts["cap"])
     penalised = [c - p for c, p in zip(parts["candidates"], race.penalties, strict=True)]
@@ -149,7 +149,7 @@ def test_released_numbers_do_not_depend_on_anything_but_the_candidates() -> None
 
 @pytest.mark.parametrize("grain", [1, 16])
 def test_the_choice_of_a_raced_cap_is_private_by_enumeration(grain: int) -> None:
-    race = RaceCap(epsilon=1, most=5, share=0.5, failure=0.5, grain=grain)
+    race = R2TCap(epsilon=1, most=5, share=0.5, failure=0.5, grain=grain)
     rounding = 1 if grain > 1 else 0
     for one, two in small_tables(5, 2):
         before = [total * grain for total in capped_totals(one, race.caps)]
@@ -168,14 +168,14 @@ def test_the_choice_of_a_raced_cap_is_private_by_enumeration(grain: int) -> None
     st.integers(0, 2**20),
 )
 def test_scores_move_by_at_most_one_sensitivity(table: list[int], extra: int) -> None:
-    race = RaceCap(epsilon=0.3, most=2**20)
+    race = R2TCap(epsilon=0.3, most=2**20)
     one = race.scores(list(capped_totals(table, race.caps)))
     two = race.scores(list(capped_totals([*table, extra], race.caps)))
     assert np.abs(one - two).max() <= STEPS
 
 
-@pytest.mark.parametrize("kind", [RaceToTop, RaceCap])
-def test_errors_stay_within_the_stated_accuracy(kind: type[RaceToTop] | type[RaceCap]) -> None:
+@pytest.mark.parametrize("kind", [R2T, R2TCap])
+def test_errors_stay_within_the_stated_accuracy(kind: type[R2T] | type[R2TCap]) -> None:
     mechanism, rng = kind(epsilon=1, most=64), Seeded(8)
     contributions = np.r_[np.full(3_000, 9), np.full(50, 60)]
     totals, truth = capped_totals(contributions, mechanism.caps), int(contributions.sum())
@@ -184,8 +184,8 @@ def test_errors_stay_within_the_stated_accuracy(kind: type[RaceToTop] | type[Rac
     assert within >= 270 - 4 * 27**0.5
 
 
-@pytest.mark.parametrize("kind", [RaceToTop, RaceCap])
-def test_it_is_answered_and_charged_as_any_mechanism(kind: type[RaceToTop] | type[RaceCap]) -> None:
+@pytest.mark.parametrize("kind", [R2T, R2TCap])
+def test_it_is_answered_and_charged_as_any_mechanism(kind: type[R2T] | type[R2TCap]) -> None:
     budget = Budget(epsilon=1)
     mechanism = kind(epsilon=1, most=2**20)
     totals = capped_totals([7] * 50_000, mechanism.caps)
@@ -194,8 +194,8 @@ def test_it_is_answered_and_charged_as_any_mechanism(kind: type[RaceToTop] | typ
     assert given_answer.value == pytest.approx(350_000, rel=0.05)
 
 
-@pytest.mark.parametrize("kind", [RaceToTop, RaceCap])
-def test_what_cannot_be_promised_is_refused(kind: type[RaceToTop] | type[RaceCap]) -> None:
+@pytest.mark.parametrize("kind", [R2T, R2TCap])
+def test_what_cannot_be_promised_is_refused(kind: type[R2T] | type[R2TCap]) -> None:
     with pytest.raises(PrivacyError, match="adding or removing") as refused:
         kind(epsilon=1, most=8, neighbours=CHANGE_ONE)
     assert refused.value.code == "CEL-Q080"

@@ -138,7 +138,7 @@ def test_a_random_graph_is_solved_to_proof_and_is_concave() -> None:
 
 def test_a_solver_that_errs_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(frozenset({0, 1}), 1, 0), (frozenset({1, 2}), 1, 1), (frozenset({0, 2}), 1, 2)]
-    right = dual_certificate._solved
+    right = dual_certificate._solve
 
     def wrong(*problem: Any) -> Any:
         solved = right(*problem)

@@ -17,7 +17,7 @@ from celosia.queries.algebra import Column, Join, Keys, Relation, Scan
 from celosia.queries.bounds.growth import (
     ONE,
     ZERO,
-    Combined,
+    CompositeGrowth,
     Growth,
     Leaf,
     largest,
@@ -26,8 +26,14 @@ from celosia.queries.bounds.growth import (
     total,
 )
 from celosia.queries.bounds.noise import smooth_scale
-from celosia.queries.bounds.smooth_sensitivity import FARTHEST, SLACK, beta, radius, smooth
-from celosia.queries.bounds.stability import Analyst, Rule
+from celosia.queries.bounds.smooth_sensitivity import (
+    FARTHEST,
+    SLACK,
+    choose_beta,
+    gamma_quantile,
+    smooth,
+)
+from celosia.queries.bounds.stability import Rule, StabilityAnalysis
 
 
 def line(start: int, cap: int | None = None) -> Leaf:
@@ -57,7 +63,7 @@ def scanned(growth: Growth, rate: Fraction) -> tuple[float, int]:
 def test_published_bounds(
     growth: Growth, epsilon: float, delta: float, expected: float, distance: int
 ) -> None:
-    found = smooth(growth, beta=beta(epsilon, delta))
+    found = smooth(growth, beta=choose_beta(epsilon, delta))
     assert isclose(found.bound, expected, rel_tol=1e-11)
     assert found.distance == distance
     assert found.bound >= Fraction(expected) * (1 - Fraction(1, 10**14))
@@ -66,9 +72,9 @@ def test_published_bounds(
 def test_published_scales() -> None:
     for epsilon, expected in ((0.1, 20), (1, 2)):
         assert (
-            smooth_scale(smooth(ONE, beta=beta(epsilon, 1e-8)).bound, epsilon=epsilon) == expected
+            smooth_scale(smooth(ONE, beta=choose_beta(epsilon, 1e-8)).bound, epsilon=epsilon) == expected
         )
-    bound = smooth(line(250), beta=beta(0.1, 1e-8)).bound
+    bound = smooth(line(250), beta=choose_beta(0.1, 1e-8)).bound
     assert isclose(smooth_scale(bound, epsilon=0.1), 5409.181856298167, rel_tol=1e-11)
 
 
@@ -95,7 +101,7 @@ def chain() -> Growth:
             ("t4", "f"): 1,
         }
     )
-    return largest(Analyst(facts, rule="elastic").moves(source).values())
+    return largest(StabilityAnalysis(facts, rule="elastic").moves(source).values())
 
 
 def test_the_search_goes_on_after_the_first_decrease() -> None:
@@ -125,9 +131,9 @@ def test_the_search_finds_a_far_second_peak() -> None:
     facts = Known({(name[0], name[2]): number for name, number in known.items()})
     rules: tuple[Rule, ...] = ("elastic", "tight")
     for rule in rules:
-        growth = largest(Analyst(facts, rule=rule).moves(source).values())
-        assert growth.at(0) == 10**12 > growth.at(1) * exp(-beta(0.1, 1e-8))
-        found = smooth(growth, beta=beta(0.1, 1e-8))
+        growth = largest(StabilityAnalysis(facts, rule=rule).moves(source).values())
+        assert growth.at(0) == 10**12 > growth.at(1) * exp(-choose_beta(0.1, 1e-8))
+        found = smooth(growth, beta=choose_beta(0.1, 1e-8))
         assert found.distance == 396
         assert float(f"{float(found.bound):.2e}") == 1.46e13
 
@@ -181,7 +187,7 @@ def test_shared_parts_are_worked_out_once() -> None:
     growth: Growth = line(1)
     for _ in range(60):
         growth = total([growth, growth])
-    assert isinstance(growth, Combined)
+    assert isinstance(growth, CompositeGrowth)
     assert growth.at(0) == 2**60
     assert growth.degree == 1
     assert "(...)" in str(growth)
@@ -195,7 +201,7 @@ def test_products_beyond_floats_are_exact() -> None:
 
 @pytest.mark.parametrize(("cells", "expected"), [(1, 14.509), (2, 17.422), (10, 33.648)])
 def test_radii_of_several_cells(cells: int, expected: float) -> None:
-    found = radius(cells, Fraction(1, 2 * 10**6))
+    found = gamma_quantile(cells, Fraction(1, 2 * 10**6))
     assert round(float(found), 3) == expected
     assert gamma.sf(float(found), cells) <= 5e-7
 
@@ -204,28 +210,28 @@ def test_up_to_epsilon_2_beta_is_the_published_one() -> None:
     for epsilon in (0.01, 0.1, 1, 2):
         for delta in (1e-3, 1e-6, 1e-14):
             published = epsilon / (2 * log(2 / delta))
-            found = beta(epsilon, delta)
+            found = choose_beta(epsilon, delta)
             assert found < Fraction(published) * (1 + Fraction(1, 10**14))
             assert isclose(found, published - SLACK, rel_tol=1e-12)
 
 
 def test_beyond_beta_is_what_can_be_proven() -> None:
     for epsilon, delta in ((5, 1e-6), (20, 1e-3), (100, 1e-10)):
-        found = beta(epsilon, delta)
+        found = choose_beta(epsilon, delta)
         assert found < epsilon / (2 * log(2 / delta))
         assert isclose(found, log(1 + epsilon / (2 * log(1 / delta))), rel_tol=1e-9)
 
 
 def test_bounds_and_scales_fall_with_epsilon_and_delta() -> None:
     growth = product([line(44), line(1)])
-    bounds = [smooth(growth, beta=beta(each, 1e-8)).bound for each in (0.01, 0.1, 1, 3, 10)]
+    bounds = [smooth(growth, beta=choose_beta(each, 1e-8)).bound for each in (0.01, 0.1, 1, 3, 10)]
     scales = [
         smooth_scale(bound, epsilon=each)
         for bound, each in zip(bounds, (0.01, 0.1, 1, 3, 10), strict=True)
     ]
     assert bounds == sorted(bounds, reverse=True)
     assert scales == sorted(set(scales), reverse=True)
-    by_delta = [smooth(growth, beta=beta(0.1, each)).bound for each in (1e-14, 1e-8, 1e-3)]
+    by_delta = [smooth(growth, beta=choose_beta(0.1, each)).bound for each in (1e-14, 1e-8, 1e-3)]
     assert by_delta == sorted(by_delta, reverse=True)
 
 
@@ -236,7 +242,7 @@ def test_nothing_private_has_no_bound_to_pay_for() -> None:
 @pytest.mark.parametrize("delta", [0, -1e-6, 1, float("nan"), None])
 def test_a_delta_of_0_is_refused(delta: object) -> None:
     with pytest.raises(InputError) as refused:
-        beta(1, delta)
+        choose_beta(1, delta)
     assert refused.value.code == "CEL-M003"
 
 

@@ -27,9 +27,9 @@ from celosia.queries.algebra import (
     Stack,
 )
 from celosia.queries.algebra import Relation as Tree
-from celosia.queries.bounds.elastic_sensitivity import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.bounds.stability import Analyst, Rule
+from celosia.queries.bounds.stability import Rule, StabilityAnalysis
 
 FLEX = Known(
     {
@@ -67,7 +67,7 @@ def counted(source: Tree, *keys: str, rule: Rule = "elastic", facts: Known = FLE
     """Change-one neighbours, as in FLEX."""
     count = Aggregate("rows", "n")
     question = Question(source, (count,), tuple(Key(key, tree(key)) for key in keys))
-    return elastic(question, count, facts=facts, neighbours=CHANGE_ONE, rule=rule).growth
+    return elastic_sensitivity(question, count, facts=facts, neighbours=CHANGE_ONE, rule=rule).growth
 
 
 ORDERS = scan("orders")
@@ -175,14 +175,14 @@ def test_the_published_rule_gives_the_published_answers(name: str) -> None:
 @pytest.mark.parametrize("kind", ["rows", "count", "distinct"])
 def test_all_counts_of_a_table_have_sensitivity_1(kind: Any) -> None:
     count = Aggregate(kind, "n", None if kind == "rows" else tree("orders.product_id"))
-    bound = elastic(Question(ORDERS, (count,)), count, facts=FLEX, neighbours=CHANGE_ONE)
+    bound = elastic_sensitivity(Question(ORDERS, (count,)), count, facts=FLEX, neighbours=CHANGE_ONE)
     assert bound.at(0) == bound.at(50) == bound.limit == 1
 
 
 def test_keeping_tables_apart_sees_that_only_one_of_them_changes() -> None:
     """An order moves 3 rows, a customer 100; together they were charged with 201."""
     source = Join(TO_CUSTOMERS, scan("orders", "o"), on("orders.order_id=o.order_id"))
-    moves = Analyst(FLEX).moves(source)
+    moves = StabilityAnalysis(FLEX).moves(source)
     assert {table: moved.at(0) for table, moved in moves.items()} == {"orders": 3, "customers": 100}
 
 
@@ -256,12 +256,12 @@ def test_semi_and_anti_joins_move_as_many_rows_as_share_the_key() -> None:
     """One row of B can give or take the partner of every row of A with its key (FIX-5)."""
     facts = Known({("A", "x"): 80, ("B", "x"): 9})
     for negated in (False, True):
-        moves = Analyst(facts).moves(Match(A, B, on("a.x=b.x"), negated=negated))
+        moves = StabilityAnalysis(facts).moves(Match(A, B, on("a.x=b.x"), negated=negated))
         assert {table: (moved.at(0), moved.at(3)) for table, moved in moves.items()} == {
             "a": (1, 1),
             "b": (80, 83),
         }
-        moves = Analyst(facts).moves(Match(A, A2, on("a.x=a2.x"), negated=negated))
+        moves = StabilityAnalysis(facts).moves(Match(A, A2, on("a.x=a2.x"), negated=negated))
         assert moves["a"].at(0) == 81
 
 
@@ -279,7 +279,7 @@ def test_union_adds_what_both_parts_lose() -> None:
     facts = Known({("A", "x"): 4, ("B", "x"): 5, ("C", "x"): 3})
     assert counted(twice, facts=facts, rule="tight").at(0) == 2
     assert counted(once, facts=facts, rule="tight").at(0) == 1
-    assert Analyst(facts).frequency(Column("u", "x"), once).at(0) == 9
+    assert StabilityAnalysis(facts).frequency(Column("u", "x"), once).at(0) == 9
     joined = Join(twice, C, on("u.x=c.x"))
     assert counted(joined, facts=facts, rule="tight").at(0) == max(2 * 3, 8)
 
@@ -340,7 +340,7 @@ def test_a_key_of_unknown_frequency_does_no_harm_beside_a_known_one() -> None:
 def test_the_spelling_of_a_table_does_not_hide_a_self_join() -> None:
     facts = Known({(table, "x"): 2 for table in ("A", "a")})
     assert (
-        Analyst(facts, ADD_REMOVE)
+        StabilityAnalysis(facts, ADD_REMOVE)
         .moves(Join(Scan("A", "p"), Scan("a", "q"), on("p.x=q.x")))["a"]
         .at(0)
         == 5

@@ -21,12 +21,12 @@ from celosia.core.errors import QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.queries.algebra import Key
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.bounds.smooth_sensitivity import beta, smooth
-from celosia.queries.bounds.star_schema import needed, star_bound
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
+from celosia.queries.bounds.star_schema import find_required_links, star_bound
 from celosia.queries.emission import Target
-from celosia.queries.planning.aggregates import needs_of
-from celosia.queries.planning.star_schema import StarStep, most_linked
-from celosia.queries.planning.step import Scene
+from celosia.queries.planning.aggregates import find_required_totals
+from celosia.queries.planning.star_schema import StarSchemaStep, most_linked_query
+from celosia.queries.planning.step import StepContext
 from celosia.queries.policy.values import Policy
 
 TERMS = ("a", "b", "c")
@@ -349,10 +349,10 @@ def test_the_engine_measures_links_as_they_are_counted() -> None:
         random = Random(seed)
         pattern, facts = random.choice(TREES), drawn(random)
         question = graphs.question(pattern, POLICY, "DISTINCT ?x")
-        stars, links = needed(question, policy=POLICY)
+        stars, links = find_required_links(question, policy=POLICY)
         database, expected = stored(facts).duckdb, linked(pattern, facts)
         for link in links:
-            query = target.text(most_linked(stars, link, target=target))
+            query = target.text(most_linked_query(stars, link, target=target))
             assert database.execute(query).fetchall() == [(expected[link.name],)], (seed, pattern)
 
 
@@ -361,9 +361,9 @@ def test_a_step_asks_once_and_adds_noise_of_the_smooth_bound() -> None:
     facts = graph("a p b", "c p b", "b q a", "a q c")
     question = graphs.question(pattern, POLICY, "DISTINCT ?x")
     target = Target(policy=POLICY)
-    step = StarStep(
-        scene=Scene(question=question, target=target),
-        totals=tuple(needs_of(question, target).totals),
+    step = StarSchemaStep(
+        scene=StepContext(question=question, target=target),
+        totals=tuple(find_required_totals(question, target).totals),
         epsilon=EPSILON,
         delta=DELTA,
     )
@@ -377,7 +377,7 @@ def test_a_step_asks_once_and_adds_noise_of_the_smooth_bound() -> None:
     answer = stored(facts).duckdb.execute(target.text(query)).fetchall()
     assert answer == [(count(pattern, facts, "?x"), linked(pattern, facts)["t1"])]
 
-    size = smooth(bound(pattern, facts), beta=beta(EPSILON, DELTA)).bound
+    size = smooth(bound(pattern, facts), beta=choose_beta(EPSILON, DELTA)).bound
     rng = Seeded(5)
     errors = [
         step.measure(lambda _: answer, known=None, rng=rng)[0].values[0] - answer[0][0]

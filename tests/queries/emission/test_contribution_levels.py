@@ -16,13 +16,13 @@ from celosia.queries.algebra import Aggregate, Column, Join, Key, Question, Scan
 from celosia.queries.bounds.caps import capped_totals, ladder, people_by_level
 from celosia.queries.emission import (
     FixedPoint,
-    cut_totals_query,
+    contribution_levels_query,
+    contribution_totals_query,
     histogram_query,
     people_by_key_query,
-    people_levels_query,
-    people_totals_query,
+    truncated_groups_query,
 )
-from celosia.queries.ownership import Owned, attach_owners
+from celosia.queries.ownership import OwnedRelation, attach_owners
 
 CAPS = ladder(8)
 JOIN = Join(Scan("orders", "o"), Scan("item", "i"), ((Column("o", "id"), Column("i", "order")),))
@@ -52,17 +52,17 @@ def read(found: list[tuple[int, ...]], width: int, place: int) -> tuple[list[int
     return levels, totals
 
 
-def found_of(bench: Bench, asked: Question, owned: Owned) -> tuple[list[int], list[list[int]]]:
+def found_of(bench: Bench, asked: Question, owned: OwnedRelation) -> tuple[list[int], list[list[int]]]:
     """The people of the one aggregate, and its totals by cap and group, all caps being asked."""
     given: dict[str, Any] = {"target": bench.target(), "fixed": {"s": BALANCE}}
     (aggregate,) = asked.aggregates
     if asked.keys and aggregate.kind != "distinct":
-        levels = people_levels_query(asked, owned, caps=[CAPS], known=KNOWN, **given)
-        totals = [cut_totals_query(asked, owned, cap=cap, known=KNOWN, **given) for cap in CAPS]
+        levels = contribution_levels_query(asked, owned, caps=[CAPS], known=KNOWN, **given)
+        totals = [truncated_groups_query(asked, owned, cap=cap, known=KNOWN, **given) for cap in CAPS]
         ((*people,),) = bench.ask(levels)
         return [int(n) for n in people], [[int(n) for _, n in bench.ask(each)] for each in totals]
     known = KNOWN if asked.keys else None
-    query = people_totals_query(asked, owned, caps=[CAPS], known=known, **given)
+    query = contribution_totals_query(asked, owned, caps=[CAPS], known=known, **given)
     return read(bench.ask(query), len(asked.keys), 0)
 
 
@@ -71,7 +71,7 @@ def test_levels_and_totals_are_those_of_all_contributions(bench: Bench, seed: in
     rows = database(Random(seed), size=9)
     bench.load(rows)
     owned = attach_owners(JOIN, policy=POLICY)
-    query = people_totals_query(
+    query = contribution_totals_query(
         Question(JOIN, (COUNT, SUM)),
         owned,
         caps=[CAPS, CAPS],
@@ -122,7 +122,7 @@ def test_with_a_large_cap_groups_hold_all_there_is(bench: Bench) -> None:
     bench.load(rows)
     caps = ladder(1024)
     owned = attach_owners(JOIN, policy=POLICY)
-    query = cut_totals_query(
+    query = truncated_groups_query(
         Question(JOIN, (COUNT,), (PART,)),
         owned,
         cap=caps[-1],
@@ -137,7 +137,7 @@ def test_with_a_large_cap_groups_hold_all_there_is(bench: Bench) -> None:
 def test_a_shared_distinct_count_is_asked_alone(bench: Bench) -> None:
     owned = attach_owners(JOIN, policy=POLICY)
     with pytest.raises(InputError) as refused:
-        people_totals_query(
+        contribution_totals_query(
             Question(JOIN, (COUNT, PARTS)), owned, caps=[CAPS, CAPS], target=bench.target()
         )
     assert refused.value.code == "CEL-Q135"

@@ -16,16 +16,16 @@ from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.queries.algebra import Aggregate, Column, Filter, Join, Question, Scan
 from celosia.queries.bounds.caps import capped_totals, ladder, people_by_level
-from celosia.queries.bounds.private_cap import People, PrivateCap
+from celosia.queries.bounds.private_cap import ContributionSummary, PrivateCap
 from celosia.queries.emission import (
     FixedPoint,
     Target,
-    cut_totals_query,
-    people_levels_query,
-    people_totals_query,
+    contribution_levels_query,
+    contribution_totals_query,
+    truncated_groups_query,
 )
-from celosia.queries.emission.deferred_joins import deferred
-from celosia.queries.emission.flat_query import Flat
+from celosia.queries.emission.deferred_joins import defer_owner_join
+from celosia.queries.emission.flat_query import FlatQuery
 from celosia.queries.ownership import attach_owners
 
 CAPS = ladder(8)
@@ -60,7 +60,7 @@ def test_people_are_counted_by_their_sizes_over_all_groups(
     bench: Bench, aggregate: Aggregate, fixed: FixedPoint
 ) -> None:
     owned = attach_owners(JOIN, policy=POLICY)
-    query = people_levels_query(
+    query = contribution_levels_query(
         Question(JOIN, (aggregate, COUNT), (PART,)),
         owned,
         caps=[CAPS, ladder(5)],
@@ -87,7 +87,7 @@ def test_a_cut_total_is_what_people_keep_each_by_themselves(
     asked = Question(JOIN, (aggregate,), (PART,))
 
     def totals(cap: int) -> list[int]:
-        query = cut_totals_query(
+        query = truncated_groups_query(
             asked, owned, cap=cap, target=bench.target(), known=KNOWN, fixed={"s": fixed}
         )
         answer = bench.ask(query)
@@ -125,13 +125,13 @@ def test_cut_totals_are_of_one_aggregate_that_people_do_not_share(bench: Bench) 
     given: dict[str, Any] = {"target": bench.target(), "known": KNOWN}
     for aggregates in ((COUNT, COUNT), (shared,)):
         with pytest.raises(InputError) as refused:
-            cut_totals_query(Question(JOIN, aggregates, (PART,)), owned, cap=1, **given)
+            truncated_groups_query(Question(JOIN, aggregates, (PART,)), owned, cap=1, **given)
         assert refused.value.code == "CEL-Q135"
     with pytest.raises(InputError) as refused:
-        people_levels_query(Question(JOIN, (shared,), (PART,)), owned, caps=[CAPS], **given)
+        contribution_levels_query(Question(JOIN, (shared,), (PART,)), owned, caps=[CAPS], **given)
     assert refused.value.code == "CEL-Q135"
     with pytest.raises(InputError) as refused:
-        people_totals_query(Question(JOIN, (COUNT,), (PART,)), owned, caps=[CAPS], **given)
+        contribution_totals_query(Question(JOIN, (COUNT,), (PART,)), owned, caps=[CAPS], **given)
     assert refused.value.code == "CEL-Q135"
 
 
@@ -151,11 +151,11 @@ def test_the_table_of_people_is_joined_after_their_rows_are_added_up(
     bench.load(rows)
     owned = attach_owners(relation, policy=POLICY)
     question = Question(owned.relation, (COUNT, SUM))
-    flat = Flat(question=question, target=bench.target(), owned=owned, fixed={"s": SIGNED})
-    later = deferred(flat)
+    flat = FlatQuery(question=question, target=bench.target(), owned=owned, fixed={"s": SIGNED})
+    later = defer_owner_join(flat)
     assert later is not None
     assert later.table == Scan("Person", "p")
-    query = people_totals_query(
+    query = contribution_totals_query(
         question, owned, caps=[CAPS, CAPS], target=bench.target(), fixed={"s": SIGNED}
     )
     known = {each["id"] for each in rows["Person"]}
@@ -200,7 +200,7 @@ def test_a_table_of_people_that_is_spoken_of_is_joined_at_once(
     owned = attach_owners(relation, policy=POLICY)
     question = Question(owned.relation, (aggregate,))
     assert (
-        deferred(Flat(question=question, target=Target(policy=POLICY), owned=owned, fixed={}))
+        defer_owner_join(FlatQuery(question=question, target=Target(policy=POLICY), owned=owned, fixed={}))
         is None
     )
 
@@ -215,7 +215,7 @@ def test_a_private_cap_asks_for_the_totals_of_the_chosen_cap_only() -> None:
         asked.append(cap)
         return totals[mechanism.caps.index(cap)]
 
-    at_once = mechanism.measure(People(levels, totals), rng=Seeded(4))
-    later = mechanism.measure(People(levels, under), rng=Seeded(4))
+    at_once = mechanism.measure(ContributionSummary(levels, totals), rng=Seeded(4))
+    later = mechanism.measure(ContributionSummary(levels, under), rng=Seeded(4))
     assert later.value.tolist() == at_once.value.tolist()
     assert asked == [later.parts["cap"]] == [at_once.parts["cap"]]

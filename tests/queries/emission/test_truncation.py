@@ -38,7 +38,7 @@ from celosia.queries.emission import (
     per_owner_query,
     truncated_totals_query,
 )
-from celosia.queries.ownership import Owned, attach_owners
+from celosia.queries.ownership import OwnedRelation, attach_owners
 
 FIXED = FixedPoint(lower=Fraction(-1), upper=Fraction(3), step=Fraction(1, 4))
 THRESHOLDS = [0, 1, 2, 4, 8, 16, 1024]
@@ -59,7 +59,7 @@ Contributions = dict[Any, dict[Any, list[Any]]]
 
 
 def contributions(
-    owned: Owned, argument: str, key: str | None, rows: dict[str, Rows]
+    owned: OwnedRelation, argument: str, key: str | None, rows: dict[str, Rows]
 ) -> Contributions:
     """For each group and person the values of the argument, straight from the evaluator."""
     found: Contributions = {}

@@ -26,7 +26,7 @@ from celosia.queries.emission import (
     grouped_query,
     people_by_key_query,
 )
-from celosia.queries.emission.relations import row_wise
+from celosia.queries.emission.relations import write_expression
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
 from celosia.queries.sql.total import total
 
@@ -278,10 +278,10 @@ def test_a_text_of_a_fraction_is_refused_on_spark() -> None:
     target = Target(policy=POLICY, dialect="spark")
     for text in ("CAST(o.n AS TEXT)", "CAST(o.i / 2 AS TEXT) LIKE '1%'"):
         with pytest.raises(QueryRefused) as caught:
-            row_wise(of(text), SCAN, target=target)
+            write_expression(of(text), SCAN, target=target)
         assert caught.value.code == "CEL-Q127"
     for text in ("CAST(o.i AS TEXT)", "CAST(o.i + 1 AS TEXT)", "CAST(LENGTH(o.x) AS TEXT)"):
-        row_wise(of(text), SCAN, target=target)
+        write_expression(of(text), SCAN, target=target)
 
 
 def test_moments_beyond_all_calendars_fail_nowhere(place: Place) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.r2t_program import Incidence
-from celosia.queries.planning.linear_programs import incidence_of
+from celosia.queries.planning.linear_programs import read_incidence
 
 Told = tuple[int, int, int, int]
 TABLES = ("person", "shop", "person")
@@ -36,8 +36,8 @@ def test_keys_of_any_size_in_any_order_are_the_numbers_of_people(
     )
     told = list(once.values())
     random.shuffle(told)
-    found = parts(incidence_of(told, TABLES))
-    assert found == parts(incidence_of(numbered, TABLES))
+    found = parts(read_incidence(told, TABLES))
+    assert found == parts(read_incidence(numbered, TABLES))
     expected = [
         (place, person)
         for place, (one, shop, other, _) in enumerate(numbered)
@@ -49,13 +49,13 @@ def test_keys_of_any_size_in_any_order_are_the_numbers_of_people(
 
 def test_weights_beyond_64_bits_are_cut_off_and_those_of_the_other_sign_are_none() -> None:
     rows = [(0, Decimal(2**80)), (1, -(2**70)), (2, 7)]
-    assert incidence_of(rows, ("person",)).amounts.tolist() == [MOST, 0, 7]
-    assert incidence_of(rows, ("person",), sign=-1).amounts.tolist() == [0, MOST, 0]
+    assert read_incidence(rows, ("person",)).amounts.tolist() == [MOST, 0, 7]
+    assert read_incidence(rows, ("person",), sign=-1).amounts.tolist() == [0, MOST, 0]
 
 
 def test_results_keep_their_weight_in_whatever_order_rows_are_told() -> None:
     rows = [(50, 2, 4), (30, 0, 1), (30, 2, 4), (50, 0, 1)]
-    found = incidence_of(rows, ("person",), shown=True)
+    found = read_incidence(rows, ("person",), shown=True)
     assert found.people.tolist() == [0, 0, 1, 1]
     assert found.results.tolist() == [0, 1, 0, 1]
     assert found.weights.tolist() == [1, 4]
@@ -63,5 +63,5 @@ def test_results_keep_their_weight_in_whatever_order_rows_are_told() -> None:
 
 
 def test_no_rows_are_a_program_without_pairs() -> None:
-    assert parts(incidence_of([], TABLES)) == [[], [], [], None, None]
-    assert incidence_of([(5,)], ()).amounts.tolist() == [5]
+    assert parts(read_incidence([], TABLES)) == [[], [], [], None, None]
+    assert read_incidence([(5,)], ()).amounts.tolist() == [5]

@@ -12,7 +12,7 @@ from tests.queries.vaults import POLICY, opened, shop
 
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.queries.planning.partition_selection import KeyStep
+from celosia.queries.planning.partition_selection import PartitionSelection
 
 QUERY = "SELECT street, COUNT(*) AS n FROM person GROUP BY street"
 
@@ -22,7 +22,7 @@ def test_a_group_is_found_above_the_threshold_only(
 ) -> None:
     with closing(opened(shop(Random(1)), tmp_path, POLICY)) as vault:
         work = vault.explain(QUERY, epsilon=1, delta=1e-6).work
-    (step,) = (each for each in work if isinstance(each, KeyStep))
+    (step,) = (each for each in work if isinstance(each, PartitionSelection))
     threshold = step.mechanism.threshold
     no_noise = np.zeros(2, dtype=np.int64)
     monkeypatch.setattr(DiscreteLaplace, "draw", lambda law, size, rng: no_noise)

@@ -11,8 +11,8 @@ from tests.queries.vaults import BY_ROW, POLICY, capped
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.queries.planning import METHODS, make_plan
-from celosia.queries.planning.chosen_cap import PeopleStep
-from celosia.queries.planning.laplace import PlainStep
+from celosia.queries.planning.chosen_cap import ChosenCapStep
+from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.policy import Policy
 
 JOIN = 'SELECT COUNT(*) AS n FROM orders o JOIN item i ON i."order" = o.id'
@@ -40,7 +40,7 @@ def test_the_method_follows_from_what_is_declared(query: str, policy: Policy, me
 def test_the_bound_of_capped_rows_is_the_product_of_the_caps() -> None:
     policy = capped(POLICY, orders__person=5, item__order=7)
     (step,) = make_plan(JOIN, policy, epsilon=1).work
-    assert isinstance(step, PlainStep)
+    assert isinstance(step, LaplaceStep)
     assert step.shifts == (35,)
     assert step.parts[0].error == 35.0
 
@@ -60,7 +60,7 @@ def test_a_changed_person_moves_groups_and_signed_sums_twice(
 ) -> None:
     policy = replace(capped(POLICY, orders__person=3), relation=Relation.CHANGE_ONE)
     (step,) = make_plan(query, policy, epsilon=1).work
-    assert isinstance(step, PlainStep)
+    assert isinstance(step, LaplaceStep)
     assert step.shifts == shifts
 
 
@@ -69,7 +69,7 @@ def test_a_changed_person_is_one_removal_and_one_addition(relation: str, times: 
     policy = replace(POLICY, relation=Relation(relation))
     plan = make_plan("SELECT COUNT(*) AS n FROM orders", policy, epsilon=1)
     (step,) = plan.work
-    assert isinstance(step, PeopleStep)
+    assert isinstance(step, ChosenCapStep)
     (mechanism,) = step.mechanisms(1)
     assert times * sum(mechanism.prices) == plan.epsilon == 1
 
@@ -160,7 +160,7 @@ def test_frequencies_of_public_tables_may_be_counted() -> None:
         make_plan(query, policy, epsilon=1)
     (step,) = make_plan(query, policy, epsilon=1, count=lambda table, column: 4).work
     assert refused.value.code == "CEL-Q060"
-    assert isinstance(step, PlainStep)
+    assert isinstance(step, LaplaceStep)
     assert step.shifts == (4,)
 
 

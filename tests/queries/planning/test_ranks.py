@@ -19,7 +19,7 @@ from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, in_memory, shop, 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.queries.planning import make_plan
-from celosia.queries.planning.rank_contribution import RankRows
+from celosia.queries.planning.rank_contribution import RankContribution
 from celosia.queries.planning.ranks import RankStep
 from celosia.queries.policy import Policy
 
@@ -98,14 +98,14 @@ def test_no_unit_moves_misses_by_more_than_the_steps_and_some_unit_by_as_many(
                 for group in range(groups)
             )
             worst = max(worst, moved)
-    bound = RankRows(most=rows, is_reduced=is_reduced).steps(
+    bound = RankContribution(most=rows, is_reduced=is_reduced).steps(
         share, relation, rows=rows, groups=groups
     )
     assert worst == bound
 
 
 def test_rows_that_come_and_go_by_a_join_are_not_taken_for_pairs() -> None:
-    rows = RankRows(most=3, is_paired=False)
+    rows = RankContribution(most=3, is_paired=False)
     share = Fraction(1, 4)
     assert rows.steps(share, Relation.CHANGE_ONE, rows=3, groups=1) == 2 * 3 * 3
     assert rows.steps(share, Relation.ADD_REMOVE, rows=3, groups=1) == 3 * 3

@@ -9,7 +9,7 @@ from tests.queries.bounds.graphs import policy
 
 from celosia.core.errors import QueryRefused
 from celosia.queries.planning.planner import make_plan
-from celosia.queries.planning.star_schema import StarStep
+from celosia.queries.planning.star_schema import StarSchemaStep
 
 POLICY = policy(("p", "q"), entity=True)
 ROOTS = "SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE { ?x ex:p ?y . ?y ex:q ?z }"
@@ -18,7 +18,7 @@ ROOTS = "SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE { ?x ex:p ?y . ?y ex:q ?z }"
 def test_a_count_of_roots_is_planned_with_the_bound_of_stars() -> None:
     plan = make_plan(ROOTS, POLICY, epsilon=1, delta=1e-6, method="elastic")
     (step,), (part,) = plan.work, plan.parts
-    assert isinstance(step, StarStep)
+    assert isinstance(step, StarSchemaStep)
     assert plan.method == "elastic"
     assert part.bound == "elastic sensitivity of entities (1 + mf(ex:p.object))"
     assert plan.delta == part.delta > 0

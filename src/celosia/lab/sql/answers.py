@@ -25,8 +25,8 @@ from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import SIGMAS, same
 from celosia.lab.sql.shop import EPSILON, MOST, Asked, ask, query, saved
 from celosia.queries.bounds.noise import smooth_scale
-from celosia.queries.bounds.r2t import RaceToTop
-from celosia.queries.bounds.smooth_sensitivity import Smooth
+from celosia.queries.bounds.r2t import R2T
+from celosia.queries.bounds.smooth_sensitivity import SmoothBound
 from celosia.queries.vault import Vault
 
 SCALE = 0.1
@@ -80,7 +80,7 @@ def _errors(asked: Asked, rng: Seeded) -> Iterator[Row]:
         yield _as_predicted(run, METHODS[method], scale, errors, exact)
     lower, values = asked.race_errors(RUNS, rng)
     published = median_error(lower, exact)
-    race = RaceToTop(epsilon=EPSILON, most=MOST)
+    race = R2T(epsilon=EPSILON, most=MOST)
     levels = [place for place, number in enumerate(asked.people.levels) if number]
     within = 2 * race.penalties[max(levels)]
     held = sum(-within <= each <= 0 for each in lower) / RUNS
@@ -129,7 +129,7 @@ def _by_vault(known: Sequence[Row], path: Path) -> Iterator[Row]:
             yield Row(run, cell, truth, answer.value, held)
 
 
-def _scale(bound: Smooth) -> float:
+def _scale(bound: SmoothBound) -> float:
     return float(smooth_scale(bound.bound, epsilon=EPSILON))
 
 

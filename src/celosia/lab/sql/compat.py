@@ -16,7 +16,7 @@ from math import exp, log
 from types import MappingProxyType
 
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Relation, Scan
-from celosia.queries.bounds.elastic_sensitivity import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
 
 THESIS_ROWS = 3_000_000
@@ -115,7 +115,7 @@ def thesis_question(joins: int) -> Question:
 def thesis_sensitivity(joins: int, *, epsilon: float) -> tuple[float, int]:
     """What the thesis prints as sensitivity, and the distance that it comes from."""
     question = thesis_question(joins)
-    growth = elastic(
+    growth = elastic_sensitivity(
         question, question.aggregates[0], facts=FlexFacts(THESIS_FREQUENCIES), rule="elastic"
     ).growth
     return flex_smooth(growth, epsilon=epsilon, delta=thesis_delta())

@@ -15,7 +15,7 @@ from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import printed, same
 from celosia.lab.sql.compat import FlexFacts, flex_smooth
-from celosia.queries.bounds.elastic_sensitivity import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
 from celosia.queries.sql import compile as compiled
@@ -151,7 +151,7 @@ def bound(query: str) -> Growth:
     """The published elastic sensitivity of a question to the shop of FLEX, at every distance."""
     question = compiled(query, policy())
     (count,) = question.aggregates
-    return elastic(question, count, facts=FREQUENCIES, neighbours=CHANGE_ONE, rule="elastic").growth
+    return elastic_sensitivity(question, count, facts=FREQUENCIES, neighbours=CHANGE_ONE, rule="elastic").growth
 
 
 @cache

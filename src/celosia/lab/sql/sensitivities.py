@@ -24,9 +24,9 @@ from celosia.lab.sql.compat import (
 )
 from celosia.lab.sql.printed import BOUNDS, SENSITIVITIES, TRUTH
 from celosia.queries.algebra import Aggregate, Column, Join, Keys, Question, Relation, Scan
-from celosia.queries.bounds.elastic_sensitivity import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.bounds.smooth_sensitivity import beta, radius, smooth
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, gamma_quantile, smooth
 
 
 def run_name(epsilon: float, joins: int) -> str:
@@ -52,7 +52,7 @@ def _twelve() -> Iterator[Row]:
     for (epsilon, joins), (text, farthest, scale) in BOUNDS.items():
         run = run_name(epsilon, joins)
         found, distance = thesis_sensitivity(joins, epsilon=epsilon)
-        ours = smooth(thesis_growth(joins), beta=beta(epsilon, thesis_delta()))
+        ours = smooth(thesis_growth(joins), beta=choose_beta(epsilon, thesis_delta()))
         yield printed(run, "smooth bound", text, found)
         if farthest is not None:
             yield same(run, "distance of the largest", farthest, distance)
@@ -73,7 +73,7 @@ def thesis_growth(joins: int, **frequencies: int) -> Growth:
     question = thesis_question(joins)
     changed = {("lineitem", name): number for name, number in frequencies.items()}
     facts = FlexFacts({**THESIS_FREQUENCIES, **changed})
-    return elastic(question, question.aggregates[0], facts=facts, rule="elastic").growth
+    return elastic_sensitivity(question, question.aggregates[0], facts=facts, rule="elastic").growth
 
 
 def _corrections() -> Iterator[Row]:
@@ -84,12 +84,12 @@ def _corrections() -> Iterator[Row]:
     yield printed(run, "two peaks, largest bound of all", "42624.016", float(whole.bound))
     yield same(run, "two peaks, its distance", 16, whole.distance)
     early, _ = flex_smooth(bushy(), epsilon=0.1, delta=1e-8)
-    whole = smooth(bushy(), beta=beta(0.1, 1e-8))
+    whole = smooth(bushy(), beta=choose_beta(0.1, 1e-8))
     yield printed(run, "bushy join, search that ends at the first decrease", "1.0e12", early)
     yield printed(run, "bushy join, largest bound of all", "1.46e13", float(whole.bound))
     yield same(run, "bushy join, its distance", 396, whole.distance)
     for cells, text in ((1, "14.509"), (2, "17.422"), (10, "33.648")):
-        found = float(radius(cells, Fraction(1, 2 * 10**6)))
+        found = float(gamma_quantile(cells, Fraction(1, 2 * 10**6)))
         yield printed(run, f"noise of {cells} cells that beta allows for (printed: 1)", text, found)
     found, _ = flex_smooth(thesis_growth(2, orderkey=7), epsilon=0.1, delta=thesis_delta())
     cell = "2 joins, 7 lines an order (printed for 1: 119574.65)"
@@ -119,7 +119,7 @@ def bushy() -> Growth:
 def _growth(source: Relation, frequencies: Mapping[str, int]) -> Growth:
     count = Aggregate("rows", "n")
     facts = FlexFacts({_named(name): number for name, number in frequencies.items()})
-    return elastic(Question(source, (count,)), count, facts=facts, rule="elastic").growth
+    return elastic_sensitivity(Question(source, (count,)), count, facts=facts, rule="elastic").growth
 
 
 def _on(one: str, other: str) -> Keys:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.queries.bounds.pair_flow import solved_by_flow
-from celosia.queries.bounds.presolve import Shares
+from celosia.queries.bounds.pair_flow import solve_by_flow
+from celosia.queries.bounds.presolve import PackingRows
 
 Whole = NDArray[np.int64]
 Solved = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -39,13 +39,13 @@ class Program:
     cap: int
 
     @classmethod
-    def of(cls, shares: Shares, cap: int) -> Program:
+    def of(cls, shares: PackingRows, cap: int) -> Program:
         """Rows that are their own results, of weights up to the cap."""
         everything = np.arange(shares.weights.size)
         return cls(shares.rows, shares.people, everything, shares.weights, cap)
 
 
-def bounds(program: Program, *, gap: Fraction) -> tuple[Fraction, Fraction]:
+def bound_optimum(program: Program, *, gap: Fraction) -> tuple[Fraction, Fraction]:
     """A lower and an upper bound of the optimum, closer together than `gap` if a solver manages.
 
     The bounds hold whatever the solver does; a bad solver makes them far apart.
@@ -53,23 +53,23 @@ def bounds(program: Program, *, gap: Fraction) -> tuple[Fraction, Fraction]:
     people = int(program.people.max()) + 1
     low, high = Fraction(0), Fraction(sum(program.weights.tolist()))
     for method in METHODS:
-        solved = _solved(program, people, method)
+        solved = _solve(program, people, method)
         if solved is None:
             continue
         flow, prices = solved
-        low = max(low, _feasible(program, people, flow))
-        high = min(high, _dual(program, prices))
+        low = max(low, _primal_bound(program, people, flow))
+        high = min(high, _dual_bound(program, prices))
         if high - low < gap:
             break
     return low, high
 
 
-def _solved(program: Program, people: int, method: str) -> Solved | None:
+def _solve(program: Program, people: int, method: str) -> Solved | None:
     """The solver's flow of each row and price of each person, or None where it gives up."""
     if method == "flow":
         own = program.weights.size == program.results.size
         weights = program.weights[program.results]
-        return solved_by_flow(program.rows, program.people, weights, program.cap) if own else None
+        return solve_by_flow(program.rows, program.people, weights, program.cap) if own else None
     from scipy.optimize import linprog  # noqa: PLC0415 - slow to load
     from scipy.sparse import csr_array, vstack  # noqa: PLC0415
 
@@ -106,7 +106,7 @@ def _solved(program: Program, people: int, method: str) -> Solved | None:
     return flow, prices
 
 
-def _dual(program: Program, prices: NDArray[np.float64]) -> Fraction:
+def _dual_bound(program: Program, prices: NDArray[np.float64]) -> Fraction:
     """The upper bound that prices give, rounded to whole numbers of 1 / scale."""
     # Sums over a row's people, and over all people, stay below 2^62.
     size = max(prices.size, program.rows.size).bit_length()
@@ -122,7 +122,7 @@ def _dual(program: Program, prices: NDArray[np.float64]) -> Fraction:
     return Fraction(program.cap * int(whole.sum()) + int(rest), scale)
 
 
-def _feasible(program: Program, people: int, flow: NDArray[np.float64]) -> Fraction:
+def _primal_bound(program: Program, people: int, flow: NDArray[np.float64]) -> Fraction:
     """The value of a flow that was made feasible, in whole numbers of 1 / scale."""
     size = program.rows.size.bit_length()
     scale = 1 << max(0, size + FINEST - program.cap.bit_length() + 1)

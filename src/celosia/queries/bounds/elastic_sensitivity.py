@@ -14,14 +14,14 @@ from celosia.core.neighbours import Relation as Notion
 from celosia.queries.algebra import Aggregate, Question, Relation, scans
 from celosia.queries.bounds.facts import Facts
 from celosia.queries.bounds.growth import Growth, Leaf, largest, product
-from celosia.queries.bounds.stability import Analyst, Rule
+from celosia.queries.bounds.stability import Rule, StabilityAnalysis
 from celosia.queries.policy.values import Policy
 
 COUNTS = frozenset({"rows", "count", "distinct"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Elastic:
+class ElasticSensitivity:
     """The elastic sensitivity of an aggregate: over all its groups together, in the L1 norm.
 
     For the curator's eyes only where frequencies were measured; `str` and `limit` are public.
@@ -61,7 +61,7 @@ class Elastic:
         return str(self.growth) if self.unit == 1 else f"{float(self.unit):.12g} * {self.growth}"
 
 
-def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call
+def elastic_sensitivity(  # noqa: PLR0913 - each is a fact of its own, named at every call
     question: Question,
     aggregate: Aggregate,
     *,
@@ -69,7 +69,7 @@ def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call
     neighbours: Neighbours = ADD_REMOVE,
     bounds: tuple[Fraction, Fraction] | None = None,
     rule: Rule = "tight",
-) -> Elastic:
+) -> ElasticSensitivity:
     """How far one step can move an aggregate of a question.
 
     One step removes rows, then adds rows, to one table (or to two, see `_is_exchanged`). Each half
@@ -82,16 +82,16 @@ def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call
         question: what is asked; its keys make the answer a histogram.
         aggregate: a count, a count of distinct values, or a sum.
         facts: what is declared or measured.
-        neighbours: from `row_level`, which refuses what this bound does not protect.
+        neighbours: from `row_level_neighbours`, which refuses what this bound does not protect.
         bounds: what the values of a sum are clipped to.
-        rule: as in `Analyst`.
+        rule: as in `StabilityAnalysis`.
 
     Raises:
         QueryRefused: CEL-Q060 a frequency is missing, CEL-Q063 a key is computed, CEL-Q064 a join
             has no key, CEL-Q065 another aggregate, CEL-Q066 a sum without bounds.
     """
     low, high = _bounds(aggregate, bounds)
-    analyst = Analyst(facts, neighbours, rule)
+    analyst = StabilityAnalysis(facts, neighbours, rule)
     moves, ways = analyst.moves(question.source), analyst.directions(question.source)
     two_sided = {
         scan.table.lower() for scan in scans(question.source) if analyst.sides(scan.table)[1]
@@ -106,15 +106,15 @@ def elastic(  # noqa: PLR0913 - each is a fact of its own, named at every call
         else:
             weights[table] = max(high, Fraction(0)) - min(low, Fraction(0))
     unit = Fraction(1, lcm(*(weight.denominator for weight in weights.values())))
-    found = Elastic(
-        growth=_weighted(moves, {table: int(each / unit) for table, each in weights.items()}),
+    found = ElasticSensitivity(
+        growth=_weight_moves(moves, {table: int(each / unit) for table, each in weights.items()}),
         unit=unit,
         neighbours=neighbours,
     )
     if neighbours.relation is Notion.ADD_REMOVE or not _is_exchanged(moves, facts):
         return found
-    half = elastic(question, aggregate, facts=facts, bounds=bounds, rule=rule)
-    return _larger(found, half)
+    half = elastic_sensitivity(question, aggregate, facts=facts, bounds=bounds, rule=rule)
+    return _larger_of(found, half)
 
 
 def _is_exchanged(moves: Mapping[str, Growth], facts: Facts) -> bool:
@@ -127,15 +127,15 @@ def _is_exchanged(moves: Mapping[str, Growth], facts: Facts) -> bool:
     return is_shared and len(moves) > 1 and any(facts.displaced(table) for table in moves)
 
 
-def _larger(found: Elastic, half: Elastic) -> Elastic:
+def _larger_of(found: ElasticSensitivity, half: ElasticSensitivity) -> ElasticSensitivity:
     """A bound that also covers two halves in different tables, each a step of its own."""
     unit = Fraction(1, lcm(found.unit.denominator, half.unit.denominator))
     scaled = product([Leaf(int(found.unit / unit)), found.growth])
     twice = product([Leaf(2 * int(half.unit / unit)), half.growth])
-    return Elastic(growth=largest([scaled, twice]), unit=unit, neighbours=found.neighbours)
+    return ElasticSensitivity(growth=largest([scaled, twice]), unit=unit, neighbours=found.neighbours)
 
 
-def row_level(policy: Policy, relation: Relation) -> Neighbours:
+def row_level_neighbours(policy: Policy, relation: Relation) -> Neighbours:
     """Whom elastic sensitivity protects in a relation: one row, which may be all of a person.
 
     It bounds what one row of one private table does. A person with rows in several tables, or
@@ -183,5 +183,5 @@ def _bounds(
     return bounds
 
 
-def _weighted(moves: Mapping[str, Growth], weights: Mapping[str, int]) -> Growth:
+def _weight_moves(moves: Mapping[str, Growth], weights: Mapping[str, int]) -> Growth:
     return largest(product([Leaf(weights[table]), moved]) for table, moved in moves.items())

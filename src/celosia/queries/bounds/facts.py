@@ -54,7 +54,7 @@ class Facts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredFacts:
     """Facts of a policy, with frequencies that were measured where the policy allows it.
 
     Args:

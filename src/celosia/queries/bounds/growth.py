@@ -101,7 +101,7 @@ ONE = Leaf(1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Combined(Growth):
+class CompositeGrowth(Growth):
     """Several growths put together.
 
     Parts are shared between many expressions, so each is worked out once a question (`_fold`), and
@@ -157,7 +157,7 @@ def product(parts: Iterable[Growth]) -> Growth:
         each
         for part in kept
         for each in (
-            part.parts if isinstance(part, Combined) and part.kind == "product" else [part]
+            part.parts if isinstance(part, CompositeGrowth) and part.kind == "product" else [part]
         )
         if each != ONE
     ]
@@ -177,7 +177,7 @@ def least(parts: Iterable[Growth]) -> Growth:
 
 
 def _combined(kind: Kind, parts: Sequence[Growth]) -> Growth:
-    return parts[0] if len(parts) == 1 else Combined(kind, tuple(parts))
+    return parts[0] if len(parts) == 1 else CompositeGrowth(kind, tuple(parts))
 
 
 def _different(parts: Iterable[Growth]) -> list[Growth]:
@@ -186,7 +186,7 @@ def _different(parts: Iterable[Growth]) -> list[Growth]:
 
 
 def _shape(growth: Growth) -> Hashable:
-    if isinstance(growth, Combined):
+    if isinstance(growth, CompositeGrowth):
         return growth.kind, tuple(p if isinstance(p, Leaf) else id(p) for p in growth.parts)
     return growth
 
@@ -194,7 +194,7 @@ def _shape(growth: Growth) -> Hashable:
 def _fold(growth: Growth, leaf: Callable[[Leaf], T], rules: Rules[T], done: dict[int, T]) -> T:
     if isinstance(growth, Leaf):
         return leaf(growth)
-    assert isinstance(growth, Combined)
+    assert isinstance(growth, CompositeGrowth)
     if id(growth) not in done:
         done[id(growth)] = rules[growth.kind](
             [_fold(part, leaf, rules, done) for part in growth.parts]

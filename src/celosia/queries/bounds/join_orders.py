@@ -26,7 +26,7 @@ which can only loosen the bound."""
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class JoinGraph:
     """Relations that inner joins put together, and the columns that are equal in every row."""
 
     members: tuple[Relation, ...]
@@ -39,11 +39,11 @@ class Block:
                 return place
         return None
 
-    def asked(self, columns: Iterable[Column]) -> Block:
+    def asked(self, columns: Iterable[Column]) -> JoinGraph:
         """The same, with a class for each of some columns."""
         known = frozenset().union(*self.classes)
         alone = tuple(frozenset({each}) for each in dict.fromkeys(columns) if each not in known)
-        return Block(self.members, (*self.classes, *alone))
+        return JoinGraph(self.members, (*self.classes, *alone))
 
     def numbers(self, columns: Iterable[Column]) -> int:
         """The classes of some columns, as a bit mask."""
@@ -51,13 +51,13 @@ class Block:
         return sum(1 << place for place, each in enumerate(self.classes) if each & given)
 
 
-def block(relation: Relation) -> Block:
+def build_join_graph(relation: Relation) -> JoinGraph:
     """The block that a relation is: itself alone if it is no inner join.
 
     >>> from celosia.queries.algebra import Scan
     >>> one = (Column("a", "x"), Column("b", "x"))
     >>> two = (Column("a", "x"), Column("c", "x"))
-    >>> found = block(Join(Join(Scan("A", "a"), Scan("B", "b"), (one,)), Scan("C", "c"), (two,)))
+    >>> found = build_join_graph(Join(Join(Scan("A", "a"), Scan("B", "b"), (one,)), Scan("C", "c"), (two,)))
     >>> len(found.members), [sorted(map(str, each)) for each in found.classes]
     (3, [['a.x', 'b.x', 'c.x']])
     """
@@ -67,11 +67,11 @@ def block(relation: Relation) -> Block:
         touched = [each for each in classes if each & set(pair)]
         classes = [each for each in classes if each not in touched]
         classes.append(frozenset(pair).union(*touched))
-    return Block(tuple(members), tuple(classes))
+    return JoinGraph(tuple(members), tuple(classes))
 
 
-def reached(
-    whole: Block, *, seeds: Iterable[int] = (), columns: Iterable[Column] = (), cost: Cost
+def bound_join_size(
+    whole: JoinGraph, *, seeds: Iterable[int] = (), columns: Iterable[Column] = (), cost: Cost
 ) -> Growth | None:
     """How many rows of a block hold given rows of some relations, or values of some columns.
 
@@ -93,7 +93,7 @@ def reached(
 class _Search:
     """Sets of relations and of classes are bit masks."""
 
-    block: Block
+    block: JoinGraph
     cost: Cost
     held: list[int] = field(init=False)
     """The classes of each relation."""

@@ -19,7 +19,7 @@ WIDEST = 2**31 - 1
 """The largest capacity that SciPy's flows know."""
 
 
-def solved_by_flow(
+def solve_by_flow(
     rows: Whole, people: Whole, weights: Whole, cap: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """An optimal flow of each row and price of each person; None for rows of more than two.

@@ -25,13 +25,13 @@ from celosia.queries.bounds.caps import (
     read_levels,
     read_totals,
 )
-from celosia.queries.bounds.shares import check_share, falling
+from celosia.queries.bounds.shares import check_share, split_failure
 
 MOST_GROUPS = 2**20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class People:
+class ContributionSummary:
     """What an engine returns of a private table: nothing of it may be shown.
 
     Args:
@@ -45,10 +45,10 @@ class People:
     totals: Any
 
     @classmethod
-    def of(cls, contributions: Any, *, most: int) -> People:
+    def of(cls, contributions: Any, *, most: int) -> ContributionSummary:
         """The same from one whole number for each person.
 
-        >>> people = People.of([3, 1, 9], most=8)
+        >>> people = ContributionSummary.of([3, 1, 9], most=8)
         >>> people.levels, people.totals
         ((1, 0, 1, 1), (3, 5, 8, 12))
         """
@@ -60,7 +60,7 @@ class People:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateCap(Mechanism[People, Any]):
+class PrivateCap(Mechanism[ContributionSummary, Any]):
     """A total cut off at a cap that is chosen inside epsilon, for rows of one person each.
 
     A share of epsilon buys the numbers of people at each level of contribution. Levels whose noisy
@@ -80,14 +80,14 @@ class PrivateCap(Mechanism[People, Any]):
     moves the total, or all groups in sum, by at most the cap: (1 - share) * epsilon. (3) The cap
     is a function of (1), so both compose (Dwork & Roth 2014, Thm 3.16). Contributions below 0 are
     cut off at minus the cap and change nothing in this. It assumes that each row belongs to one
-    person, that `People` is what it says and that the list of groups is public.
+    person, that `ContributionSummary` is what it says and that the list of groups is public.
 
     Reference: Dwork & Roth 2014, Thm 3.6 (histogram); the trade-off of noise and truncation is that
     of Amin, Kulesza, Munoz Medina & Vassilvitskii, Bounding user contributions, ICML 2019.
 
     >>> from celosia.core.randomness import Seeded
     >>> mechanism = PrivateCap(epsilon=1, most=2**20)
-    >>> people = People.of([7] * 5000, most=2**20)
+    >>> people = ContributionSummary.of([7] * 5000, most=2**20)
     >>> mechanism.measure(people, rng=Seeded(1)).parts["cap"]
     8
     """
@@ -139,7 +139,7 @@ class PrivateCap(Mechanism[People, Any]):
     @cached_property
     def alarms(self) -> tuple[int, ...]:
         """What a noisy number of people must exceed to be taken for more than noise."""
-        chances = falling(float(check_share(self.failure, name="failure")), len(self.caps))
+        chances = split_failure(float(check_share(self.failure, name="failure")), len(self.caps))
         # The chance of noise above a bound is half of that of noise larger in size.
         return tuple(self.counting.bound(1 - 2 * chance) for chance in chances)
 
@@ -148,7 +148,7 @@ class PrivateCap(Mechanism[People, Any]):
         answer = Pure(self.prices[1])  # for every cap, and for every way to spread it over groups
         return Composed((LaplaceLoss(self.counting.scale, 1), answer))
 
-    def measure(self, x: People, *, rng: Source) -> Measurement[Any]:
+    def measure(self, x: ContributionSummary, *, rng: Source) -> Measurement[Any]:
         """Choose the cap and answer under it.
 
         Raises:

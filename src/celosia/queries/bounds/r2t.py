@@ -14,7 +14,7 @@ from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
 from celosia.queries.bounds.caps import check_add_remove, ladder, read_totals
-from celosia.queries.bounds.shares import check_share, falling
+from celosia.queries.bounds.shares import check_share, split_failure
 
 FINEST = 2**10
 COARSEST = 6
@@ -22,7 +22,7 @@ COARSEST = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaceToTop(Mechanism[Any, float]):
+class R2T(Mechanism[Any, float]):
     """A total whose cap is found by a race: each candidate is charged for its noise, the best wins.
 
     For the n caps 1, 2, 4, ..., `most` it draws candidate = total + discrete Laplace noise of scale
@@ -48,7 +48,7 @@ class RaceToTop(Mechanism[Any, float]):
     differentially private query evaluation with foreign keys, SIGMOD 2022.
 
     >>> from celosia.core.randomness import Seeded
-    >>> race = RaceToTop(epsilon=1, most=8)
+    >>> race = R2T(epsilon=1, most=8)
     >>> race.measure([1000, 1900, 2000, 2000], rng=Seeded(1)).parts["caps"]
     (1, 2, 4, 8)
     """
@@ -91,7 +91,7 @@ class RaceToTop(Mechanism[Any, float]):
     @cached_property
     def penalties(self) -> tuple[int, ...]:
         """What is subtracted from each candidate in the race, in parts."""
-        chances = falling(float(check_share(self.failure, name="failure")), len(self.caps))
+        chances = split_failure(float(check_share(self.failure, name="failure")), len(self.caps))
         # The chance of noise above a bound is half of that of noise larger in size.
         return tuple(
             law.bound(1 - 2 * chance) for law, chance in zip(self.laws, chances, strict=True)

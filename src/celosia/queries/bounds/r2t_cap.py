@@ -29,7 +29,7 @@ FARTHEST = 2**40
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaceCap(Mechanism[Any, float]):
+class R2TCap(Mechanism[Any, float]):
     """A total under a cap that wins a race for a share of epsilon; the rest buys fresh noise.
 
     Where `RaceToTop` pays for a noisy total under each of the n caps, this pays for the name of the
@@ -53,7 +53,7 @@ class RaceCap(Mechanism[Any, float]):
     generalized exponential mechanism, FOCS 2016; McKenna & Sheldon 2020 for permute-and-flip.
 
     >>> from celosia.core.randomness import Seeded
-    >>> race = RaceCap(epsilon=1, most=2**10)
+    >>> race = R2TCap(epsilon=1, most=2**10)
     >>> race.measure([min(cap, 7) * 5000 for cap in race.caps], rng=Seeded(1)).parts["cap"]
     8
     """

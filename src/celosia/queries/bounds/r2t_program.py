@@ -41,8 +41,14 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.bounds.caps import FARTHEST, read_contributions
-from celosia.queries.bounds.dual_certificate import Program, bounds
-from celosia.queries.bounds.presolve import Shares, capped_sums, settled, sum_of, undominated
+from celosia.queries.bounds.dual_certificate import Program, bound_optimum
+from celosia.queries.bounds.presolve import (
+    PackingRows,
+    capped_sums,
+    exact_sum,
+    find_undominated,
+    presolve,
+)
 from celosia.queries.bounds.r2t import rounding
 
 GRAIN = 16
@@ -84,7 +90,7 @@ class Incidence:
             or (people.size and people.min() < 0)
             or (amounts.size and amounts.min() < 0)
             or (results is not None and (results.size != amounts.size or (results < 0).any()))
-            or (weights is not None and not _fit(weights, results))
+            or (weights is not None and not _weights_fit(weights, results))
         ):
             raise InputError(
                 "CEL-Q090",
@@ -92,7 +98,7 @@ class Incidence:
                 why="Each pair needs a row and a person, and each row an amount of at least 0.",
                 fix="Number rows and people from 0 and give one amount for each row.",
             )
-        pairs = _once(rows, people)
+        pairs = _unique_pairs(rows, people)
         for name, value in zip(
             ("rows", "people", "amounts", "results", "weights"),
             (*pairs, amounts, results, weights),
@@ -126,7 +132,7 @@ def program_totals(
         progress(Step("linear programs", len(found), len(wanted)))
         step = rounding(cap, grain)
         gap = Fraction(step, grain)
-        low, high = (Fraction(0), Fraction(0)) if program is None else bounds(program, gap=gap)
+        low, high = (Fraction(0), Fraction(0)) if program is None else bound_optimum(program, gap=gap)
         if high - low >= gap:
             raise PrivacyError(
                 "CEL-Q092",
@@ -139,7 +145,7 @@ def program_totals(
     return tuple(found[int(cap)] for cap in caps)
 
 
-def _once(rows: Whole, people: Whole) -> tuple[Whole, Whole]:
+def _unique_pairs(rows: Whole, people: Whole) -> tuple[Whole, Whole]:
     """Every pair once, in the order of rows and then of people."""
     same = rows[1:] == rows[:-1]
     if ((rows[1:] < rows[:-1]) | (same & (people[1:] < people[:-1]))).any():
@@ -150,7 +156,7 @@ def _once(rows: Whole, people: Whole) -> tuple[Whole, Whole]:
     return rows[kept], people[kept]
 
 
-def _fit(weights: Whole, results: Whole | None) -> bool:
+def _weights_fit(weights: Whole, results: Whole | None) -> bool:
     """Whether every result has a weight of at least 0."""
     if results is None or (weights < 0).any():
         return False
@@ -161,28 +167,28 @@ def _programs(incidence: Incidence, caps: list[int]) -> Iterator[tuple[int, int,
     """For each cap, in rising order, the weight that counts in full, and the program left."""
     rows = incidence.rows
     _, people = np.unique(incidence.people, return_inverse=True)
-    kept = undominated(rows, people)[people]
+    kept = find_undominated(rows, people)[people]
     rows, people = rows[kept], people[kept]
     if incidence.results is not None:
         present, results = np.unique(incidence.results, return_inverse=True)
         weights = np.ones_like(present)
         if incidence.weights is not None:
             weights = incidence.weights[present]
-        shown = _Shown(rows, people, results, weights, _once(results[rows], people))
-        yield from ((cap, *_reduced(shown, cap)) for cap in caps)
+        shown = _ResultRows(rows, people, results, weights, _unique_pairs(results[rows], people))
+        yield from ((cap, *_reduce_program(shown, cap)) for cap in caps)
         return
     held = np.zeros(incidence.amounts.size, dtype=bool)
     held[rows] = True
-    everyone = sum_of(incidence.amounts[~held])
+    everyone = exact_sum(incidence.amounts[~held])
     _, people = np.unique(people, return_inverse=True)
-    shares = Shares((np.cumsum(held) - 1)[rows], people, incidence.amounts[held])
-    for cap, free, rest in settled(shares, caps):
+    shares = PackingRows((np.cumsum(held) - 1)[rows], people, incidence.amounts[held])
+    for cap, free, rest in presolve(shares, caps):
         program = Program.of(rest, cap) if rest.rows.size else None
         yield cap, everyone + free, program
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _ResultRows:
     """Rows of which several may show one result, whose weight counts once."""
 
     rows: Whole
@@ -193,7 +199,7 @@ class _Shown:
     """Each result with each of its people, once."""
 
 
-def _reduced(shown: _Shown, cap: int) -> tuple[int, Program | None]:
+def _reduce_program(shown: _ResultRows, cap: int) -> tuple[int, Program | None]:
     """The weight that counts in full, and the program that is left, where results are shared.
 
     A person whose results add up to no more than the cap never binds. A row without a binding
@@ -209,7 +215,7 @@ def _reduced(shown: _Shown, cap: int) -> tuple[int, Program | None]:
     full[results[~held]] = True
     kept = ~full[results[rows]]
     rows, people = rows[kept], people[kept]
-    free = sum_of(weights[full])
+    free = exact_sum(weights[full])
     if not rows.size:
         return free, None
     used, rows = np.unique(rows, return_inverse=True)
@@ -218,5 +224,5 @@ def _reduced(shown: _Shown, cap: int) -> tuple[int, Program | None]:
     # Each row counts for at most the cap, which one of its people holds. Weights are at most 2^50.
     most = np.minimum(weights[own], np.minimum(np.bincount(results), FARTHEST // cap + 1) * cap)
     if own.size == used.size:  # a row for each result: as rows that count for themselves
-        return free, Program.of(Shares(rows, people, most[results]).merged(cap), cap)
+        return free, Program.of(PackingRows(rows, people, most[results]).merged(cap), cap)
     return free, Program(rows, people, results, most, cap)

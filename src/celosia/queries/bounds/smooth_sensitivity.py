@@ -35,7 +35,7 @@ TIE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Smooth:
+class SmoothBound:
     """A smooth bound, and the distance that it comes from. For the curator's eyes only."""
 
     bound: Fraction
@@ -54,14 +54,14 @@ class Smooth:
         return f"{float(self.bound):.6g} at distance {self.distance}"
 
 
-def beta(epsilon: object, delta: object, *, cells: int = 1) -> Fraction:
+def choose_beta(epsilon: object, delta: object, *, cells: int = 1) -> Fraction:
     """How fast a bound may fall with the distance, for discrete Laplace noise on some cells.
 
     The lesser of epsilon / (2 rho), with rho the 1 - delta/2 quantile of Gamma(cells, 1), which is
     the published value, and of ln(1 + epsilon / (2 rho')), with the 1 - delta quantile, for which
     `noise` has the proof. Up to an epsilon of about 2 it is the published one.
 
-    >>> round(float(beta(0.1, 1e-8)), 12)
+    >>> round(float(choose_beta(0.1, 1e-8)), 12)
     0.002615907195
 
     Raises:
@@ -72,19 +72,19 @@ def beta(epsilon: object, delta: object, *, cells: int = 1) -> Fraction:
     failure = exact(delta)
     assert failure is not None
     count = check_whole(cells, name="the number of cells")
-    published = price / (2 * radius(count, failure / 2))
-    ratio = price / (2 * radius(count, failure))
+    published = price / (2 * gamma_quantile(count, failure / 2))
+    ratio = price / (2 * gamma_quantile(count, failure))
     context = Context(prec=DIGITS, rounding=ROUND_FLOOR)
     proven = Fraction(context.ln(_decimal(1 + ratio, context))) * (1 - ROUNDING)
     return min(published, proven) - SLACK
 
 
-def radius(cells: int, tail: Fraction) -> Fraction:
+def gamma_quantile(cells: int, tail: Fraction) -> Fraction:
     """A number that the sum of `cells` exponential variables exceeds with chance at most `tail`.
 
     At least `cells`, their mean.
 
-    >>> round(float(radius(1, Fraction(1, 2 * 10**6))), 3)
+    >>> round(float(gamma_quantile(1, Fraction(1, 2 * 10**6))), 3)
     14.509
     """
     if cells == 1:
@@ -98,7 +98,7 @@ def radius(cells: int, tail: Fraction) -> Fraction:
     return max(found, Fraction(cells))
 
 
-def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Smooth:
+def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> SmoothBound:
     """The largest exp(-beta k) S^(k) of all distances k, rounded up.
 
     A bound of degree d grows by at most (j/k)^d from k to j, and exp(-beta (j - k)) (j/k)^d <= 1
@@ -106,7 +106,7 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
     because the product may fall and rise again.
 
     >>> from celosia.queries.bounds.growth import Leaf
-    >>> print(smooth(Leaf(250, grows=True), beta=beta(0.1, 1e-8)))
+    >>> print(smooth(Leaf(250, grows=True), beta=choose_beta(0.1, 1e-8)))
     270.459 at distance 132
 
     Raises:
@@ -135,7 +135,7 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
         near = np.concatenate([near, distances[heights >= best - TIE]])
     found = [(_discounted(growth.at(k), beta, k), -k) for k in near.tolist()]
     bound, distance = max(found, default=(Fraction(0), 0))
-    return Smooth(bound, -distance, beta)
+    return SmoothBound(bound, -distance, beta)
 
 
 def _discounted(value: int, beta: Fraction, distance: int) -> Fraction:

@@ -55,8 +55,8 @@ from celosia.queries.bounds.growth import (
     product,
     total,
 )
-from celosia.queries.bounds.join_orders import Block, block, reached
-from celosia.queries.bounds.lineage import Pinned, inside, pinned
+from celosia.queries.bounds.join_orders import JoinGraph, bound_join_size, build_join_graph
+from celosia.queries.bounds.lineage import PinnedScan, find_pinned_scan, source_column
 
 Rule = Literal["tight", "elastic"]
 
@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Analyst:
+class StabilityAnalysis:
     """Stabilities and frequencies of relations, from facts.
 
     Args:
@@ -122,7 +122,7 @@ class Analyst:
                 return self._joined(relation)
 
     def _joined(self, join: Join) -> dict[str, Growth]:
-        whole = block(join)
+        whole = build_join_graph(join)
         moved = [self.moves(member) for member in whole.members] if self.rule == "tight" else []
         copies = {
             table: [place for place, each in enumerate(moved) if self._of(each, table) is not None]
@@ -186,14 +186,14 @@ class Analyst:
         """How many rows agree in all of some columns, at most."""
         if not columns:
             raise _unconnected()
-        fixed = pinned(relation)
+        fixed = find_pinned_scan(relation)
         if fixed is not None:
             return self._scanned(columns, fixed)
         match relation:
             case Filter(source=source) | Match(left=source):
                 return self._together(columns, source)
             case Derived(source=source):
-                renamed = [inside(column, relation) for column in columns]
+                renamed = [source_column(column, relation) for column in columns]
                 kept = [each for each in renamed if each is not None]
                 if not kept:
                     raise _computed(columns[0])
@@ -204,7 +204,7 @@ class Analyst:
                     for part in parts
                 )
             case Join() if self.rule == "tight":
-                whole = block(relation)
+                whole = build_join_graph(relation)
                 if all(whole.member(each) is None for each in columns):
                     raise _computed(columns[0])
                 return self._reached(whole, columns=columns)
@@ -223,7 +223,7 @@ class Analyst:
             ways, lambda way: product([self.frequency(*way[:2]), self._agreeing(*way[2:])])
         )
 
-    def _scanned(self, columns: Sequence[Column], fixed: Pinned) -> Growth:
+    def _scanned(self, columns: Sequence[Column], fixed: PinnedScan) -> Growth:
         """Of one table: the rarest column decides, and a whole key leaves one row.
 
         No two facts of a graph agree in subject, predicate and object: a pattern with one variable
@@ -240,7 +240,7 @@ class Analyst:
         return self._least(names, lambda name: self._base(fixed.table, name))
 
     def _reached(
-        self, whole: Block, *, seeds: Iterable[int] = (), columns: Iterable[Column] = ()
+        self, whole: JoinGraph, *, seeds: Iterable[int] = (), columns: Iterable[Column] = ()
     ) -> Growth:
         missing: list[QueryRefused] = []
 
@@ -251,7 +251,7 @@ class Analyst:
                 missing.append(refusal)
                 return None
 
-        found = reached(whole, seeds=seeds, columns=columns, cost=cost)
+        found = bound_join_size(whole, seeds=seeds, columns=columns, cost=cost)
         if found is None:
             raise missing[0] if missing else _unconnected()
         return found

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from celosia.queries.algebra import Column, Match, Relation
-from celosia.queries.bounds.join_orders import block
-from celosia.queries.bounds.lineage import Pinned, pinned
+from celosia.queries.bounds.join_orders import build_join_graph
+from celosia.queries.bounds.lineage import PinnedScan, find_pinned_scan
 from celosia.queries.bounds.star_refusals import capped_objects, not_a_pattern
 from celosia.queries.policy.values import ANY_PREDICATE, Policy
 
@@ -19,7 +19,7 @@ class Pattern:
     """A scan of a predicate, with the filters on it alone."""
 
     relation: Relation
-    fixed: Pinned
+    fixed: PinnedScan
 
     @property
     def subject(self) -> Column:
@@ -63,7 +63,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Stars:
+class StarDecomposition:
     """The stars of a question, and all links between them."""
 
     stars: tuple[Star, ...]
@@ -101,7 +101,7 @@ class Stars:
         return relation
 
 
-def stars_of(source: Relation, *, policy: Policy) -> Stars:
+def decompose_stars(source: Relation, *, policy: Policy) -> StarDecomposition:
     """The stars of a basic graph pattern.
 
     Raises:
@@ -109,10 +109,10 @@ def stars_of(source: Relation, *, policy: Policy) -> Stars:
     """
     if policy.graph is None or policy.unit.is_row:
         raise not_a_pattern("the policy does not protect entities of a graph.")
-    whole = block(source)
+    whole = build_join_graph(source)
     patterns = []
     for member in whole.members:
-        fixed = pinned(member)
+        fixed = find_pinned_scan(member)
         table = None if fixed is None else policy.table(fixed.table)
         if fixed is None or table is None or table.column("object") is None:
             raise not_a_pattern("it is not made of triple patterns alone.")
@@ -135,7 +135,7 @@ def stars_of(source: Relation, *, policy: Policy) -> Stars:
         for each in star.patterns
         if places.get(same[each.object], place) != place
     )
-    return Stars(stars, links)
+    return StarDecomposition(stars, links)
 
 
 def _is_public(pattern: Pattern, policy: Policy) -> bool:

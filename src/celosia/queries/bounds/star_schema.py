@@ -35,11 +35,11 @@ from dataclasses import dataclass
 
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Aggregate, Question
-from celosia.queries.bounds.facts import Declared, Facts
+from celosia.queries.bounds.facts import DeclaredFacts, Facts
 from celosia.queries.bounds.growth import Growth, Leaf, largest, least, product, total
-from celosia.queries.bounds.lineage import plain
-from celosia.queries.bounds.stability import Analyst
-from celosia.queries.bounds.star_decomposition import Link, Star, Stars, stars_of
+from celosia.queries.bounds.lineage import as_column
+from celosia.queries.bounds.stability import StabilityAnalysis
+from celosia.queries.bounds.star_decomposition import Link, Star, StarDecomposition, decompose_stars
 from celosia.queries.bounds.star_refusals import no_caps, no_class, not_counted, not_the_root
 from celosia.queries.policy.values import Policy
 
@@ -77,10 +77,10 @@ def star_bound(  # noqa: PLR0913 - each is a fact of its own, named at every cal
     (asked,) = (aggregate,) if aggregate is not None else question.aggregates
     if asked.kind not in COUNTS or question.keys:
         raise not_counted()
-    found = stars_of(question.source, policy=policy)
-    known = Declared(policy) if facts is None else facts
-    counting = _Counting(found, policy, measured, Analyst(known), one_class_each)
-    counted = plain(asked.argument) if asked.kind == "distinct" else None
+    found = decompose_stars(question.source, policy=policy)
+    known = DeclaredFacts(policy) if facts is None else facts
+    counting = _StarCount(found, policy, measured, StabilityAnalysis(known), one_class_each)
+    counted = as_column(asked.argument) if asked.kind == "distinct" else None
     for place, star in enumerate(found.stars):
         if counted in star.centre and found.reaches(place):
             return counting.bound(place, with_rows=False)
@@ -99,13 +99,13 @@ def star_bound(  # noqa: PLR0913 - each is a fact of its own, named at every cal
     return least(bounds)
 
 
-def needed(question: Question, *, policy: Policy) -> tuple[Stars, tuple[Link, ...]]:
+def find_required_links(question: Question, *, policy: Policy) -> tuple[StarDecomposition, tuple[Link, ...]]:
     """The stars of a question, and the links whose mp its bounds may need.
 
     Raises:
         QueryRefused: CEL-Q070, CEL-Q075.
     """
-    found = stars_of(question.source, policy=policy)
+    found = decompose_stars(question.source, policy=policy)
     links = {
         link.name: link
         for root in range(len(found.stars))
@@ -118,11 +118,11 @@ def needed(question: Question, *, policy: Policy) -> tuple[Stars, tuple[Link, ..
 
 
 @dataclass(frozen=True, slots=True)
-class _Counting:
-    stars: Stars
+class _StarCount:
+    stars: StarDecomposition
     policy: Policy
     measured: Mapping[str, int]
-    analyst: Analyst
+    analyst: StabilityAnalysis
     one_class_each: bool
 
     def bound(self, root: int, *, with_rows: bool) -> Growth:

@@ -11,9 +11,12 @@ from celosia.queries.emission.aggregates import (
     grouped_query,
     sum_query,
 )
-from celosia.queries.emission.contribution_levels import people_totals_query
+from celosia.queries.emission.contribution_levels import contribution_totals_query
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.group_truncation import cut_totals_query, people_levels_query
+from celosia.queries.emission.group_truncation import (
+    contribution_levels_query,
+    truncated_groups_query,
+)
 from celosia.queries.emission.histograms import (
     histogram_query,
     people_by_key_query,
@@ -27,15 +30,15 @@ __all__ = [
     "FixedPoint",
     "Target",
     "count_query",
-    "cut_totals_query",
+    "truncated_groups_query",
     "distinct_count_query",
     "grouped_query",
     "histogram_query",
     "incidence_query",
     "people_by_key_query",
     "people_by_rows_query",
-    "people_levels_query",
-    "people_totals_query",
+    "contribution_levels_query",
+    "contribution_totals_query",
     "per_owner_query",
     "sum_query",
     "truncated_totals_query",

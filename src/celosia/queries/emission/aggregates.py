@@ -16,11 +16,19 @@ from celosia.queries.algebra import (
     Relation,
     Scan,
 )
+from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import Flat, Known, aggregated, zero_if_null
-from celosia.queries.emission.relations import select, tree_of
-from celosia.queries.emission.target import Target, chosen, column, grouped, name, named
-from celosia.queries.ownership import Owned
+from celosia.queries.emission.flat_query import FlatQuery, GroupKeys, aggregate_rows, zero_if_null
+from celosia.queries.emission.relations import select
+from celosia.queries.emission.target import (
+    Target,
+    aliased,
+    column,
+    group_by,
+    identifier,
+    select_from,
+)
+from celosia.queries.ownership import OwnedRelation
 
 NO_SUMS: Mapping[str, FixedPoint] = {}
 
@@ -58,8 +66,8 @@ def grouped_query(
     *,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    known: Known | None = None,
-    owned: Owned | None = None,
+    known: GroupKeys | None = None,
+    owned: OwnedRelation | None = None,
 ) -> exp.Select:
     """The keys of each group and all its aggregates, in one pass.
 
@@ -73,10 +81,10 @@ def grouped_query(
             has one. Without it the rows are the groups that exist, which is for the curator.
         owned: adds a last column, the number of people that each group has rows of.
     """
-    flat = Flat(
+    flat = FlatQuery(
         question=question, target=target, owned=owned, fixed=fixed, known=known, saturating=True
     )
-    groups = aggregated(flat, flat.rows(), flat.keys)
+    groups = aggregate_rows(flat, flat.rows(), flat.keys)
     amounts = [word for word, _ in flat.aggregates]
     if owned is not None:
         amounts.append("people")
@@ -88,26 +96,26 @@ def _single(
     source: Relation, aggregate: Aggregate, target: Target, fixed: Mapping[str, FixedPoint]
 ) -> exp.Select:
     question = Question(source, (aggregate,))
-    flat = Flat(question=question, target=target, fixed=fixed, saturating=True)
-    return aggregated(flat, flat.rows(), [])
+    flat = FlatQuery(question=question, target=target, fixed=fixed, saturating=True)
+    return aggregate_rows(flat, flat.rows(), [])
 
 
-def _with_people(groups: exp.Select, flat: Flat) -> exp.Select:
+def _with_people(groups: exp.Select, flat: FlatQuery) -> exp.Select:
     """The groups with the number of different people in each; a row of two counts for both."""
     if len(flat.owners) == 1:
-        return groups.select(named(_different("owner_1"), "people"), copy=False)
+        return groups.select(aliased(_different("owner_1"), "people"), copy=False)
     keys = [column(key) for key in flat.keys]
-    parts = [chosen(flat.rows(), [*keys, named(column(owner), "owner")]) for owner in flat.owners]
+    parts = [select_from(flat.rows(), [*keys, aliased(column(owner), "owner")]) for owner in flat.owners]
     stacked: exp.Query = parts[0]
     for part in parts[1:]:
         stacked = exp.Union(this=stacked, expression=part, distinct=False)
-    people = grouped(chosen(stacked, [*keys, named(_different("owner"), "people")]), flat.keys)
+    people = group_by(select_from(stacked, [*keys, aliased(_different("owner"), "people")]), flat.keys)
     words = [*flat.keys, *(word for word, _ in flat.aggregates)]
-    made = chosen(
+    made = select_from(
         groups,
         [
-            *(named(column(each, "one"), each) for each in words),
-            named(column("people", "other"), "people"),
+            *(aliased(column(each, "one"), each) for each in words),
+            aliased(column("people", "other"), "people"),
         ],
         alias="one",
     )
@@ -115,7 +123,7 @@ def _with_people(groups: exp.Select, flat: Flat) -> exp.Select:
         exp.NullSafeEQ(this=column(each, "one"), expression=column(each, "other"))
         for each in flat.keys
     ]
-    other = exp.Subquery(this=people, alias=exp.TableAlias(this=name("other")))
+    other = exp.Subquery(this=people, alias=exp.TableAlias(this=identifier("other")))
     made.append("joins", exp.Join(this=other, on=exp.and_(*same) if same else exp.true()))
     return made
 
@@ -161,16 +169,16 @@ def _product_count(join: Join, target: Target) -> exp.Select:
         rows = select(
             side,
             [
-                named(tree_of(pair[place]), word)
+                aliased(column_expression(pair[place]), word)
                 for word, pair in zip(words, join.keys, strict=True)
             ],
             target=target,
         )
-        counted = named(target.cast(exp.Count(this=exp.Star()), "wide"), "n")
-        parts.append(grouped(chosen(rows, [*map(column, words), counted]), words))
+        counted = aliased(target.cast(exp.Count(this=exp.Star()), "wide"), "n")
+        parts.append(group_by(select_from(rows, [*map(column, words), counted]), words))
     product = exp.Mul(this=column("n", "one"), expression=column("n", "other"))
-    made = chosen(parts[0], [named(zero_if_null(exp.Sum(this=product)), "value_1")], alias="one")
+    made = select_from(parts[0], [aliased(zero_if_null(exp.Sum(this=product)), "value_1")], alias="one")
     agree = [exp.EQ(this=column(word, "one"), expression=column(word, "other")) for word in words]
-    other = exp.Subquery(this=parts[1], alias=exp.TableAlias(this=name("other")))
+    other = exp.Subquery(this=parts[1], alias=exp.TableAlias(this=identifier("other")))
     made.append("joins", exp.Join(this=other, on=exp.and_(*agree)))
     return made

@@ -14,16 +14,16 @@ from sqlglot import exp
 
 from celosia.queries.emission.target import (
     Target,
+    aliased,
     at_most,
-    chosen,
     column,
-    grouped,
-    named,
-    whole,
+    group_by,
+    integer_literal,
+    select_from,
 )
 
 
-def by_level(
+def count_by_level(
     entries: exp.Select, ladders: Sequence[Sequence[int]], signed: Sequence[bool], target: Target
 ) -> exp.Select:
     """How many contributions end at which steps of all ladders, and their sums.
@@ -40,43 +40,43 @@ def by_level(
     """
     clipped: list[exp.Expr] = []
     levels: list[exp.Expr] = []
-    sums: list[exp.Expr] = [named(target.cast(exp.Count(this=exp.Star()), "wide"), "people")]
+    sums: list[exp.Expr] = [aliased(target.cast(exp.Count(this=exp.Star()), "wide"), "people")]
     for place, (ladder, is_signed) in enumerate(zip(ladders, signed, strict=True), start=1):
         word, last = f"value_{place}", ladder[-1]
-        amount: exp.Expr = least(column(word), last)
+        amount: exp.Expr = clip(column(word), last)
         if is_signed:
-            amount = exp.Greatest(this=amount, expressions=[whole(-last)], ignore_nulls=True)
+            amount = exp.Greatest(this=amount, expressions=[integer_literal(-last)], ignore_nulls=True)
             sign = exp.Sum(this=_sign(column(word)))
-            sums.append(named(target.cast(sign, "wide"), f"sign_{place}"))
+            sums.append(aliased(target.cast(sign, "wide"), f"sign_{place}"))
         # Back to 64 bits, where it fits: engines add those up in 128 bits, and fast.
-        clipped.append(named(target.cast(amount, "whole"), word))
+        clipped.append(aliased(target.cast(amount, "whole"), word))
         size = exp.Abs(this=column(word)) if is_signed else column(word)
-        levels += [column(word), named(_level(size, ladder), f"level_{place}")]
-        sums.append(named(exp.Sum(this=column(word)), f"sum_{place}"))
+        levels += [column(word), aliased(_level(size, ladder), f"level_{place}")]
+        sums.append(aliased(exp.Sum(this=column(word)), f"sum_{place}"))
     words = [f"level_{place}" for place, _ in enumerate(ladders, start=1)]
-    placed = chosen(chosen(entries, clipped), levels)
-    return grouped(chosen(placed, [*map(column, words), *sums]), words)
+    placed = select_from(select_from(entries, clipped), levels)
+    return group_by(select_from(placed, [*map(column, words), *sums]), words)
 
 
 def people_at(place: int, level: int) -> exp.Sum:
-    """How many contributions end at a level, from the rows of `by_level`."""
-    is_here = exp.EQ(this=column(f"level_{place}"), expression=whole(level))
-    return exp.Sum(this=_either(is_here, column("people"), whole(0)))
+    """How many contributions end at a level, from the rows of `count_by_level`."""
+    is_here = exp.EQ(this=column(f"level_{place}"), expression=integer_literal(level))
+    return exp.Sum(this=_case(is_here, column("people"), integer_literal(0)))
 
 
 def total_under(place: int, level: int, cap: int, *, signed: bool) -> exp.Sum:
-    """The total of contributions cut off at the cap of a level, from the rows of `by_level`.
+    """The total of contributions cut off at the cap of a level, from the rows of `count_by_level`.
 
     Numbers of people have 128 bits there, and caps at most 62: no product leaves them.
     """
     ends_before = at_most(column(f"level_{place}"), level)
-    beyond = exp.Mul(this=column(f"sign_{place}" if signed else "people"), expression=whole(cap))
-    return exp.Sum(this=_either(ends_before, column(f"sum_{place}"), beyond))
+    beyond = exp.Mul(this=column(f"sign_{place}" if signed else "people"), expression=integer_literal(cap))
+    return exp.Sum(this=_case(ends_before, column(f"sum_{place}"), beyond))
 
 
-def least(amount: exp.Expr, cap: int) -> exp.Least:
+def clip(amount: exp.Expr, cap: int) -> exp.Least:
     """An amount, but not more than a cap."""
-    return exp.Least(this=amount, expressions=[whole(cap)], ignore_nulls=True)
+    return exp.Least(this=amount, expressions=[integer_literal(cap)], ignore_nulls=True)
 
 
 def _level(size: exp.Expr, ladder: Sequence[int]) -> exp.Case:
@@ -84,18 +84,18 @@ def _level(size: exp.Expr, ladder: Sequence[int]) -> exp.Case:
     ends = [0, *ladder[:-1]]
     return exp.Case(
         ifs=[
-            exp.If(this=at_most(size.copy(), end), true=whole(level))
+            exp.If(this=at_most(size.copy(), end), true=integer_literal(level))
             for level, end in enumerate(ends)
         ],
-        default=whole(len(ladder)),
+        default=integer_literal(len(ladder)),
     )
 
 
 def _sign(amount: exp.Expr) -> exp.Case:
     # Not SIGN, which is a double in PostgreSQL.
-    negative = exp.LT(this=amount, expression=whole(0))
-    return _either(negative, whole(-1), _either(at_most(amount.copy(), 0), whole(0), whole(1)))
+    negative = exp.LT(this=amount, expression=integer_literal(0))
+    return _case(negative, integer_literal(-1), _case(at_most(amount.copy(), 0), integer_literal(0), integer_literal(1)))
 
 
-def _either(test: exp.Expr, one: exp.Expr, other: exp.Expr) -> exp.Case:
+def _case(test: exp.Expr, one: exp.Expr, other: exp.Expr) -> exp.Case:
     return exp.Case(ifs=[exp.If(this=test, true=one)], default=other)

@@ -35,11 +35,11 @@ from celosia.queries.emission.target import (
     Dialect,
     Target,
     at_most,
-    chosen,
     column,
-    grouped,
-    name,
+    group_by,
+    identifier,
     row_number,
+    select_from,
 )
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 
@@ -52,11 +52,11 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
     declared = target.table(table)
     if declared.name in target.views:
         query = target.views[declared.name].copy()
-        return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias)))
+        return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
     if not _caps(declared):
-        return exp.Table(this=name(declared.name), alias=exp.TableAlias(this=name(alias)))
+        return exp.Table(this=identifier(declared.name), alias=exp.TableAlias(this=identifier(alias)))
     rows = _kept(_Capped(declared, target.dialect, target))
-    made = exp.Subquery(this=rows, alias=exp.TableAlias(this=name(alias)))
+    made = exp.Subquery(this=rows, alias=exp.TableAlias(this=identifier(alias)))
     made.meta[CAPPED] = declared.name
     return made
 
@@ -87,8 +87,8 @@ def _kept(capped: _Capped) -> exp.Union:
     order = [target.scramble([column(each) for each in unique]), *map(column, unique)]
     for number, cap in enumerate(caps):
         place = row_number([column(cap.name)], [each.copy() for each in order])
-        many.select(exp.Alias(this=place, alias=name(f"celosia_place_{number}")), copy=False)
-    kept = chosen(many, [column(each) for each in columns])
+        many.select(exp.Alias(this=place, alias=identifier(f"celosia_place_{number}")), copy=False)
+    kept = select_from(many, [column(each) for each in columns])
     for number, cap in enumerate(caps):
         assert cap.most is not None
         place_fits = at_most(column(f"celosia_place_{number}"), cap.most)
@@ -103,7 +103,7 @@ def _caps(declared: TablePolicy) -> list[ColumnPolicy]:
 def _rows(table: str, columns: list[str], condition: exp.Expr) -> exp.Select:
     return exp.Select(
         expressions=[column(each) for each in columns],
-        from_=exp.From(this=exp.Table(this=name(table))),
+        from_=exp.From(this=exp.Table(this=identifier(table))),
         where=exp.Where(this=condition),
     )
 
@@ -120,7 +120,7 @@ def _is_crowded(table: str, caps: list[ColumnPolicy]) -> exp.Expr:
     tests = []
     for cap in caps:
         assert cap.most is not None
-        crowd = grouped(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
+        crowd = group_by(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
         size = exp.Count(this=exp.Star())
         crowd.set("having", exp.Having(this=exp.not_(at_most(size, cap.most))))
         among = exp.In(this=column(cap.name), query=exp.Subquery(this=crowd))

@@ -19,35 +19,35 @@ from sqlglot import exp
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
 from celosia.queries.emission.aggregates import NO_SUMS
-from celosia.queries.emission.cap_ladders import by_level, people_at, total_under
-from celosia.queries.emission.deferred_joins import deferred
+from celosia.queries.emission.cap_ladders import count_by_level, people_at, total_under
+from celosia.queries.emission.deferred_joins import defer_owner_join
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import EXACT, Flat, Known, aggregated
+from celosia.queries.emission.flat_query import EXACT, FlatQuery, GroupKeys, aggregate_rows
 from celosia.queries.emission.target import (
     Target,
+    aliased,
     at_most,
-    chosen,
     column,
-    grouped,
-    named,
+    group_by,
+    integer_literal,
     row_number,
-    whole,
+    select_from,
 )
-from celosia.queries.emission.truncation import check_limits, of_one_person
-from celosia.queries.ownership import Owned
+from celosia.queries.emission.truncation import check_limits, flatten_single_owner
+from celosia.queries.ownership import OwnedRelation
 
 Ladders = Sequence[Sequence[int]]
 """For each aggregate its caps, rising."""
 
 
-def people_totals_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of the planner
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     *,
     caps: Ladders,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    known: Known | None = None,
+    known: GroupKeys | None = None,
 ) -> exp.Select:
     """For each aggregate its people and its totals, one for each cap, after the keys of each group.
 
@@ -68,7 +68,7 @@ def people_totals_query(  # noqa: PLR0913 - each is a separate choice of the pla
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
     ladders = [check_limits(each) for each in caps]
-    flat = of_one_person(question, owned, target, fixed, known)
+    flat = flatten_single_owner(question, owned, target, fixed, known)
     shared = [
         each.kind == "distinct" and not owned.is_told_by(each.argument)
         for each in question.aggregates
@@ -81,7 +81,7 @@ def people_totals_query(  # noqa: PLR0913 - each is a separate choice of the pla
             fix="Ask for one after the other.",
         )
     if any(shared):
-        parts = _shared(flat, flat.rows(of_known=True), ladders[0])
+        parts = _shared_values(flat, flat.rows(of_known=True), ladders[0])
     elif flat.keys:
         raise InputError(
             "CEL-Q135",
@@ -90,7 +90,7 @@ def people_totals_query(  # noqa: PLR0913 - each is a separate choice of the pla
             fix="Take `people_levels_query`, then `cut_totals_query` for one cap.",
         )
     else:
-        parts = _own(flat, ladders)
+        parts = _own_contributions(flat, ladders)
     return flat.shown(parts, _names(ladders)) if flat.keys else parts
 
 
@@ -103,15 +103,15 @@ def _names(ladders: list[list[int]]) -> list[str]:
     ]
 
 
-def _own(flat: Flat, ladders: list[list[int]]) -> exp.Select:
+def _own_contributions(flat: FlatQuery, ladders: list[list[int]]) -> exp.Select:
     """Contributions that add up: each person's own."""
     # Ends at 2^53 are beyond all caps.
     fast = replace(flat, saturating=all(ladder[-1] <= EXACT for ladder in ladders))
-    later = deferred(fast)
+    later = defer_owner_join(fast)
     if later is None:
-        entries = aggregated(fast, fast.rows(), ["owner_1"])
+        entries = aggregate_rows(fast, fast.rows(), ["owner_1"])
     else:
-        entries = later.joined(aggregated(later.flat, later.flat.rows(), ["owner_1"]))
+        entries = later.joined(aggregate_rows(later.flat, later.flat.rows(), ["owner_1"]))
     signed = [
         each.kind == "sum" and flat.fixed[each.name].low < 0 for each in flat.question.aggregates
     ]
@@ -120,37 +120,37 @@ def _own(flat: Flat, ladders: list[list[int]]) -> exp.Select:
         caps = list(enumerate(ladder, start=1))
         columns += [people_at(place, level) for level, _ in caps]
         columns += [total_under(place, level, cap, signed=is_signed) for level, cap in caps]
-    return chosen(by_level(entries, ladders, signed, flat.target), _listed(columns, ladders))
+    return select_from(count_by_level(entries, ladders, signed, flat.target), _listed(columns, ladders))
 
 
-def _shared(flat: Flat, rows: exp.Select, ladder: list[int]) -> exp.Select:
+def _shared_values(flat: FlatQuery, rows: exp.Select, ladder: list[int]) -> exp.Select:
     """Values of which several people may have one."""
     words = [*flat.keys, "owner_1", "value_1"]
-    different = grouped(chosen(rows, [column(word) for word in words]), words)
+    different = group_by(select_from(rows, [column(word) for word in words]), words)
     different.where(exp.Not(this=exp.Is(this=column("value_1"), expression=exp.Null())), copy=False)
     mixed: list[exp.Expr] = [column(word) for word in (*flat.keys, "value_1")]
     order = [flat.target.scramble([*mixed, column("owner_1")]), *mixed]
     owner: list[exp.Expr] = [column("owner_1")]
     all_of = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("owner_1")])
-    placed = chosen(
-        different, [*mixed, named(row_number(owner, order), "place"), named(all_of, "whole")]
+    placed = select_from(
+        different, [*mixed, aliased(row_number(owner, order), "place"), aliased(all_of, "whole")]
     )
     by = [*flat.keys, "value_1"]
-    is_first = exp.EQ(this=column("place"), expression=whole(1))
+    is_first = exp.EQ(this=column("place"), expression=integer_literal(1))
     people = [_people(column("whole"), low, high, is_first) for low, high in _levels(ladder)]
     firsts = [f"first_{number}" for number, _ in enumerate(ladder, start=1)]
-    lowest = named(exp.Min(this=column("place")), "place")
-    counted = [named(tree, word) for tree, word in zip(people, firsts, strict=True)]
-    values = grouped(chosen(placed, [*map(column, by), lowest, *counted]), by)
+    lowest = aliased(exp.Min(this=column("place")), "place")
+    counted = [aliased(tree, word) for tree, word in zip(people, firsts, strict=True)]
+    values = group_by(select_from(placed, [*map(column, by), lowest, *counted]), by)
     columns: list[exp.Expr] = [exp.Sum(this=column(word)) for word in firsts]
     columns += [exp.Sum(this=_one_if(at_most(column("place"), cap))) for cap in ladder]
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    return grouped(chosen(values, [*keys, *_listed(columns, [ladder])]), flat.keys)
+    return group_by(select_from(values, [*keys, *_listed(columns, [ladder])]), flat.keys)
 
 
 def _listed(columns: list[exp.Expr], ladders: list[list[int]]) -> list[exp.Expr]:
     return [
-        named(exp.Coalesce(this=tree, expressions=[whole(0)]), word)
+        aliased(exp.Coalesce(this=tree, expressions=[integer_literal(0)]), word)
         for tree, word in zip(columns, _names(ladders), strict=True)
     ]
 
@@ -164,7 +164,7 @@ def _levels(ladder: list[int]) -> list[tuple[int, int | None]]:
 def _people(
     size: exp.Expr, low: int, high: int | None, condition: exp.Expr | None = None
 ) -> exp.Sum:
-    tests: list[exp.Expr] = [exp.GT(this=size.copy(), expression=whole(low))]
+    tests: list[exp.Expr] = [exp.GT(this=size.copy(), expression=integer_literal(low))]
     if high is not None:
         tests.append(at_most(size.copy(), high))
     if condition is not None:
@@ -177,4 +177,4 @@ def _people(
 
 def _one_if(test: exp.Expr) -> exp.Case:
     # Put together by hand: builders copy and parse, which adds up over dozens of columns.
-    return exp.Case(ifs=[exp.If(this=test, true=whole(1))], default=whole(0))
+    return exp.Case(ifs=[exp.If(this=test, true=integer_literal(1))], default=integer_literal(0))

@@ -15,15 +15,15 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Column, Filter, Join, Match, Question, Relation, Scan
 from celosia.queries.emission.caps import table_source
-from celosia.queries.emission.flat_query import Flat
-from celosia.queries.emission.target import chosen, column
+from celosia.queries.emission.flat_query import FlatQuery
+from celosia.queries.emission.target import column, select_from
 
 
 @dataclass(frozen=True, slots=True)
-class Deferred:
+class DeferredJoin:
     """Rows without a table of their owners, and that table."""
 
-    flat: Flat
+    flat: FlatQuery
     table: Scan
     key: str
 
@@ -31,7 +31,7 @@ class Deferred:
         """The entries, one for each owner_1, of owners that are in the table."""
         target = self.flat.target
         words = [word for word, _ in self.flat.aggregates]
-        made = chosen(entries, [column(word, "part") for word in words])
+        made = select_from(entries, [column(word, "part") for word in words])
         # Under a name of ours: its own alias is of the analyst's choice, and may be "part".
         owners = table_source(self.table.table, alias="owners", target=target)
         same = exp.EQ(this=column("owner_1", "part"), expression=column(self.key, "owners"))
@@ -39,7 +39,7 @@ class Deferred:
         return made
 
 
-def deferred(flat: Flat) -> Deferred | None:
+def defer_owner_join(flat: FlatQuery) -> DeferredJoin | None:
     """The same rows with the table of their owners left for later, or None where it is needed.
 
     It is left where the table is joined by one declared unique column of whole numbers (of which
@@ -56,7 +56,7 @@ def deferred(flat: Flat) -> Deferred | None:
             rest = _without(owned.relation, table)
             changed = replace(owned, relation=rest, owners=(other,))
             question = Question(rest, flat.question.aggregates)
-            return Deferred(replace(flat, owned=changed, question=question), table, mine.name)
+            return DeferredJoin(replace(flat, owned=changed, question=question), table, mine.name)
     return None
 
 
@@ -82,7 +82,7 @@ def _candidates(join: Join) -> Iterator[tuple[Scan, Column, Column]]:
         yield join.left, left, right
 
 
-def _is_owner(flat: Flat, mine: Column, other: Column, table: Scan) -> bool:
+def _is_owner(flat: FlatQuery, mine: Column, other: Column, table: Scan) -> bool:
     """Whether the join is by the owner, and both columns hold whole numbers, one of them unique."""
     assert flat.owned is not None
     ends = (
@@ -94,7 +94,7 @@ def _is_owner(flat: Flat, mine: Column, other: Column, table: Scan) -> bool:
     return ends[0] is not None and ends[0].unique and flat.owned.owners[0] in (mine, other)
 
 
-def _is_silent(flat: Flat, join: Join, table: Scan) -> bool:
+def _is_silent(flat: FlatQuery, join: Join, table: Scan) -> bool:
     """Whether nothing but one join speaks of a table."""
     assert flat.owned is not None
     spoken = [alias for each in _spoken(flat.owned.relation, join) for alias in each]

@@ -17,8 +17,8 @@ from celosia.queries.algebra import (
     Stack,
     aliases,
 )
+from celosia.queries.bounds.lineage import as_column
 from celosia.queries.emission.target import Target
-from celosia.queries.ownership.equalities import plain
 from celosia.queries.policy.values import ColumnType
 
 _TYPES: dict[exp.DType, ColumnType] = {
@@ -50,13 +50,13 @@ ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 NUMERIC = (*ARITHMETIC, exp.Neg, exp.Abs, exp.Round, exp.Ceil, exp.Floor)
 
 
-def kind_of(  # noqa: PLR0911 - one for each kind of node
+def infer_type(  # noqa: PLR0911 - one for each kind of node
     tree: exp.Expr | None, relation: Relation, *, target: Target
 ) -> ColumnType | None:
     """The kind of an expression over a relation, or None where nothing tells."""
-    column = plain(tree)
+    column = as_column(tree)
     if column is not None:
-        return _kind_of_column(column, relation, target)
+        return _column_type(column, relation, target)
     match tree:
         case exp.Literal():
             return "text" if tree.is_string else "number"
@@ -68,32 +68,32 @@ def kind_of(  # noqa: PLR0911 - one for each kind of node
             return "timestamp"
         case exp.Case():
             results = [*(each.args["true"] for each in tree.args["ifs"]), tree.args.get("default")]
-            return _of_one_type(results, relation, target)
+            return _common_type(results, relation, target)
         case exp.Coalesce() | exp.Greatest() | exp.Least():
-            return _of_one_type([tree.this, *tree.expressions], relation, target)
+            return _common_type([tree.this, *tree.expressions], relation, target)
     if isinstance(tree, exp.Add | exp.Sub):
-        return _of_sum(tree, relation, target)
+        return _sum_type(tree, relation, target)
     if isinstance(tree, _SAME_AS_FIRST):
-        return kind_of(tree.this, relation, target=target)
+        return infer_type(tree.this, relation, target=target)
     for parts, kind in ((NUMERIC, "number"), (_TEXTS, "text"), ((exp.Condition,), "boolean")):
         if isinstance(tree, parts) and not isinstance(tree, exp.Null):
             return kind  # type: ignore[return-value]
     return None
 
 
-def _of_one_type(
+def _common_type(
     trees: Iterable[exp.Expr | None], relation: Relation, target: Target
 ) -> ColumnType | None:
     """The kind of one of several values, as the first tells it; dates beside moments are cast."""
-    found = [kind_of(each, relation, target=target) for each in trees]
+    found = [infer_type(each, relation, target=target) for each in trees]
     told = [each for each in found if each is not None]
     if {"date", "timestamp"} <= set(told):
         return "timestamp"
     return told[0] if told else None
 
 
-def _of_sum(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> ColumnType:
-    left, right = (kind_of(each, relation, target=target) for each in (tree.left, tree.right))
+def _sum_type(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> ColumnType:
+    left, right = (infer_type(each, relation, target=target) for each in (tree.left, tree.right))
     moments = [each for each in (left, right) if each in ("date", "timestamp")]
     if tree.find(exp.Interval) and moments:
         return "timestamp"
@@ -102,7 +102,7 @@ def _of_sum(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> Colu
     return "date" if moments else "number"
 
 
-def _kind_of_column(column: Column, relation: Relation, target: Target) -> ColumnType | None:
+def _column_type(column: Column, relation: Relation, target: Target) -> ColumnType | None:
     if column.relation not in aliases(relation):
         return None
     match relation:
@@ -110,14 +110,14 @@ def _kind_of_column(column: Column, relation: Relation, target: Target) -> Colum
             declared = target.table(table).column(column.name)
             return declared.type if declared else None
         case Filter(source=inner) | Match(left=inner):
-            return _kind_of_column(column, inner, target)
+            return _column_type(column, inner, target)
         case Join(left=left, right=right):
-            return _kind_of_column(column, left, target) or _kind_of_column(column, right, target)
+            return _column_type(column, left, target) or _column_type(column, right, target)
         case Derived(source=source, columns=columns):
             named = next((each for each in columns if each.name == column.name), None)
-            return kind_of(named.expression, source, target=target) if named else None
+            return infer_type(named.expression, source, target=target) if named else None
         case Stack(parts=parts):
             found = {
-                _kind_of_column(Column(part.alias, column.name), part, target) for part in parts
+                _column_type(Column(part.alias, column.name), part, target) for part in parts
             }
             return found.pop() if len(found) == 1 else _MIXED.get(frozenset(found))

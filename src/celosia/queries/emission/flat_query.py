@@ -9,38 +9,39 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.queries.algebra import Aggregate, Question, Relation
-from celosia.queries.emission.expression_types import kind_of
+from celosia.queries.bounds.lineage import column_expression
+from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.relations import row_wise, select, tree_of
+from celosia.queries.emission.relations import select, write_expression
 from celosia.queries.emission.target import (
     Target,
-    chosen,
+    aliased,
     column,
-    grouped,
-    name,
-    named,
-    ordered,
-    whole,
+    group_by,
+    identifier,
+    integer_literal,
+    order_by,
+    select_from,
 )
 from celosia.queries.emission.timestamps import as_key
-from celosia.queries.ownership import Owned
+from celosia.queries.ownership import OwnedRelation
 
 EXACT = 2**53
 """All whole numbers up to here are doubles."""
 Value = str | int | bool
-Known = Sequence[Sequence[Value]]
+GroupKeys = Sequence[Sequence[Value]]
 """For each key of a question all values that are shown, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flat:
+class FlatQuery:
     """A question in columns of fixed names, whatever the names of the question."""
 
     question: Question
     target: Target
-    owned: Owned | None = None
+    owned: OwnedRelation | None = None
     fixed: Mapping[str, FixedPoint]
-    known: Known | None = None
+    known: GroupKeys | None = None
     saturating: bool = False
     """Whether sums may end at 2^53, which is faster: only where they are not subtracted later."""
 
@@ -78,28 +79,28 @@ class Flat:
         """The keys, owners and values of every row, if wished only of rows with known keys."""
         source = self.owned.relation if self.owned else self.question.source
         columns: list[exp.Expr] = [
-            named(self._key(key.expression, source), word)
+            aliased(self._key(key.expression, source), word)
             for word, key in zip(self.keys, self.question.keys, strict=True)
         ]
         owners = self.owned.owners if self.owned else ()
         columns += [
-            named(tree_of(owner), word) for word, owner in zip(self.owners, owners, strict=True)
+            aliased(column_expression(owner), word) for word, owner in zip(self.owners, owners, strict=True)
         ]
         columns += [
-            named(self._value(each), word) for word, each in self.aggregates if each.kind != "rows"
+            aliased(self._value(each), word) for word, each in self.aggregates if each.kind != "rows"
         ]
-        made = select(source, columns or [named(whole(1), "one")], target=self.target)
+        made = select(source, columns or [aliased(integer_literal(1), "one")], target=self.target)
         if of_known and self.known is not None:
-            made = chosen(made, [exp.Star()])
+            made = select_from(made, [exp.Star()])
             for number, word in enumerate(self.keys):
                 made.where(exp.In(this=column(word), expressions=self._listed(number)), copy=False)
         return made
 
     def _key(self, expression: exp.Expr, source: Relation) -> exp.Expr:
-        tree = row_wise(expression, source, target=self.target)
+        tree = write_expression(expression, source, target=self.target)
         if self.known is not None:
             return tree
-        return as_key(tree, kind_of(expression, source, target=self.target), target=self.target)
+        return as_key(tree, infer_type(expression, source, target=self.target), target=self.target)
 
     def _value(self, aggregate: Aggregate) -> exp.Expr:
         argument = aggregate.argument
@@ -111,7 +112,7 @@ class Flat:
                 fix="Ask for the counts and sums that it is made of.",
             )
         source = self.question.source
-        tree = row_wise(argument, source, target=self.target)
+        tree = write_expression(argument, source, target=self.target)
         if aggregate.kind != "sum":
             return tree
         if aggregate.name not in self.fixed:
@@ -148,7 +149,7 @@ class Flat:
             case "distinct":
                 return exp.Count(this=exp.Distinct(expressions=[column(word)]))
             case _ if self._is_real(aggregate):
-                most = self.target.cast(whole(EXACT), "real")
+                most = self.target.cast(integer_literal(EXACT), "real")
                 # 0 first: LEAST passes over NULL, the sum of no rows.
                 summed = zero_if_null(exp.Sum(this=column(word)))
                 least = exp.Least(this=summed, expressions=[most], ignore_nulls=True)
@@ -160,21 +161,21 @@ class Flat:
         """The groups in order: the known ones and no others, where keys are known."""
         if self.known is None or not self.keys:
             projections: list[exp.Expr] = [column(each) for each in (*self.keys, *amounts)]
-            return ordered(chosen(groups, projections), self.keys)
+            return order_by(select_from(groups, projections), self.keys)
         lists = [f"known_{number}" for number, _ in enumerate(self.keys, start=1)]
         projections = [
-            named(column("key", source), word)
+            aliased(column("key", source), word)
             for source, word in zip(lists, self.keys, strict=True)
         ]
-        projections += [named(zero_if_null(column(each, "part")), each) for each in amounts]
+        projections += [aliased(zero_if_null(column(each, "part")), each) for each in amounts]
         made = exp.Select(expressions=projections)
         for number, source in enumerate(lists):
             rows = exp.Values(
                 expressions=[
-                    exp.Tuple(expressions=[whole(place), value])
+                    exp.Tuple(expressions=[integer_literal(place), value])
                     for place, value in enumerate(self._listed(number))
                 ],
-                alias=exp.TableAlias(this=name(source), columns=[name("place"), name("key")]),
+                alias=exp.TableAlias(this=identifier(source), columns=[identifier("place"), identifier("key")]),
             )
             if number == 0:
                 made.set("from_", exp.From(this=rows))
@@ -184,7 +185,7 @@ class Flat:
             exp.EQ(this=column("key", source), expression=column(word, "part"))
             for source, word in zip(lists, self.keys, strict=True)
         ]
-        part = exp.Subquery(this=groups, alias=exp.TableAlias(this=name("part")))
+        part = exp.Subquery(this=groups, alias=exp.TableAlias(this=identifier("part")))
         made.append("joins", exp.Join(this=part, side="LEFT", on=exp.and_(*agree)))
         order = [exp.Ordered(this=column("place", source), nulls_first=False) for source in lists]
         made.set("order", exp.Order(expressions=order))
@@ -195,7 +196,7 @@ class Flat:
         assert self.known is not None
         expression, source = self.question.keys[number].expression, self.question.source
         declared = self.target.declared(expression, source)
-        kind = declared.type if declared else kind_of(expression, source, target=self.target)
+        kind = declared.type if declared else infer_type(expression, source, target=self.target)
         literals = [_literal(value) for value in self.known[number]]
         if kind in ("date", "timestamp"):
             # Written by the owner of the data, or found in it, where they are moments that every
@@ -210,17 +211,17 @@ class Flat:
 
 def zero_if_null(tree: exp.Expr) -> exp.Expr:
     """0 where there is nothing to add up."""
-    return exp.func("COALESCE", tree, whole(0))
+    return exp.func("COALESCE", tree, integer_literal(0))
 
 
-def aggregated(flat: Flat, source: exp.Select, by: list[str]) -> exp.Select:
+def aggregate_rows(flat: FlatQuery, source: exp.Select, by: list[str]) -> exp.Select:
     """All aggregates of a question over rows, by some columns."""
     projections: list[exp.Expr] = [column(each) for each in by]
-    projections += [named(flat.amount(word, each), word) for word, each in flat.aggregates]
-    return grouped(chosen(source, projections), by)
+    projections += [aliased(flat.amount(word, each), word) for word, each in flat.aggregates]
+    return group_by(select_from(source, projections), by)
 
 
 def _literal(value: Value) -> exp.Expr:
     if isinstance(value, bool):
         return exp.Boolean(this=value)
-    return exp.Literal.string(value) if isinstance(value, str) else whole(value)
+    return exp.Literal.string(value) if isinstance(value, str) else integer_literal(value)

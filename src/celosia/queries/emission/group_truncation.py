@@ -20,21 +20,27 @@ from sqlglot import exp
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
 from celosia.queries.emission.aggregates import NO_SUMS
-from celosia.queries.emission.cap_ladders import by_level, least, people_at
+from celosia.queries.emission.cap_ladders import clip, count_by_level, people_at
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import EXACT, Flat, Known, aggregated, zero_if_null
-from celosia.queries.emission.target import Target, chosen, column, grouped, named
-from celosia.queries.emission.truncation import check_limits, of_one_person
-from celosia.queries.ownership import Owned
+from celosia.queries.emission.flat_query import (
+    EXACT,
+    FlatQuery,
+    GroupKeys,
+    aggregate_rows,
+    zero_if_null,
+)
+from celosia.queries.emission.target import Target, aliased, column, group_by, select_from
+from celosia.queries.emission.truncation import check_limits, flatten_single_owner
+from celosia.queries.ownership import OwnedRelation
 
 
-def people_levels_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of the planner
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     *,
     caps: Sequence[Sequence[int]],
     target: Target,
-    known: Known,
+    known: GroupKeys,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
 ) -> exp.Select:
     """One row: for each aggregate, how many people add more than the cap before, up to each cap.
@@ -54,7 +60,7 @@ def people_levels_query(  # noqa: PLR0913 - each is a separate choice of the pla
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
     ladders = [check_limits(each) for each in caps]
-    flat = _own(question, owned, target, fixed, known)
+    flat = _flatten(question, owned, target, fixed, known)
     words = [word for word, _ in flat.aggregates]
     # Ends at 2^53 are beyond all caps.
     fast = replace(flat, saturating=all(ladder[-1] <= EXACT for ladder in ladders))
@@ -62,36 +68,36 @@ def people_levels_query(  # noqa: PLR0913 - each is a separate choice of the pla
     if any(_may_cancel(flat, word) for word in words):
         sizes: list[exp.Expr] = [
             # No size above the last cap matters: 2^20 groups of at most 2^62 stay within 128 bits.
-            named(exp.Sum(this=least(exp.Abs(this=column(word)), ladder[-1])), word)
+            aliased(exp.Sum(this=clip(exp.Abs(this=column(word)), ladder[-1])), word)
             for word, ladder in zip(words, ladders, strict=True)
         ]
-        entries = aggregated(fast, rows, [*flat.keys, "owner_1"])
-        people = grouped(chosen(entries, sizes), ["owner_1"])
+        entries = aggregate_rows(fast, rows, [*flat.keys, "owner_1"])
+        people = group_by(select_from(entries, sizes), ["owner_1"])
     else:
         # All rows of a person at once: to add up over groups is to add up.
-        people = aggregated(fast, rows, ["owner_1"])
-    levels = by_level(people, ladders, [False] * len(ladders), target)
+        people = aggregate_rows(fast, rows, ["owner_1"])
+    levels = count_by_level(people, ladders, [False] * len(ladders), target)
     columns: list[exp.Expr] = [
-        named(zero_if_null(people_at(place, level)), f"people_{place}_{level}")
+        aliased(zero_if_null(people_at(place, level)), f"people_{place}_{level}")
         for place, ladder in enumerate(ladders, start=1)
         for level, _ in enumerate(ladder, start=1)
     ]
-    return chosen(levels, columns)
+    return select_from(levels, columns)
 
 
-def cut_totals_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the planner
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     *,
     cap: int,
     target: Target,
-    known: Known,
+    known: GroupKeys,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
 ) -> exp.Select:
     """The keys of each group, and its total with every person cut off at a cap over all groups.
 
     Args:
-        question: with keys and one aggregate, as for `people_levels_query`.
+        question: with keys and one aggregate, as for `contribution_levels_query`.
         owned: the question's rows with their owners, of one class.
         cap: the most that a person adds, in sum of sizes.
         target: the engine.
@@ -110,21 +116,21 @@ def cut_totals_query(  # noqa: PLR0913 - each is a separate choice of the planne
             why="Each aggregate is clipped, and paid for, on its own.",
             fix="Ask for one after the other.",
         )
-    flat = _own(question, owned, target, fixed, known)
+    flat = _flatten(question, owned, target, fixed, known)
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    everything = aggregated(flat, flat.rows(of_known=True), flat.keys)
-    stacked = exp.Union(this=everything, expression=_too_much(flat, limit), distinct=False)
-    total = named(exp.Sum(this=column("value_1")), "value_1")
-    return flat.shown(grouped(chosen(stacked, [*keys, total]), flat.keys), ["value_1"])
+    everything = aggregate_rows(flat, flat.rows(of_known=True), flat.keys)
+    stacked = exp.Union(this=everything, expression=_excess(flat, limit), distinct=False)
+    total = aliased(exp.Sum(this=column("value_1")), "value_1")
+    return flat.shown(group_by(select_from(stacked, [*keys, total]), flat.keys), ["value_1"])
 
 
-def _too_much(flat: Flat, cap: int) -> exp.Select:
+def _excess(flat: FlatQuery, cap: int) -> exp.Select:
     """For each entry of people above the cap what they have too much, with the other sign."""
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    rows = chosen(flat.rows(of_known=True), [exp.Star()])
+    rows = select_from(flat.rows(of_known=True), [exp.Star()])
     above = exp.In(this=column("owner_1"), query=exp.Subquery(this=_people_above(flat, cap)))
-    entries = aggregated(flat, rows.where(above, copy=False), [*flat.keys, "owner_1"])
-    size = least(exp.Abs(this=column("value_1")), cap)
+    entries = aggregate_rows(flat, rows.where(above, copy=False), [*flat.keys, "owner_1"])
+    size = clip(exp.Abs(this=column("value_1")), cap)
     order = [flat.target.scramble([*keys, column("owner_1")]), *keys]
     upto = exp.Window(
         this=exp.Sum(this=size),
@@ -136,22 +142,22 @@ def _too_much(flat: Flat, cap: int) -> exp.Select:
             kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
         ),
     )
-    placed = chosen(
+    placed = select_from(
         entries,
-        [*keys, column("value_1"), named(size.copy(), "size"), named(upto, "upto")],
+        [*keys, column("value_1"), aliased(size.copy(), "size"), aliased(upto, "upto")],
     )
     before = exp.Paren(this=exp.Sub(this=column("upto"), expression=column("size")))
-    kept = exp.Sub(this=least(column("upto"), cap), expression=least(before, cap))
+    kept = exp.Sub(this=clip(column("upto"), cap), expression=clip(before, cap))
     is_negative = exp.LT(this=column("value_1"), expression=exp.Literal.number(0))
     left = exp.Case(
         ifs=[exp.If(this=is_negative, true=exp.Neg(this=exp.Paren(this=kept)))],
         default=kept.copy(),
     )
     less = exp.Sub(this=left, expression=column("value_1"))
-    return chosen(placed, [*keys, named(less, "value_1")])
+    return select_from(placed, [*keys, aliased(less, "value_1")])
 
 
-def _people_above(flat: Flat, cap: int) -> exp.Select:
+def _people_above(flat: FlatQuery, cap: int) -> exp.Select:
     """All whose sizes may add up to more than the cap; whoever does not is cut off nowhere."""
     fast = replace(flat, saturating=cap < EXACT)
     ((word, aggregate),) = fast.aggregates
@@ -160,13 +166,13 @@ def _people_above(flat: Flat, cap: int) -> exp.Select:
         amount = exp.Count(this=column(word))  # never fewer than different ones
     elif _may_cancel(flat, word):
         amount = exp.Sum(this=exp.Abs(this=column(word)))  # never less than the sums of groups
-    people = grouped(chosen(fast.rows(of_known=True), [column("owner_1")]), ["owner_1"])
+    people = group_by(select_from(fast.rows(of_known=True), [column("owner_1")]), ["owner_1"])
     test = exp.GT(this=amount, expression=exp.Literal.number(str(cap)))
     people.set("having", exp.Having(this=test))
     return people
 
 
-def _may_cancel(flat: Flat, word: str) -> bool:
+def _may_cancel(flat: FlatQuery, word: str) -> bool:
     """Whether what a person adds to groups may be more, in sum of sizes, than to all rows at once.
 
     Values below 0 cancel others; a value that is in two groups is counted twice.
@@ -177,13 +183,13 @@ def _may_cancel(flat: Flat, word: str) -> bool:
     return aggregate.kind == "distinct"
 
 
-def _own(
+def _flatten(
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
-    known: Known,
-) -> Flat:
+    known: GroupKeys,
+) -> FlatQuery:
     for each in question.aggregates:
         if each.kind == "distinct" and not owned.is_told_by(each.argument):
             raise InputError(
@@ -192,4 +198,4 @@ def _own(
                 why="It is no sum over people, and is clipped in another way than the others.",
                 fix="Take `people_totals_query`.",
             )
-    return of_one_person(question, owned, target, fixed, known)
+    return flatten_single_owner(question, owned, target, fixed, known)

@@ -16,20 +16,24 @@ from sqlglot import exp
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission.aggregates import NO_SUMS
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import Flat, Known
+from celosia.queries.emission.flat_query import FlatQuery, GroupKeys
 from celosia.queries.emission.target import (
     Target,
+    aliased,
     at_most,
-    chosen,
     column,
-    grouped,
-    named,
-    ordered,
+    group_by,
+    integer_literal,
+    order_by,
     row_number,
-    whole,
+    select_from,
 )
-from celosia.queries.emission.truncation import check_limits, first_groups, of_one_person
-from celosia.queries.ownership import Owned
+from celosia.queries.emission.truncation import (
+    check_limits,
+    flatten_single_owner,
+    keep_first_groups,
+)
+from celosia.queries.ownership import OwnedRelation
 
 Extreme = Literal["minimum", "maximum"]
 DIGITS = 9
@@ -41,8 +45,8 @@ def histogram_query(  # noqa: PLR0913 - each is a separate choice of the planner
     *,
     fixed: FixedPoint,
     target: Target,
-    owned: Owned | None = None,
-    known: Known | None = None,
+    owned: OwnedRelation | None = None,
+    known: GroupKeys | None = None,
     extreme: Extreme | None = None,
     most: int | None = None,
 ) -> exp.Select:
@@ -65,20 +69,20 @@ def histogram_query(  # noqa: PLR0913 - each is a separate choice of the planner
     flat = _flat(question, owned, fixed, target, known, followed=bool(extreme or most))
     rows = _rows(flat, extreme)
     if most is not None:
-        rows = _spread(rows, flat, check_limits([most])[0])
+        rows = _sample_rows(rows, flat, check_limits([most])[0])
     by = [*flat.keys, "value_1"]
-    counted = named(exp.Count(this=exp.Star()), "n")
-    return ordered(grouped(chosen(rows, [*map(column, by), counted]), by), by)
+    counted = aliased(exp.Count(this=exp.Star()), "n")
+    return order_by(group_by(select_from(rows, [*map(column, by), counted]), by), by)
 
 
 def people_by_rows_query(  # noqa: PLR0913 - each is a separate choice of the planner
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     *,
     fixed: FixedPoint,
     target: Target,
     most: int,
-    known: Known | None = None,
+    known: GroupKeys | None = None,
     extreme: Extreme | None = None,
 ) -> exp.Select:
     """Numbers of rows up to `most`, each with how many people have so many, or more at the last.
@@ -91,14 +95,14 @@ def people_by_rows_query(  # noqa: PLR0913 - each is a separate choice of the pl
     """
     (limit,) = check_limits([most])
     flat = _flat(question, owned, fixed, target, known, followed=True)
-    held = exp.func("LEAST", exp.Count(this=exp.Star()), whole(limit))
-    people = grouped(chosen(_rows(flat, extreme), [named(held, "held")]), ["owner_1"])
-    number = named(exp.Count(this=exp.Star()), "people")
-    return ordered(grouped(chosen(people, [column("held"), number]), ["held"]), ["held"])
+    held = exp.func("LEAST", exp.Count(this=exp.Star()), integer_literal(limit))
+    people = group_by(select_from(_rows(flat, extreme), [aliased(held, "held")]), ["owner_1"])
+    number = aliased(exp.Count(this=exp.Star()), "people")
+    return order_by(group_by(select_from(people, [column("held"), number]), ["held"]), ["held"])
 
 
 def people_by_key_query(
-    question: Question, owned: Owned | None, *, groups: int, target: Target
+    question: Question, owned: OwnedRelation | None, *, groups: int, target: Target
 ) -> exp.Select:
     """Each combination of keys, none of them NULL, with the number of its people.
 
@@ -114,70 +118,70 @@ def people_by_key_query(
     """
     asked = Question(question.source, (Aggregate("rows", "n"),), question.keys)
     if owned is None:
-        flat = Flat(question=asked, target=target, fixed=NO_SUMS)
+        flat = FlatQuery(question=asked, target=target, fixed=NO_SUMS)
         people: exp.Expr = exp.Count(this=exp.Star())
     else:
-        flat = of_one_person(asked, owned, target, NO_SUMS, None)
+        flat = flatten_single_owner(asked, owned, target, NO_SUMS, None)
         people = exp.Count(this=exp.Distinct(expressions=[column("owner_1")]))
-    rows = chosen(flat.rows(), [exp.Star()])
+    rows = select_from(flat.rows(), [exp.Star()])
     for key in flat.keys:
         rows.where(_is_filled(key), copy=False)
     if owned is not None:
-        rows = first_groups(rows, flat, groups)
-    made = grouped(chosen(rows, [*map(column, flat.keys), named(people, "people")]), flat.keys)
-    return ordered(chosen(made, [*map(column, flat.keys), column("people")]), flat.keys)
+        rows = keep_first_groups(rows, flat, groups)
+    made = group_by(select_from(rows, [*map(column, flat.keys), aliased(people, "people")]), flat.keys)
+    return order_by(select_from(made, [*map(column, flat.keys), column("people")]), flat.keys)
 
 
 def _flat(  # noqa: PLR0913 - as above
     question: Question,
-    owned: Owned | None,
+    owned: OwnedRelation | None,
     fixed: FixedPoint,
     target: Target,
-    known: Known | None,
+    known: GroupKeys | None,
     *,
     followed: bool,
-) -> Flat:
+) -> FlatQuery:
     (asked,) = question.aggregates
     summed = Question(question.source, (Aggregate("sum", "n", asked.argument),), question.keys)
     if followed:
         assert owned is not None, "only rows with owners can be reduced by owner"
-        return of_one_person(summed, owned, target, {"n": fixed}, known)
-    return Flat(question=summed, target=target, owned=owned, fixed={"n": fixed}, known=known)
+        return flatten_single_owner(summed, owned, target, {"n": fixed}, known)
+    return FlatQuery(question=summed, target=target, owned=owned, fixed={"n": fixed}, known=known)
 
 
-def _rows(flat: Flat, extreme: Extreme | None) -> exp.Select:
+def _rows(flat: FlatQuery, extreme: Extreme | None) -> exp.Select:
     """Each row with a value, or the one of each owner and group."""
-    rows = chosen(flat.rows(of_known=True), [exp.Star()]).where(_is_filled("value_1"), copy=False)
+    rows = select_from(flat.rows(of_known=True), [exp.Star()]).where(_is_filled("value_1"), copy=False)
     if extreme is None:
         return rows
     pick = exp.Min if extreme == "minimum" else exp.Max
     by = [*flat.keys, "owner_1"]
-    value = named(pick(this=column("value_1")), "value_1")
-    return grouped(chosen(rows, [*map(column, by), value]), by)
+    value = aliased(pick(this=column("value_1")), "value_1")
+    return group_by(select_from(rows, [*map(column, by), value]), by)
 
 
-def _spread(rows: exp.Select, flat: Flat, most: int) -> exp.Select:
+def _sample_rows(rows: exp.Select, flat: FlatQuery, most: int) -> exp.Select:
     """At most so many rows of each owner, spread evenly over their own."""
     words = [*flat.keys, "value_1"]
     owner = column("owner_1")
     held = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[owner.copy()])
     # Rows that agree in keys and value are the same here, so it matters not which is first.
     place = row_number([owner.copy()], [column(word) for word in words])
-    placed = chosen(
-        rows, [*map(column, [*words, "owner_1"]), named(held, "held"), named(place, "place")]
+    placed = select_from(
+        rows, [*map(column, [*words, "owner_1"]), aliased(held, "held"), aliased(place, "place")]
     )
     # A cap of at most 2^20 times 2^42 rows of one owner stays within 64 bits: Spark has 32 for a
     # place, and would go round, to numbers below 0 whose rows would all be kept.
     wide = flat.target.cast(column("place"), "whole")
-    moved = exp.Add(this=exp.Mul(this=wide, expression=whole(most)), expression=_start(flat.target))
+    moved = exp.Add(this=exp.Mul(this=wide, expression=integer_literal(most)), expression=_start(flat.target))
     rest = exp.Mod(this=exp.Paren(this=moved), expression=column("held"))
     # A case is lazy: no hash is needed of people who keep all their rows.
     kept = (
         exp.Case()
         .when(at_most(column("held"), most), exp.true())
-        .else_(exp.LT(this=exp.Paren(this=rest), expression=whole(most)))
+        .else_(exp.LT(this=exp.Paren(this=rest), expression=integer_literal(most)))
     )
-    return chosen(placed, [exp.Star()]).where(kept, copy=False)
+    return select_from(placed, [exp.Star()]).where(kept, copy=False)
 
 
 def _start(target: Target) -> exp.Expr:
@@ -192,7 +196,7 @@ def _start(target: Target) -> exp.Expr:
         ],
     )
     # The zero in front makes it a number even of a hash that has letters only.
-    first = exp.Substring(this=digits, start=whole(1), length=whole(DIGITS))
+    first = exp.Substring(this=digits, start=integer_literal(1), length=integer_literal(DIGITS))
     return target.cast(exp.DPipe(this=exp.Literal.string("0"), expression=first), "whole")
 
 

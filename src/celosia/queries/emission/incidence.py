@@ -16,22 +16,22 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Aggregate, Column, Question
+from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.aggregates import NO_SUMS
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import Flat, aggregated, zero_if_null
-from celosia.queries.emission.relations import tree_of
+from celosia.queries.emission.flat_query import FlatQuery, aggregate_rows, zero_if_null
 from celosia.queries.emission.target import (
     Target,
-    chosen,
+    aliased,
     column,
-    grouped,
-    name,
-    named,
-    ordered,
-    whole,
+    group_by,
+    identifier,
+    integer_literal,
+    order_by,
+    select_from,
 )
-from celosia.queries.emission.truncation import check_named
-from celosia.queries.ownership import Owned
+from celosia.queries.emission.truncation import check_identified
+from celosia.queries.ownership import OwnedRelation
 
 SHARES = "celosia_shares"
 """A name of our own, as all names of WITH are: one of a table would be taken for that table."""
@@ -39,7 +39,7 @@ SHARES = "celosia_shares"
 
 def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     *,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
@@ -68,7 +68,7 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
         InputError: CEL-Q135 more than one aggregate.
         QueryRefused: CEL-Q125 rows without a name.
     """
-    check_named(owned)
+    check_identified(owned)
     if len(question.aggregates) != 1:
         raise InputError(
             "CEL-Q135",
@@ -78,20 +78,20 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
         )
     shares, flat = _shares(question, owned, target, fixed, once)
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
-    shares = chosen(shares, [exp.Star()]).where(with_weight, copy=False)
+    shares = select_from(shares, [exp.Star()]).where(with_weight, copy=False)
     people = [f"person_{place}" for place, _ in enumerate(flat.owners, start=1)]
-    columns: list[exp.Expr] = [named(column(key, SHARES), key) for key in flat.keys]
+    columns: list[exp.Expr] = [aliased(column(key, SHARES), key) for key in flat.keys]
     for owner, person in zip(flat.owners, people, strict=True):
         told = column("number", person) if numbered else column(owner, SHARES)
-        columns.append(named(told, person))
+        columns.append(aliased(told, person))
     shown = once is not None or question.aggregates[0].kind == "distinct"
     if shown:
         by_value = exp.Ordered(this=column("shown", SHARES), nulls_first=False)
         place = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[by_value]))
-        columns.append(named(exp.Sub(this=place, expression=whole(1)), "result"))
-    columns.append(named(column("value_1", SHARES), "weight"))
-    made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=name(SHARES))))
-    made = made.with_(name(SHARES), as_=shares, copy=False)
+        columns.append(aliased(exp.Sub(this=place, expression=integer_literal(1)), "result"))
+    columns.append(aliased(column("value_1", SHARES), "weight"))
+    made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=identifier(SHARES))))
+    made = made.with_(identifier(SHARES), as_=shares, copy=False)
     if not numbered:
         for owner in flat.owners:  # as the join with their numbers would leave them out
             missing = exp.Is(this=column(owner, SHARES), expression=exp.Null())
@@ -101,46 +101,46 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
         table: f"celosia_numbers_{place}" for place, table in enumerate(dict.fromkeys(owned.tables))
     }
     for owner, person, table in zip(flat.owners, people, owned.tables, strict=True):
-        known = exp.Table(this=name(numbers[table]), alias=exp.TableAlias(this=name(person)))
+        known = exp.Table(this=identifier(numbers[table]), alias=exp.TableAlias(this=identifier(person)))
         same = exp.EQ(this=column(owner, SHARES), expression=column("owner", person))
         made.append("joins", exp.Join(this=known, on=same))
-    ordered(made, [*flat.keys, *people, *(["result"] if shown else [])])
+    order_by(made, [*flat.keys, *people, *(["result"] if shown else [])])
     for table, word in numbers.items():
         mine = [
             owner for owner, space in zip(flat.owners, owned.tables, strict=True) if space == table
         ]
-        made = made.with_(name(word), as_=_numbered(mine), copy=False)
+        made = made.with_(identifier(word), as_=_numbered(mine), copy=False)
     return made
 
 
 def _shares(
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
     once: Column | None,
-) -> tuple[exp.Select, Flat]:
+) -> tuple[exp.Select, FlatQuery]:
     """What each set of people owns; of each thing that counts once, where there are such."""
     aggregate = question.aggregates[0]
-    flat = Flat(question=question, target=target, owned=owned, fixed=fixed)
+    flat = FlatQuery(question=question, target=target, owned=owned, fixed=fixed)
     by = [*flat.keys, *flat.owners]
     if once is None and aggregate.kind != "distinct":
-        return aggregated(flat, flat.rows(), by), flat
+        return aggregate_rows(flat, flat.rows(), by), flat
     value, shown = column("value_1"), column("value_1")
     rows = flat.rows()
     if once is not None:
         shown = column("value_2")
-        both = (aggregate, Aggregate("distinct", "once", tree_of(once)))
+        both = (aggregate, Aggregate("distinct", "once", column_expression(once)))
         rows = replace(flat, question=replace(question, aggregates=both)).rows()
     if aggregate.kind in ("rows", "distinct"):
-        weight: exp.Expr = whole(1)
+        weight: exp.Expr = integer_literal(1)
     elif aggregate.kind == "count":
         missing = exp.Is(this=value, expression=exp.Null())
-        weight = exp.Max(this=exp.Case().when(missing, whole(0)).else_(whole(1)))
+        weight = exp.Max(this=exp.Case().when(missing, integer_literal(0)).else_(integer_literal(1)))
     else:
         weight = zero_if_null(exp.Max(this=value))
     words: list[exp.Expr] = [column(word) for word in by]
-    parts = chosen(rows, [*words, named(shown, "shown"), named(weight, "value_1")])
+    parts = select_from(rows, [*words, aliased(shown, "shown"), aliased(weight, "value_1")])
     parts.where(exp.Not(this=exp.Is(this=shown.copy(), expression=exp.Null())), copy=False)
     parts.set("group", exp.Group(expressions=[*(each.copy() for each in words), shown.copy()]))
     return parts, flat
@@ -151,15 +151,15 @@ def _numbered(owners: list[str]) -> exp.Select:
     stacked: exp.Query | None = None
     for owner in owners:
         part = exp.Select(
-            expressions=[named(column(owner), "owner")],
-            from_=exp.From(this=exp.Table(this=name(SHARES))),
+            expressions=[aliased(column(owner), "owner")],
+            from_=exp.From(this=exp.Table(this=identifier(SHARES))),
         )
         stacked = (
             part if stacked is None else exp.Union(this=stacked, expression=part, distinct=False)
         )
     assert stacked is not None
-    once = grouped(chosen(stacked, [column("owner")]), ["owner"])
+    once = group_by(select_from(stacked, [column("owner")]), ["owner"])
     by_owner = exp.Order(expressions=[exp.Ordered(this=column("owner"), nulls_first=False)])
     place = exp.Window(this=exp.RowNumber(), order=by_owner)
-    number = exp.Sub(this=place, expression=whole(1))
-    return chosen(once, [column("owner"), named(number, "number")])
+    number = exp.Sub(this=place, expression=integer_literal(1))
+    return select_from(once, [column("owner"), aliased(number, "number")])

@@ -15,10 +15,10 @@ from sqlglot import exp
 from celosia.queries.emission.target import Target
 from celosia.queries.policy.values import ColumnType
 
-MOMENTS: tuple[ColumnType, ColumnType] = ("date", "timestamp")
-OF_ONE_TYPE = (exp.Case, exp.Coalesce, exp.Greatest, exp.Least)
+DATE_TYPES: tuple[ColumnType, ColumnType] = ("date", "timestamp")
+SINGLE_TYPED = (exp.Case, exp.Coalesce, exp.Greatest, exp.Least)
 """What gives one of its values, so that all of them are cast to one type."""
-COMPARED = (
+COMPARISONS = (
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
     *(exp.In, exp.Between, exp.Nullif),
 )
@@ -31,15 +31,15 @@ def as_timestamp(tree: exp.Expr) -> exp.TryCast:
     return exp.TryCast(this=tree.copy(), to=exp.DataType.build("timestamp"))
 
 
-def beside(tree: exp.Expr, kind: Callable[[exp.Expr], ColumnType | None]) -> exp.Expr:
+def cast_dates(tree: exp.Expr, kind: Callable[[exp.Expr], ColumnType | None]) -> exp.Expr:
     """The same with a cast written out where the engine would cast a date in silence.
 
     Args:
-        tree: one of `OF_ONE_TYPE` or `COMPARED`.
+        tree: one of `SINGLE_TYPED` or `COMPARISONS`.
         kind: tells the kind of an operand.
     """
     kinds = {kind(each) for each in _operands(tree)}
-    if not kinds.issuperset(MOMENTS):
+    if not kinds.issuperset(DATE_TYPES):
         return tree
     made = tree.copy()
     for each in _operands(made):
@@ -58,7 +58,7 @@ def _operands(tree: exp.Expr) -> list[exp.Expr]:
     return [each for each in found if isinstance(each, exp.Expr)]
 
 
-def between(value: exp.Expr, first: exp.Expr, last: exp.Expr, result: exp.Expr) -> exp.Case:
+def null_outside(value: exp.Expr, first: exp.Expr, last: exp.Expr, result: exp.Expr) -> exp.Case:
     """A result, or NULL where a value is not between two others."""
     inside = exp.Between(this=value.copy(), low=first, high=last)
     return exp.Case(ifs=[exp.If(this=inside, true=result)])
@@ -70,14 +70,14 @@ def as_key(tree: exp.Expr, kind: ColumnType | None, *, target: Target) -> exp.Ex
     A timestamp of Spark with a time zone would be fetched in the zone of this machine, so it goes
     without; one of DuckDB may be finer than the bounds, which it is then compared with as they are.
     """
-    if kind not in MOMENTS:
+    if kind not in DATE_TYPES:
         return tree
     if kind == "date":  # compared as a date: a far one cannot be cast
         day = exp.DataType.build("date")
         first, last = (
             exp.Cast(this=exp.Literal.string(text[:10]), to=day.copy()) for text in (FIRST, LAST)
         )
-        return between(tree, first, last, tree.copy())
+        return null_outside(tree, first, last, tree.copy())
     word = "TIMESTAMP_NTZ" if target.dialect == "spark" else "TIMESTAMP"
     moment = exp.DataType.build(word, dialect=target.dialect)
     first, last = (
@@ -85,4 +85,4 @@ def as_key(tree: exp.Expr, kind: ColumnType | None, *, target: Target) -> exp.Ex
     )
     found = exp.Cast(this=tree.copy(), to=moment) if target.dialect == "spark" else tree.copy()
     coarse = as_timestamp(tree) if target.dialect == "duckdb" else tree
-    return between(coarse, first, last, found)
+    return null_outside(coarse, first, last, found)

@@ -21,24 +21,24 @@ from celosia.core.numbers import whole as as_whole
 from celosia.queries.algebra import Question
 from celosia.queries.emission.aggregates import NO_SUMS
 from celosia.queries.emission.fixed_point import FARTHEST, FixedPoint
-from celosia.queries.emission.flat_query import Flat, Known, aggregated, zero_if_null
+from celosia.queries.emission.flat_query import FlatQuery, GroupKeys, aggregate_rows, zero_if_null
 from celosia.queries.emission.target import (
     Target,
+    aliased,
     at_most,
-    chosen,
     column,
-    grouped,
-    named,
-    ordered,
+    group_by,
+    integer_literal,
+    order_by,
     row_number,
-    whole,
+    select_from,
 )
-from celosia.queries.ownership import Owned
+from celosia.queries.ownership import OwnedRelation
 
 
 def per_owner_query(
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     *,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
@@ -50,24 +50,24 @@ def per_owner_query(
     Raises:
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
-    flat = of_one_person(question, owned, target, fixed, None)
-    amounts = aggregated(flat, flat.rows(), [*flat.keys, "owner_1"])
+    flat = flatten_single_owner(question, owned, target, fixed, None)
+    amounts = aggregate_rows(flat, flat.rows(), [*flat.keys, "owner_1"])
     by_owner = exp.Order(expressions=[exp.Ordered(this=column("owner_1"), nulls_first=False)])
     number = exp.Window(this=exp.DenseRank(), order=by_owner)
     columns: list[exp.Expr] = [column(key) for key in flat.keys]
-    columns.append(named(number, "person"))
+    columns.append(aliased(number, "person"))
     columns += [column(word) for word, _ in flat.aggregates]
-    return ordered(chosen(amounts, columns), ["person", *flat.keys])
+    return order_by(select_from(amounts, columns), ["person", *flat.keys])
 
 
 def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the planner
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     *,
     thresholds: Sequence[int],
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    known: Known | None = None,
+    known: GroupKeys | None = None,
     groups: int | None = None,
 ) -> exp.Select:
     """The total of the one aggregate at every threshold, in one pass; by key where there are keys.
@@ -97,55 +97,55 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
             why="Each aggregate is clipped, and paid for, on its own.",
             fix="Ask for one after the other.",
         )
-    flat = of_one_person(question, owned, target, fixed, known)
+    flat = flatten_single_owner(question, owned, target, fixed, known)
     aggregate = question.aggregates[0]
     rows = flat.rows(of_known=groups is not None)
     if groups is not None and flat.keys:
-        rows = first_groups(rows, flat, groups)
+        rows = keep_first_groups(rows, flat, groups)
     words = [f"total_{number}" for number, _ in enumerate(limits, start=1)]
     if aggregate.kind == "distinct" and not owned.is_told_by(aggregate.argument):
-        parts = _first_places(rows, flat)
+        parts = _lowest_places(rows, flat)
         totals = [
-            exp.Sum(this=exp.Case().when(at_most(column("place"), limit), whole(1)).else_(whole(0)))
+            exp.Sum(this=exp.Case().when(at_most(column("place"), limit), integer_literal(1)).else_(integer_literal(0)))
             for limit in limits
         ]
     else:
-        parts = aggregated(flat, rows, [*flat.keys, "owner_1"])
+        parts = aggregate_rows(flat, rows, [*flat.keys, "owner_1"])
         signed = aggregate.kind == "sum" and fixed[aggregate.name].low < 0
         totals = [_clipped_sum(limit, signed=signed, target=target) for limit in limits]
     columns: list[exp.Expr] = [column(key) for key in flat.keys]
-    columns += [named(zero_if_null(total), word) for word, total in zip(words, totals, strict=True)]
-    return flat.shown(grouped(chosen(parts, columns), flat.keys), words)
+    columns += [aliased(zero_if_null(total), word) for word, total in zip(words, totals, strict=True)]
+    return flat.shown(group_by(select_from(parts, columns), flat.keys), words)
 
 
 def _clipped_sum(limit: int, *, signed: bool, target: Target) -> exp.Sum:
-    clipped = exp.func("LEAST", column("value_1"), whole(limit))
+    clipped = exp.func("LEAST", column("value_1"), integer_literal(limit))
     if signed:
-        clipped = exp.func("GREATEST", clipped, whole(-limit))
+        clipped = exp.func("GREATEST", clipped, integer_literal(-limit))
     # Back to 64 bits, where it fits: engines add those up in 128 bits, and fast.
     return exp.Sum(this=target.cast(clipped, "whole"))
 
 
-def _first_places(rows: exp.Select, flat: Flat) -> exp.Select:
+def _lowest_places(rows: exp.Select, flat: FlatQuery) -> exp.Select:
     """For each value, the lowest place that it has among the values of a person."""
     keys = flat.keys
     words = [*keys, "owner_1", "value_1"]
-    different = grouped(chosen(rows, [column(word) for word in words]), words)
+    different = group_by(select_from(rows, [column(word) for word in words]), words)
     different.where(exp.Not(this=exp.Is(this=column("value_1"), expression=exp.Null())), copy=False)
     order = [
         flat.target.scramble([column("value_1"), column("owner_1")]),
         column("value_1"),
     ]
     place = row_number([column(word) for word in [*keys, "owner_1"]], order)
-    placed = chosen(
-        different, [*(column(word) for word in [*keys, "value_1"]), named(place, "place")]
+    placed = select_from(
+        different, [*(column(word) for word in [*keys, "value_1"]), aliased(place, "place")]
     )
-    lowest = named(exp.Min(this=column("place")), "place")
+    lowest = aliased(exp.Min(this=column("place")), "place")
     by = [*keys, "value_1"]
-    return grouped(chosen(placed, [*(column(word) for word in by), lowest]), by)
+    return group_by(select_from(placed, [*(column(word) for word in by), lowest]), by)
 
 
-def first_groups(rows: exp.Select, flat: Flat, groups: int) -> exp.Select:
+def keep_first_groups(rows: exp.Select, flat: FlatQuery, groups: int) -> exp.Select:
     """The rows of the first groups of each person."""
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
     order = [flat.target.scramble([*keys, column("owner_1")]), *keys]
@@ -154,24 +154,24 @@ def first_groups(rows: exp.Select, flat: Flat, groups: int) -> exp.Select:
         partition_by=[column("owner_1")],
         order=exp.Order(expressions=[exp.Ordered(this=each, nulls_first=False) for each in order]),
     )
-    placed = chosen(rows, [exp.Star(), named(place, "group_place")])
-    made = chosen(placed, [exp.Star()])
+    placed = select_from(rows, [exp.Star(), aliased(place, "group_place")])
+    made = select_from(placed, [exp.Star()])
     return made.where(at_most(column("group_place"), groups), copy=False)
 
 
-def of_one_person(
+def flatten_single_owner(
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
-    known: Known | None,
-) -> Flat:
+    known: GroupKeys | None,
+) -> FlatQuery:
     """The rows of a question, each of which belongs to one person.
 
     Raises:
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
-    check_named(owned)
+    check_identified(owned)
     if owned.classes != 1:
         raise QueryRefused(
             "CEL-Q124",
@@ -179,10 +179,10 @@ def of_one_person(
             why="What a row adds cannot be put down to one of them alone.",
             fix="Take the linear program over `incidence_query`, or ask without the self-join.",
         )
-    return Flat(question=question, target=target, owned=owned, fixed=fixed, known=known)
+    return FlatQuery(question=question, target=target, owned=owned, fixed=fixed, known=known)
 
 
-def check_named(owned: Owned) -> None:
+def check_identified(owned: OwnedRelation) -> None:
     """Refuse rows that nothing tells apart.
 
     Raises:

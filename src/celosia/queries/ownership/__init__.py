@@ -21,9 +21,9 @@ change:
 
 from __future__ import annotations
 
-from celosia.queries.ownership.owned_relation import Owned
+from celosia.queries.ownership.owned_relation import OwnedRelation
 from celosia.queries.ownership.ownerless import ownerless_notes
 from celosia.queries.ownership.owners import attach_owners
-from celosia.queries.ownership.paths import ways
+from celosia.queries.ownership.paths import key_paths
 
-__all__ = ["Owned", "attach_owners", "ownerless_notes", "ways"]
+__all__ = ["OwnedRelation", "attach_owners", "ownerless_notes", "key_paths"]

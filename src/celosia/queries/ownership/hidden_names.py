@@ -17,7 +17,7 @@ PARENT = "celosia_parent"
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenNames:
     """The names of one question's hidden columns and relations."""
 
     owner: str
@@ -26,7 +26,7 @@ class Hidden:
     """Aliases of tables that are joined to find an owner."""
 
     @classmethod
-    def beside(cls, relation: Relation) -> Hidden:
+    def beside(cls, relation: Relation) -> HiddenNames:
         """Names for a relation that has its own."""
         columns = [
             each.name
@@ -34,25 +34,25 @@ class Hidden:
             if isinstance(part, Derived)
             for each in part.columns
         ]
-        parent = unused(PARENT, aliases_in(relation))
-        return cls(unused(OWNER, columns), (f"{parent}_{number}" for number in count(1)))
+        parent = unused_name(PARENT, all_aliases(relation))
+        return cls(unused_name(OWNER, columns), (f"{parent}_{number}" for number in count(1)))
 
     def owners(self, size: int) -> tuple[str, ...]:
         """The names of so many columns of owners."""
         return tuple(f"{self.owner}_{number}" for number in range(1, size + 1))
 
 
-def aliases_in(relation: Relation) -> list[str]:
+def all_aliases(relation: Relation) -> list[str]:
     """All aliases of a relation, also those that cannot be spoken of outside."""
     return [part.alias for part in walk(relation) if isinstance(part, Scan | Derived | Stack)]
 
 
-def unused(word: str, taken: Iterable[str]) -> str:
+def unused_name(word: str, taken: Iterable[str]) -> str:
     """A word that is no name, and with a number behind it makes none.
 
     It stays short, however many are taken: PostgreSQL cuts names at 63 bytes.
 
-    >>> unused("owner", ["price"]), unused("owner", ["Owner_1", "owner2"])
+    >>> unused_name("owner", ["price"]), unused_name("owner", ["Owner_1", "owner2"])
     ('owner', 'owner3')
     """
     names = {each.lower() for each in taken}

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from celosia.queries.algebra import Column, Relation
-from celosia.queries.ownership.equalities import lower, plain
+from celosia.queries.bounds.lineage import as_column
+from celosia.queries.ownership.equalities import lower_case
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class OwnedRelation:
     """A relation whose rows show whom they belong to."""
 
     relation: Relation
@@ -33,15 +34,15 @@ class Owned:
 
     def is_told_by(self, expression: exp.Expression | None) -> bool:
         """Whether one value of an expression never goes with two different owners."""
-        column = plain(expression)
-        known = {lower(each) for tellers in self.tellers[:1] for each in tellers}
-        return self.classes == 1 and column is not None and lower(column) in known
+        column = as_column(expression)
+        known = {lower_case(each) for tellers in self.tellers[:1] for each in tellers}
+        return self.classes == 1 and column is not None and lower_case(column) in known
 
     def is_named_by(self, expression: exp.Expression | None) -> bool:
         """Whether an expression is the key of the only owner: one value is one person."""
-        column = plain(expression)
-        known = {lower(each) for names in self.names[:1] for each in names}
-        return self.classes == 1 and column is not None and lower(column) in known
+        column = as_column(expression)
+        known = {lower_case(each) for names in self.names[:1] for each in names}
+        return self.classes == 1 and column is not None and lower_case(column) in known
 
     def as_dict(self) -> dict[str, object]:
         """The same facts as plain values."""

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from celosia.queries.ownership.paths import Steps, ways
+from celosia.queries.ownership.paths import PathSteps, key_paths
 from celosia.queries.policy.values import Policy, TablePolicy
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class OwnerPath:
     """A way from the rows of a table to the key of a person, column by column."""
 
     table: str
@@ -43,12 +43,12 @@ class Path:
         return len(self.targets) == len(self.links)
 
 
-def paths(table: TablePolicy, policy: Policy) -> tuple[Path, ...]:
+def owner_paths(table: TablePolicy, policy: Policy) -> tuple[OwnerPath, ...]:
     """All ways from a private table to the person that its rows belong to."""
-    return tuple(_path(table, first, steps, policy) for first, steps in ways(table, policy=policy))
+    return tuple(_owner_path(table, first, steps, policy) for first, steps in key_paths(table, policy=policy))
 
 
-def _path(table: TablePolicy, first: str, steps: Steps, policy: Policy) -> Path:
+def _owner_path(table: TablePolicy, first: str, steps: PathSteps, policy: Policy) -> OwnerPath:
     links, targets = [(table.name, first)], []
     for parent, key, following in steps:
         targets.append((parent, key))
@@ -56,7 +56,7 @@ def _path(table: TablePolicy, first: str, steps: Steps, policy: Policy) -> Path:
     unit = policy.unit
     if unit.table is not None and unit.key is not None and not _is_unit(links[-1][0], policy):
         targets.append((unit.table, unit.key))
-    return Path(table.name, tuple(links), tuple(targets))
+    return OwnerPath(table.name, tuple(links), tuple(targets))
 
 
 def ownerless_notes(names: Iterable[str], policy: Policy) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ def ownerless_notes(names: Iterable[str], policy: Policy) -> tuple[str, ...]:
 
 def _notes(table: TablePolicy, policy: Policy) -> Iterator[str]:
     unit = policy.unit
-    for path in paths(table, policy):
+    for path in owner_paths(table, policy):
         if unit.is_row:
             yield f"rows of {table.name} whose {path.column} is NULL are not counted"
         elif not _is_unit(table.name, policy):
@@ -89,7 +89,7 @@ def _notes(table: TablePolicy, policy: Policy) -> Iterator[str]:
             yield f"a {holder}.{column} that is missing in {unit.table} counts as one {unit.name}"
 
 
-def _gaps(path: Path) -> Iterator[str]:
+def _gaps(path: OwnerPath) -> Iterator[str]:
     """Where the way may end before a key is reached."""
     for place, (holder, column) in enumerate(path.links):
         told = f"{holder}.{column} is NULL"

@@ -20,21 +20,15 @@ from celosia.queries.algebra import (
     Stack,
     scans,
 )
-from celosia.queries.ownership.equalities import (
-    Equalities,
-    equal_columns,
-    exact,
-    lower,
-    plain,
-    tree,
-)
-from celosia.queries.ownership.hidden_names import Hidden
-from celosia.queries.ownership.owned_relation import Owned
-from celosia.queries.ownership.paths import Steps, check_caps, no_way, ways
+from celosia.queries.bounds.lineage import as_column, column_expression
+from celosia.queries.ownership.equalities import Equalities, equal_columns, exact_pairs, lower_case
+from celosia.queries.ownership.hidden_names import HiddenNames
+from celosia.queries.ownership.owned_relation import OwnedRelation
+from celosia.queries.ownership.paths import PathSteps, check_caps, key_paths, no_path
 from celosia.queries.policy.values import Policy, TablePolicy
 
 
-def attach_owners(relation: Relation, *, policy: Policy) -> Owned:
+def attach_owners(relation: Relation, *, policy: Policy) -> OwnedRelation:
     """Give each row of a relation its owners, and say how many there can be.
 
     Raises:
@@ -42,16 +36,16 @@ def attach_owners(relation: Relation, *, policy: Policy) -> Owned:
             is not an owner of the row, CEL-Q122 UNION ALL of rows with and without owners,
             CEL-Q123 a cap on a column that does not tell the owner.
     """
-    scope = _Scope(policy, Hidden.beside(relation))
+    scope = _Scope(policy, HiddenNames.beside(relation))
     return scope.close(scope.gather(relation))
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class _Owner:
     """An owner: whom `steps` lead to from the value of a column."""
 
     column: Column
-    steps: Steps
+    steps: PathSteps
     table: str
 
 
@@ -60,8 +54,8 @@ class _Anchor:
     """A column in sight that holds the first key of some steps, and the owner they lead to."""
 
     column: Column
-    steps: Steps
-    term: _Term
+    steps: PathSteps
+    term: _Owner
 
 
 @dataclass(slots=True)
@@ -69,12 +63,12 @@ class _Scope:
     """What is known inside one SELECT, of the relations that can be spoken of there."""
 
     policy: Policy
-    hidden: Hidden
+    hidden: HiddenNames
     equal: Equalities = field(default_factory=Equalities)
     """What the question says of its rows; such columns are not NULL."""
     same: Equalities = field(default_factory=Equalities)
     """What follows from it, see `settle`."""
-    terms: list[_Term] = field(default_factory=list)
+    terms: list[_Owner] = field(default_factory=list)
     anchors: list[_Anchor] = field(default_factory=list)
     matches: list[_Scope] = field(default_factory=list)
     sure: set[Column] = field(default_factory=set)
@@ -89,19 +83,19 @@ class _Scope:
                 return relation
             case Filter(source=source, condition=condition):
                 inner = self.gather(source)
-                self.equal.add(exact(equal_columns(condition), source, policy=self.policy))
+                self.equal.add(exact_pairs(equal_columns(condition), source, policy=self.policy))
                 return Filter(inner, condition)
             case Join(left=left, right=right, keys=keys, condition=condition):
                 sides = self.gather(left), self.gather(right)
                 pairs = [*keys, *equal_columns(condition)]
-                self.equal.add(exact(pairs, left, right, policy=self.policy))
+                self.equal.add(exact_pairs(pairs, left, right, policy=self.policy))
                 return Join(*sides, keys, condition)
             case Match(right=right, keys=keys, condition=condition):
                 inner = self.gather(relation.left)
                 partners = _Scope(self.policy, self.hidden)
                 there = partners.gather(right)
                 pairs = [*keys, *equal_columns(condition)]
-                partners.equal.add(exact(pairs, relation.left, right, policy=self.policy))
+                partners.equal.add(exact_pairs(pairs, relation.left, right, policy=self.policy))
                 self.matches.append(partners)
                 if self.policy.unit.is_row:  # no row tells who its partners are
                     private = [each for each in scans(right) if self._is_private(each)]
@@ -114,7 +108,7 @@ class _Scope:
             case Stack():
                 return self._stack(relation)
 
-    def close(self, relation: Relation) -> Owned:
+    def close(self, relation: Relation) -> OwnedRelation:
         """The relation with hidden joins to parents where needed, and one column an owner."""
         self.settle()
         if not self.policy.unit.is_row:
@@ -132,10 +126,10 @@ class _Scope:
                 )
                 column = Column(hidden, following)
             # Columns that must equal another one are never NULL where they come out.
-            if lower(column) not in self.sure and len(self.equal.members(column)) == 1:
+            if lower_case(column) not in self.sure and len(self.equal.members(column)) == 1:
                 relation = Filter(relation, _is_present(column))
             owners.append(column)
-        return Owned(
+        return OwnedRelation(
             relation,
             tuple(owners),
             tuple(term.table for term in terms),
@@ -147,9 +141,9 @@ class _Scope:
             self.nameless,
         )
 
-    def different(self) -> list[_Term]:
+    def different(self) -> list[_Owner]:
         """The owners that may be different people, each once."""
-        found: dict[tuple[Column, Steps, str], _Term] = {}
+        found: dict[tuple[Column, PathSteps, str], _Owner] = {}
         for term in self.terms:
             found.setdefault(self.state(term), self.normal(term))
         return list(found.values())
@@ -170,7 +164,7 @@ class _Scope:
                     self.same.add([(short.column, long.column)])
                     grows = True
 
-    def normal(self, term: _Term) -> _Term:
+    def normal(self, term: _Owner) -> _Owner:
         """The owner after all steps that tables in sight spare us."""
         steps, column = term.steps, term.column
         while steps:
@@ -187,12 +181,12 @@ class _Scope:
             column, steps = spared.column, spared.steps
         return replace(term, column=column, steps=steps)
 
-    def state(self, term: _Term) -> tuple[Column, Steps, str]:
+    def state(self, term: _Owner) -> tuple[Column, PathSteps, str]:
         """What two terms share if and only if they are known to be the same person."""
         normal = self.normal(term)
         return self.same.leader(normal.column), normal.steps, normal.table
 
-    def _tellers(self, owner: _Term) -> frozenset[Column]:
+    def _tellers(self, owner: _Owner) -> frozenset[Column]:
         states = [(each.column, self.state(each)) for each in self.terms]
         states += [(each.column, self.state(each.term)) for each in self.anchors]
         mine = self.state(owner)
@@ -211,15 +205,15 @@ class _Scope:
         table = self._table(scan)
         if table.public:
             return
-        found = ways(table, policy=self.policy)
+        found = key_paths(table, policy=self.policy)
         space = table.name if self.policy.unit.is_row else str(self.policy.unit.table)
         if not found:
             if not self.policy.unit.is_row:
-                raise no_way(table.name, self.policy)
+                raise no_path(table.name, self.policy)
             self.nameless += 1
         check_caps(table, policy=self.policy)
         for first, steps in found:
-            term = _Term(Column(scan.alias, first), steps, space)
+            term = _Owner(Column(scan.alias, first), steps, space)
             self.terms.append(term)
             self.anchors.extend(
                 _Anchor(
@@ -231,21 +225,21 @@ class _Scope:
                 if each.unique
             )
 
-    def _part(self, derived: Derived) -> _Part:
+    def _part(self, derived: Derived) -> _SubQuery:
         inner = _Scope(self.policy, self.hidden)
         owned = inner.close(inner.gather(derived.source))
-        return _Part(derived, inner, owned)
+        return _SubQuery(derived, inner, owned)
 
-    def _show(self, alias: str, facts: _Facts) -> None:
+    def _show(self, alias: str, facts: _SubQueryFacts) -> None:
         """Take over what a sub-query has found out, in its own column names."""
         self.nameless += facts.nameless
         self.equal.add((Column(alias, one), Column(alias, other)) for one, other in facts.equal)
         shown = [
-            _Term(Column(alias, word), (), table)
+            _Owner(Column(alias, word), (), table)
             for word, table in zip(self.hidden.owners(len(facts.tables)), facts.tables, strict=True)
         ]
         self.terms.extend(shown)
-        self.sure.update(lower(term.column) for term in shown)
+        self.sure.update(lower_case(term.column) for term in shown)
         for name, steps, number in sorted(facts.anchors):
             self.anchors.append(_Anchor(Column(alias, name), steps, shown[number]))
 
@@ -269,7 +263,7 @@ class _Scope:
         facts = [each.padded(width).facts() for each in parts]
         self._show(
             stack.alias,
-            _Facts(
+            _SubQueryFacts(
                 facts[0].tables,
                 frozenset.intersection(*(each.equal for each in facts)),
                 frozenset.intersection(*(each.anchors for each in facts)),
@@ -306,24 +300,24 @@ class _Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _SubQueryFacts:
     """What a sub-query tells of its columns, by name."""
 
     tables: tuple[str, ...]
     equal: frozenset[tuple[str, str]]
-    anchors: frozenset[tuple[str, Steps, int]]
+    anchors: frozenset[tuple[str, PathSteps, int]]
     nameless: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SubQuery:
     """A sub-query, closed."""
 
     source: Derived
     inner: _Scope
-    owned: Owned
+    owned: OwnedRelation
 
-    def padded(self, width: int) -> _Part:
+    def padded(self, width: int) -> _SubQuery:
         """With an owner repeated until there are as many as other parts have."""
         owned = self.owned
         missing = width - len(owned.owners)
@@ -341,15 +335,15 @@ class _Part:
         """The sub-query with its owners as hidden columns."""
         columns = self.owned.owners
         words = self.inner.hidden.owners(len(columns))
-        owners = (Named(word, tree(each)) for word, each in zip(words, columns, strict=True))
+        owners = (Named(word, column_expression(each)) for word, each in zip(words, columns, strict=True))
         return Derived(self.owned.relation, self.source.alias, (*self.source.columns, *owners))
 
-    def facts(self) -> _Facts:
+    def facts(self) -> _SubQueryFacts:
         """What the sub-query tells of its columns."""
         shown = [
             (each.name, column)
             for each in self.derived.columns
-            if (column := plain(each.expression)) is not None
+            if (column := as_column(each.expression)) is not None
         ]
         equal = self.inner.same
         terms = self.inner.terms
@@ -361,7 +355,7 @@ class _Part:
             for anchor in known
             if anchor.steps and equal.are_equal(anchor.column, column)
         }
-        return _Facts(
+        return _SubQueryFacts(
             self.owned.tables,
             frozenset(
                 (one, other)
@@ -375,4 +369,4 @@ class _Part:
 
 
 def _is_present(column: Column) -> exp.Expression:
-    return exp.Not(this=exp.Is(this=tree(column), expression=exp.Null()))
+    return exp.Not(this=exp.Is(this=column_expression(column), expression=exp.Null()))

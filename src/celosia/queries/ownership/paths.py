@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from celosia.core.errors import QueryRefused
 from celosia.queries.policy.values import Policy, TablePolicy
 
-Steps = tuple[tuple[str, str, str], ...]
+PathSteps = tuple[tuple[str, str, str], ...]
 """The way to a person: a table, its unique column that we have the value of, the next column."""
 
 
-def ways(table: TablePolicy, *, policy: Policy) -> tuple[tuple[str, Steps], ...]:
+def key_paths(table: TablePolicy, *, policy: Policy) -> tuple[tuple[str, PathSteps], ...]:
     """All ways from a row of a table to the key of its person: the first column, then the steps.
 
     With a row as unit it is the way from the row to itself, by its first unique column.
     """
     if policy.unit.is_row:
         return tuple((each.name, ()) for each in table.columns if each.unique)[:1]
-    return tuple(_ways(table, policy, frozenset()))
+    return tuple(_key_paths(table, policy, frozenset()))
 
 
-def _ways(table: TablePolicy, policy: Policy, seen: frozenset[str]) -> Iterator[tuple[str, Steps]]:
+def _key_paths(table: TablePolicy, policy: Policy, seen: frozenset[str]) -> Iterator[tuple[str, PathSteps]]:
     unit = policy.unit
     assert unit.table is not None
     assert unit.key is not None
@@ -33,7 +33,7 @@ def _ways(table: TablePolicy, policy: Policy, seen: frozenset[str]) -> Iterator[
         parent = policy.table(target)
         if parent is None or parent.public or parent.name.lower() in seen | {table.name.lower()}:
             continue
-        for following, steps in _ways(parent, policy, seen | {table.name.lower()}):
+        for following, steps in _key_paths(parent, policy, seen | {table.name.lower()}):
             declared = parent.column(key)
             spelled = declared.name if declared else key
             if following.lower() == key.lower():
@@ -50,7 +50,7 @@ def check_caps(table: TablePolicy, *, policy: Policy) -> None:
     """
     if policy.unit.is_row:
         return
-    firsts = {first.lower() for first, _ in ways(table, policy=policy)}
+    firsts = {first.lower() for first, _ in key_paths(table, policy=policy)}
     for column in table.columns:
         if column.most is None or column.unique or {column.name.lower()} == firsts:
             continue
@@ -64,7 +64,7 @@ def check_caps(table: TablePolicy, *, policy: Policy) -> None:
         )
 
 
-def no_way(table: str, policy: Policy) -> QueryRefused:
+def no_path(table: str, policy: Policy) -> QueryRefused:
     """The refusal of a private table that nothing ties to people."""
     unit = policy.unit
     return QueryRefused(

@@ -17,14 +17,14 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Aggregate, AggregateKind, Question
 from celosia.queries.emission import FixedPoint, Target
-from celosia.queries.ownership.hidden_names import unused
-from celosia.queries.planning.ranges import Range, fixed_for, is_whole, range_of
+from celosia.queries.ownership.hidden_names import unused_name
+from celosia.queries.planning.ranges import Range, choose_fixed_point, infer_range, is_whole
 from celosia.queries.planning.refusals import no_bounds
 from celosia.queries.sql import total as made_total
 
 TotalKind = Literal["rows", "count", "distinct", "sum"]
 RANKS = frozenset({"minimum", "maximum", "quantile"})
-WORDS: dict[AggregateKind, str] = {
+FUNCTION_NAMES: dict[AggregateKind, str] = {
     "rows": "COUNT",
     "count": "COUNT",
     "distinct": "COUNT DISTINCT",
@@ -70,7 +70,7 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class Derivation:
     """How an aggregate follows from totals; from a rank where it has none."""
 
     aggregate: Aggregate
@@ -84,21 +84,21 @@ class Recipe:
 
 
 @dataclass(slots=True)
-class Needs:
+class RequiredTotals:
     """What an answer needs."""
 
     totals: list[Total]
-    recipes: list[Recipe]
+    recipes: list[Derivation]
     word: str = "total"
     """What totals are called, with a number behind it: as no aggregate of the question is."""
 
     @property
-    def ranks(self) -> list[Recipe]:
+    def ranks(self) -> list[Derivation]:
         """The aggregates that are chosen by rank."""
         return [each for each in self.recipes if each.aggregate.kind in RANKS]
 
 
-def needs_of(question: Question, target: Target, *, centred: bool = True) -> Needs:
+def find_required_totals(question: Question, target: Target, *, centred: bool = True) -> RequiredTotals:
     """The totals of a question, and how its aggregates follow from them.
 
     Args:
@@ -110,45 +110,45 @@ def needs_of(question: Question, target: Target, *, centred: bool = True) -> Nee
     Raises:
         QueryRefused: CEL-Q144 values without declared bounds.
     """
-    needs = Needs([], [], unused("total", (each.name for each in question.aggregates)))
+    needs = RequiredTotals([], [], unused_name("total", (each.name for each in question.aggregates)))
     for aggregate in question.aggregates:
-        needs.recipes.append(_recipe(aggregate, question, target, needs, centred=centred))
+        needs.recipes.append(_derivation(aggregate, question, target, needs, centred=centred))
     return needs
 
 
-def _recipe(
-    aggregate: Aggregate, question: Question, target: Target, needs: Needs, *, centred: bool
-) -> Recipe:
-    label, argument = label_of(aggregate), aggregate.argument
+def _derivation(
+    aggregate: Aggregate, question: Question, target: Target, needs: RequiredTotals, *, centred: bool
+) -> Derivation:
+    label, argument = format_aggregate(aggregate), aggregate.argument
     if aggregate.kind in ("rows", "count", "distinct"):
-        found = _add(needs, Total(name="", kind=aggregate.kind, label=label, argument=argument))
-        return Recipe(aggregate=aggregate, label=label, totals=(found,))
-    bounds = range_of(argument, question.source, target)
+        found = _add_total(needs, Total(name="", kind=aggregate.kind, label=label, argument=argument))
+        return Derivation(aggregate=aggregate, label=label, totals=(found,))
+    bounds = infer_range(argument, question.source, target)
     if bounds is None or argument is None:
         raise no_bounds(label)
     declared = target.declared(argument, question.source)
     grid = None if declared is None else declared.grid
     whole = is_whole(argument, question.source, target)
-    fixed = fixed_for(bounds, grid=grid, is_whole=whole)
-    made = Recipe(aggregate=aggregate, label=label, totals=(), bounds=bounds)
+    fixed = choose_fixed_point(bounds, grid=grid, is_whole=whole)
+    made = Derivation(aggregate=aggregate, label=label, totals=(), bounds=bounds)
     if aggregate.kind in RANKS:
         return made
-    words = _text(argument)
+    words = _sql_text(argument)
     named = aggregate.label or f"SUM({words})"
     plain = Total(name="", kind="sum", label=named, argument=argument, fixed=fixed)
     if aggregate.kind == "sum":
-        return replace(made, totals=(_add(needs, plain),))
-    summed = {_text(each.argument) for each in question.aggregates if each.kind == "sum"}
+        return replace(made, totals=(_add_total(needs, plain),))
+    summed = {_sql_text(each.argument) for each in question.aggregates if each.kind == "sum"}
     centre = Fraction(0)
     if centred and (aggregate.kind != "mean" or words not in summed):
-        plain, centre = _centred(plain, bounds, target)
+        plain, centre = _centre_total(plain, bounds, target)
     count = Total(name="", kind="count", label=f"COUNT({words})", argument=argument)
-    parts = [plain] if aggregate.kind == "mean" else [plain, _squares(plain, target)]
-    names = tuple(_add(needs, each) for each in [*parts, count])
+    parts = [plain] if aggregate.kind == "mean" else [plain, _squares_total(plain, target)]
+    names = tuple(_add_total(needs, each) for each in [*parts, count])
     return replace(made, totals=names, centre=centre)
 
 
-def _centred(total: Total, bounds: Range, target: Target) -> tuple[Total, Fraction]:
+def _centre_total(total: Total, bounds: Range, target: Target) -> tuple[Total, Fraction]:
     """The sum of distances from the middle of the range: half the noise, or less, for a mean."""
     assert total.fixed is not None
     assert total.argument is not None
@@ -156,14 +156,14 @@ def _centred(total: Total, bounds: Range, target: Target) -> tuple[Total, Fracti
     step = total.fixed.step
     # As it is written into the query, also where the steps are no decimals.
     centre = Fraction(repr(float(round((lower + upper) / 2 / step) * step)))
-    moved = exp.Sub(this=_real(total.argument, target), expression=_written(centre))
+    moved = exp.Sub(this=_as_real(total.argument, target), expression=_decimal_literal(centre))
     fixed = FixedPoint(lower=lower - centre, upper=upper - centre, step=step)
     label = f"{total.label} from the middle of its range"
     tree = made_total(exp.Paren(this=moved))
     return replace(total, label=label, argument=tree, fixed=fixed), centre
 
 
-def _real(tree: exp.Expression, target: Target) -> exp.Expr:
+def _as_real(tree: exp.Expression, target: Target) -> exp.Expr:
     """A number to compute with, as the double that it is rounded from in any case.
 
     DuckDB has no type for the square of a decimal number of many places, nor room in it for a
@@ -174,43 +174,43 @@ def _real(tree: exp.Expression, target: Target) -> exp.Expr:
     return inner if target.dialect == "postgres" else target.cast(inner, "real")
 
 
-def _squares(centred: Total, target: Target) -> Total:
+def _squares_total(centred: Total, target: Target) -> Total:
     assert centred.fixed is not None
     assert centred.argument is not None
     most = max(abs(centred.fixed.lower), abs(centred.fixed.upper)) ** 2
-    value = _real(centred.argument, target)
+    value = _as_real(centred.argument, target)
     tree = made_total(exp.Mul(this=value, expression=value.copy()))
-    fixed = fixed_for((Fraction(0), most), grid=None, is_whole=False)
+    fixed = choose_fixed_point((Fraction(0), most), grid=None, is_whole=False)
     return replace(centred, label=f"squares of {centred.label}", argument=tree, fixed=fixed)
 
 
-def _add(needs: Needs, wanted: Total) -> str:
+def _add_total(needs: RequiredTotals, wanted: Total) -> str:
     """The name of a total, an equal one's if there is one."""
     for each in needs.totals:
-        same = (each.kind, _text(each.argument), each.fixed)
-        if same == (wanted.kind, _text(wanted.argument), wanted.fixed):
+        same = (each.kind, _sql_text(each.argument), each.fixed)
+        if same == (wanted.kind, _sql_text(wanted.argument), wanted.fixed):
             return each.name
     name = f"{needs.word}_{len(needs.totals) + 1}"
     needs.totals.append(replace(wanted, name=name))
     return name
 
 
-def label_of(aggregate: Aggregate) -> str:
+def format_aggregate(aggregate: Aggregate) -> str:
     """An aggregate as one would write it."""
     if aggregate.label is not None:
         return aggregate.label
     if aggregate.argument is None:
         return "COUNT(*)"
     if aggregate.kind == "distinct":
-        return f"COUNT(DISTINCT {_text(aggregate.argument)})"
+        return f"COUNT(DISTINCT {_sql_text(aggregate.argument)})"
     share = "" if aggregate.share is None else f", {aggregate.share:g}"
-    word = WORDS[aggregate.kind]
+    word = FUNCTION_NAMES[aggregate.kind]
     if aggregate.kind in ("variance", "deviation"):
         word += "_SAMP" if aggregate.sample else "_POP"
-    return f"{word}({_text(aggregate.argument)}{share})"
+    return f"{word}({_sql_text(aggregate.argument)}{share})"
 
 
-def _text(tree: exp.Expression | None) -> str:
+def _sql_text(tree: exp.Expression | None) -> str:
     if tree is None:
         return ""
     copy = tree.copy()
@@ -219,7 +219,7 @@ def _text(tree: exp.Expression | None) -> str:
     return copy.sql(dialect="duckdb")
 
 
-def _written(number: Fraction) -> exp.Expr:
+def _decimal_literal(number: Fraction) -> exp.Expr:
     """A decimal number as SQL; steps are decimals wherever the policy writes them so."""
     sign = exp.Literal.number(_decimal(abs(number)))
     return exp.Paren(this=exp.Neg(this=sign)) if number < 0 else sign

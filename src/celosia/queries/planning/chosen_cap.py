@@ -15,31 +15,31 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Pure
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
-from celosia.queries.bounds.private_cap import People, PrivateCap
+from celosia.queries.bounds.private_cap import ContributionSummary, PrivateCap
 from celosia.queries.emission import (
-    cut_totals_query,
-    people_levels_query,
-    people_totals_query,
+    contribution_levels_query,
+    contribution_totals_query,
+    truncated_groups_query,
 )
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.amounts import caps
+from celosia.queries.planning.amounts import format_caps
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
-    Ask,
     Bounds,
-    Known,
-    Measured,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
     Rows,
-    Scene,
     Step,
-    fixed_of,
-    group_count,
-    within,
+    StepContext,
+    clamp_total,
+    count_groups,
+    fixed_points,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeopleStep(Step):
+class ChosenCapStep(Step):
     """Totals in which nobody counts for more than a cap chosen inside epsilon.
 
     Guarantee: that of `PrivateCap` for each total: epsilon times their number, delta 0, for one
@@ -47,7 +47,7 @@ class PeopleStep(Step):
     for one removal and one addition, each at half the epsilon.
     """
 
-    scene: Scene
+    scene: StepContext
     totals: tuple[Total, ...]
     most: tuple[int, ...]
     """For each total the most that one person may add, in steps."""
@@ -84,7 +84,7 @@ class PeopleStep(Step):
             Part(
                 name=total.label,
                 mechanism="discrete Laplace noise for a cap that is chosen privately",
-                bound=caps(most, total.step),
+                bound=format_caps(most, total.step),
                 epsilon=self.epsilon,
                 error=mechanism.typical_error(self.typical * total.reach) * float(total.step),
             )
@@ -101,10 +101,10 @@ class PeopleStep(Step):
             return tuple(Pure(self.epsilon) for _ in self.totals)
         return tuple(each.privacy_loss() for each in self.mechanisms(groups))
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
-        groups = group_count(known)
+    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
+        groups = count_groups(known)
         if not groups:  # no key was chosen
-            return tuple(Measured(()) for _ in self.totals)
+            return tuple(ReleasedValues(()) for _ in self.totals)
         return tuple(
             _released(mechanism.measure(people, rng=rng))
             for mechanism, people in zip(
@@ -112,14 +112,14 @@ class PeopleStep(Step):
             )
         )
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         by_group, apart = self._split(known)
         if by_group and known is not None:
             yield self._levels_query(by_group, known)
             yield from (self._cut_query(each, self._caps(each)[-1], known) for each in by_group)
         yield from (self._totals_query(totals, known) for totals in apart)
 
-    def _split(self, known: Known | None) -> tuple[list[Total], list[list[Total]]]:
+    def _split(self, known: GroupKeys | None) -> tuple[list[Total], list[list[Total]]]:
         """The totals that are asked for by group and cap, and those of other queries."""
         owned = self.scene.owned
         assert owned is not None
@@ -134,9 +134,9 @@ class PeopleStep(Step):
             return own, shared
         return [], [own, *shared] if own else shared
 
-    def _people(self, ask: Ask, known: Known | None) -> list[People]:
+    def _people(self, ask: Executor, known: GroupKeys | None) -> list[ContributionSummary]:
         """Exact numbers."""
-        found: dict[str, People] = {}
+        found: dict[str, ContributionSummary] = {}
         by_group, apart = self._split(known)
         if by_group and known is not None:
             found |= self._by_group(by_group, ask, known)
@@ -147,58 +147,58 @@ class PeopleStep(Step):
                 start += 2 * len(ladder)
         return [found[each.name] for each in self.totals]
 
-    def _by_group(self, totals: list[Total], ask: Ask, known: Known) -> dict[str, People]:
+    def _by_group(self, totals: list[Total], ask: Executor, known: GroupKeys) -> dict[str, ContributionSummary]:
         """People by level now, and totals of groups when a cap was chosen: under this cap only."""
         ((*numbers,),) = ask(self._levels_query(totals, known))
 
         def under(total: Total, cap: int) -> list[int]:
             rows = ask(self._cut_query(total, cap, known))
-            return [within(row[self.scene.width]) for row in rows]
+            return [clamp_total(row[self.scene.width]) for row in rows]
 
         found = {}
         for total, ladder in zip(totals, map(self._caps, totals), strict=True):
             levels, numbers = numbers[: len(ladder)], numbers[len(ladder) :]
-            found[total.name] = People([int(each) for each in levels], partial(under, total))
+            found[total.name] = ContributionSummary([int(each) for each in levels], partial(under, total))
         return found
 
-    def _totals_query(self, totals: list[Total], known: Known | None) -> exp.Expr:
+    def _totals_query(self, totals: list[Total], known: GroupKeys | None) -> exp.Expr:
         assert self.scene.owned is not None
-        return people_totals_query(
+        return contribution_totals_query(
             self.scene.asked(totals),
             self.scene.owned,
             caps=[self._caps(each) for each in totals],
             target=self.scene.target,
-            fixed=fixed_of(totals),
+            fixed=fixed_points(totals),
             known=known if self.scene.width else None,
         )
 
-    def _levels_query(self, totals: list[Total], known: Known) -> exp.Expr:
+    def _levels_query(self, totals: list[Total], known: GroupKeys) -> exp.Expr:
         assert self.scene.owned is not None
-        return people_levels_query(
+        return contribution_levels_query(
             self.scene.asked(totals),
             self.scene.owned,
             caps=[self._caps(each) for each in totals],
             target=self.scene.target,
             known=known,
-            fixed=fixed_of(totals),
+            fixed=fixed_points(totals),
         )
 
-    def _cut_query(self, total: Total, cap: int, known: Known) -> exp.Expr:
+    def _cut_query(self, total: Total, cap: int, known: GroupKeys) -> exp.Expr:
         assert self.scene.owned is not None
-        return cut_totals_query(
+        return truncated_groups_query(
             self.scene.asked([total]),
             self.scene.owned,
             cap=cap,
             target=self.scene.target,
             known=known,
-            fixed=fixed_of([total]),
+            fixed=fixed_points([total]),
         )
 
     def _caps(self, total: Total) -> tuple[int, ...]:
         return self.mechanisms(1)[self.totals.index(total)].caps
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         groups = len(measured.values)
         if not groups:
@@ -209,7 +209,7 @@ class PeopleStep(Step):
         lows, highs = np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()
         return tuple(zip(map(float, lows), map(float, highs), strict=True))
 
-    def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+    def noise(self, number: int, measured: ReleasedValues, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
         groups = len(measured.values)
         if not groups:
             return ()
@@ -220,14 +220,14 @@ class PeopleStep(Step):
         return (law.bound(confidence),) * groups
 
 
-def _read(rows: Rows, start: int, size: int) -> People:
+def _read(rows: Rows, start: int, size: int) -> ContributionSummary:
     levels = [sum(int(row[start + place]) for row in rows) for place in range(size)]
-    totals = [[within(row[start + size + place]) for row in rows] for place in range(size)]
-    return People(levels, totals if len(rows) > 1 else [each[0] for each in totals])
+    totals = [[clamp_total(row[start + size + place]) for row in rows] for place in range(size)]
+    return ContributionSummary(levels, totals if len(rows) > 1 else [each[0] for each in totals])
 
 
-def _released(measurement: Measurement[Any]) -> Measured:
+def _released(measurement: Measurement[Any]) -> ReleasedValues:
     values = np.atleast_1d(measurement.value).tolist()
     parts = dict(measurement.parts)
     kept = {"cap": parts["cap"], "people": list(parts["people"])}
-    return Measured(tuple(values), kept)
+    return ReleasedValues(tuple(values), kept)

@@ -8,16 +8,21 @@ from fractions import Fraction
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.queries.algebra import Question
 from celosia.queries.emission import Target
-from celosia.queries.emission.expression_types import kind_of
-from celosia.queries.ownership import Owned
-from celosia.queries.planning.aggregates import Needs, Recipe, Total
+from celosia.queries.emission.expression_types import infer_type
+from celosia.queries.ownership import OwnedRelation
+from celosia.queries.planning.aggregates import Derivation, RequiredTotals, Total
 from celosia.queries.planning.facts import PublicFacts
-from celosia.queries.planning.group_keys import MOST_GROUPS, Keys
-from celosia.queries.planning.partition_selection import KeyStep
-from celosia.queries.planning.rank_contribution import CAP_SHARE, MOST_ROWS, RankRows
-from celosia.queries.planning.ranks import RankStep, share_of
-from celosia.queries.planning.refusals import fractions_as_keys, no_keys, unbounded_rows, unfit
-from celosia.queries.planning.step import Scene, Step, group_count
+from celosia.queries.planning.group_keys import MOST_GROUPS, KeyDomains
+from celosia.queries.planning.partition_selection import PartitionSelection
+from celosia.queries.planning.rank_contribution import CAP_SHARE, MOST_ROWS, RankContribution
+from celosia.queries.planning.ranks import RankStep, quantile_share
+from celosia.queries.planning.refusals import (
+    fractions_as_keys,
+    no_keys,
+    unbounded_rows,
+    unsuitable_method,
+)
+from celosia.queries.planning.step import Step, StepContext, count_groups
 from celosia.queries.policy.values import Policy
 
 TYPICAL = 64
@@ -27,13 +32,13 @@ TYPICAL_GROUPS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class PlanContext:
     """A question under a policy, with what may be spent on it."""
 
     question: Question
     target: Target
-    needs: Needs
-    keys: Keys
+    needs: RequiredTotals
+    keys: KeyDomains
     epsilon: Fraction
     delta: Fraction
     method: str | None
@@ -74,7 +79,7 @@ class Situation:
         if self.finds_keys and not self.delta:
             raise no_keys(self.keys.unknown[0])
         for key in self.question.keys if self.finds_keys else ():
-            if kind_of(key.expression, self.question.source, target=self.target) == "number":
+            if infer_type(key.expression, self.question.source, target=self.target) == "number":
                 raise fractions_as_keys(key.name)
 
     def shift(self, total: Total, rows: int) -> int:
@@ -87,7 +92,7 @@ class Situation:
         both = self.changes and (bool(self.question.keys) or total.is_signed)
         return rows * total.reach * (2 if both else 1)
 
-    def rank_steps(self, scene: Scene, rows: int | None) -> list[Step]:
+    def rank_steps(self, scene: StepContext, rows: int | None) -> list[Step]:
         """The steps of MIN, MAX and quantiles.
 
         Args:
@@ -98,7 +103,7 @@ class Situation:
             QueryRefused: CEL-Q145 nothing bounds the rows that a row moves, CEL-Q143 nor those of
                 a person, for the method `capped`.
         """
-        groups = MOST_GROUPS if self.keys.known is None else group_count(self.keys.known)
+        groups = MOST_GROUPS if self.keys.known is None else count_groups(self.keys.known)
         return [
             RankStep(
                 scene=scene,
@@ -111,14 +116,14 @@ class Situation:
             for each in self.needs.ranks
         ]
 
-    def _rank_rows(self, recipe: Recipe, scene: Scene, rows: int | None, groups: int) -> RankRows:
+    def _rank_rows(self, recipe: Derivation, scene: StepContext, rows: int | None, groups: int) -> RankContribution:
         if rows is not None and rows <= 1:
-            return RankRows()
+            return RankContribution()
         if scene.owned is None:
             if rows is None:
                 raise unbounded_rows(recipe.label)
-            return RankRows(most=rows, is_paired=False)
-        is_reduced = share_of(recipe.aggregate) in (0, 1)
+            return RankContribution(most=rows, is_paired=False)
+        is_reduced = quantile_share(recipe.aggregate) in (0, 1)
         most, typical = rows, TYPICAL
         if is_reduced:  # a person is in at most as many groups as they have rows
             most = groups if rows is None else min(rows, groups)
@@ -126,7 +131,7 @@ class Situation:
         is_chosen = most is None or most > typical / (1 - CAP_SHARE)
         if self.method == "capped":
             if most is None:
-                raise unfit(
+                raise unsuitable_method(
                     "capped",
                     "No declared caps bound the rows of one person.",
                     "Let the owner declare `most` or `unique` of the columns that lead to them.",
@@ -138,14 +143,14 @@ class Situation:
             limit = min(self.policy.most_per_unit, MOST_ROWS)
             most = limit if most is None else min(most, limit)
         assert most is not None, "without a bound a cap is chosen"
-        return RankRows(most=most, is_chosen=is_chosen, is_reduced=is_reduced)
+        return RankContribution(most=most, is_chosen=is_chosen, is_reduced=is_reduced)
 
-    def key_steps(self, scene: Scene, per_unit: int, delta: Fraction) -> list[Step]:
+    def key_steps(self, scene: StepContext, per_unit: int, delta: Fraction) -> list[Step]:
         """The step that finds the groups, where they are not public."""
         if not self.finds_keys:
             return []
         return [
-            KeyStep(
+            PartitionSelection(
                 scene=scene,
                 per_unit=per_unit,
                 epsilon=self.share,
@@ -156,10 +161,10 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class MechanismChoice:
     """What the planner has decided."""
 
     method: str
     steps: list[Step]
-    recipes: list[Recipe]
-    owned: Owned | None = None
+    recipes: list[Derivation]
+    owned: OwnedRelation | None = None

@@ -9,68 +9,68 @@ from celosia.core.errors import QueryRefused
 from celosia.core.wording import plural
 from celosia.queries.algebra import Match
 from celosia.queries.bounds.caps import MOST
-from celosia.queries.bounds.stability import Analyst
-from celosia.queries.ownership import Owned, attach_owners
-from celosia.queries.planning.aggregates import Total, needs_of
-from celosia.queries.planning.chosen_cap import PeopleStep
-from celosia.queries.planning.context import TYPICAL, Choice, Situation
-from celosia.queries.planning.laplace import PlainStep
-from celosia.queries.planning.linear_programs import Side
-from celosia.queries.planning.r2t import RaceStep
-from celosia.queries.planning.refusals import several_owners, too_many_groups, unfit
+from celosia.queries.bounds.stability import StabilityAnalysis
+from celosia.queries.ownership import OwnedRelation, attach_owners
+from celosia.queries.planning.aggregates import Total, find_required_totals
+from celosia.queries.planning.chosen_cap import ChosenCapStep
+from celosia.queries.planning.context import TYPICAL, MechanismChoice, PlanContext
+from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.planning.linear_programs import ProgramTerm
+from celosia.queries.planning.r2t import R2TStep
+from celosia.queries.planning.refusals import several_owners, too_many_groups, unsuitable_method
 from celosia.queries.planning.semi_joins import (
-    foreign_partners,
-    sides_with_partners,
-    with_plain_names,
+    find_foreign_semi_joins,
+    restore_owner_names,
+    semi_join_terms,
 )
-from celosia.queries.planning.star_schema import star_choice
-from celosia.queries.planning.step import Scene, Step, group_count
+from celosia.queries.planning.star_schema import choose_for_entities
+from celosia.queries.planning.step import Step, StepContext, count_groups
 
 CHOSEN_SHARE = 0.7
 """What a chosen cap leaves of epsilon for the answer, see `PrivateCap.share`."""
-MOST_RACES = 256
+MOST_R2T_GROUPS = 256
 """Groups that each have a race of their own."""
 MOST_KEYS = 8
 """Groups that one person counts for, at most, where groups are found by their people."""
 
 
-def person_choice(situation: Situation) -> Choice:
+def choose_for_people(situation: PlanContext) -> MechanismChoice:
     """The method and its steps.
 
     Raises:
         QueryRefused: what cannot be promised.
     """
     if situation.method == "elastic" and situation.policy.graph is not None:
-        return star_choice(situation)
+        return choose_for_entities(situation)
     if situation.method in ("global", "elastic"):
-        raise unfit(situation.method, "It protects single rows, and the policy protects people.")
+        raise unsuitable_method(situation.method, "It protects single rows, and the policy protects people.")
     situation.check_keys()
-    foreign = foreign_partners(situation.question.source, policy=situation.policy)
+    foreign = find_foreign_semi_joins(situation.question.source, policy=situation.policy)
     if foreign:
-        return of_partners(situation, foreign)
+        return choose_for_semi_joins(situation, foreign)
     owned = attach_owners(situation.question.source, policy=situation.policy)
     if owned.classes > 1:
-        return of_several(situation, owned)
+        return choose_for_several_owners(situation, owned)
     rows = 1 if _counts_people(situation, owned) else rows_per_person(situation, owned)
-    scene = Scene(question=situation.question, target=situation.target, owned=owned)
-    method = situation.method or _choice(rows)
+    scene = StepContext(question=situation.question, target=situation.target, owned=owned)
+    method = situation.method or _choose_method(rows)
     # A person is in at most as many groups as they have rows.
     per_unit = 1 if rows is None else min(rows, MOST_KEYS)
     steps = situation.key_steps(scene, per_unit, situation.delta)
     if situation.needs.totals:
-        steps += _totals(method, situation, scene, rows)
+        steps += _total_steps(method, situation, scene, rows)
     elif situation.method is None:
         method = "rank"
     steps += situation.rank_steps(scene, rows)
-    return Choice(method=method, steps=steps, recipes=situation.needs.recipes, owned=owned)
+    return MechanismChoice(method=method, steps=steps, recipes=situation.needs.recipes, owned=owned)
 
 
-def rows_per_person(situation: Situation, owned: Owned) -> int | None:
+def rows_per_person(situation: PlanContext, owned: OwnedRelation) -> int | None:
     """The most rows of the result that one person owns, if declared caps tell it.
 
     Where rows belong to several people, a person has some as each of the owners.
     """
-    analyst = Analyst(situation.facts, situation.neighbours)
+    analyst = StabilityAnalysis(situation.facts, situation.neighbours)
     rows = 0
     for owner in owned.owners:
         try:
@@ -83,7 +83,7 @@ def rows_per_person(situation: Situation, owned: Owned) -> int | None:
     return rows
 
 
-def _counts_people(situation: Situation, owned: Owned | None) -> bool:
+def _counts_people(situation: PlanContext, owned: OwnedRelation | None) -> bool:
     """Whether only people are counted, each once: COUNT(DISTINCT key of the person)."""
     if owned is None or situation.question.keys or situation.needs.ranks:
         return False
@@ -91,22 +91,22 @@ def _counts_people(situation: Situation, owned: Owned | None) -> bool:
     return all(each.kind == "distinct" and owned.is_named_by(each.argument) for each in totals)
 
 
-def _choice(rows: int | None) -> str:
+def _choose_method(rows: int | None) -> str:
     """The method of the smaller error: noise for the declared cap, or for a typical one."""
     return "capped" if rows is not None and rows <= TYPICAL / CHOSEN_SHARE else "chosen-cap"
 
 
-def _totals(method: str, situation: Situation, scene: Scene, rows: int | None) -> list[Step]:
+def _total_steps(method: str, situation: PlanContext, scene: StepContext, rows: int | None) -> list[Step]:
     if method == "capped":
-        return [_capped(situation, scene, rows)]
+        return [_capped_step(situation, scene, rows)]
     if method == "chosen-cap":
-        return [_chosen(situation, scene, rows)]
-    return races(situation, scene, rows, to_top=method == "race")
+        return [_chosen_cap_step(situation, scene, rows)]
+    return r2t_steps(situation, scene, rows, to_top=method == "race")
 
 
-def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
+def _capped_step(situation: PlanContext, scene: StepContext, rows: int | None) -> Step:
     if rows is None:
-        raise unfit(
+        raise unsuitable_method(
             "capped",
             "No declared caps bound the rows of one person.",
             "Let the owner declare `most` or `unique` of the columns that lead to the person.",
@@ -117,7 +117,7 @@ def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
     if _counts_people(situation, scene.owned):
         bound = f"each {unit} counts once"
     totals = tuple(situation.needs.totals)
-    return PlainStep(
+    return LaplaceStep(
         scene=scene,
         totals=totals,
         shifts=tuple(situation.shift(each, max(1, rows)) for each in totals),
@@ -126,24 +126,24 @@ def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
     )
 
 
-def _chosen(situation: Situation, scene: Scene, rows: int | None) -> Step:
-    return PeopleStep(
+def _chosen_cap_step(situation: PlanContext, scene: StepContext, rows: int | None) -> Step:
+    return ChosenCapStep(
         scene=scene,
         totals=tuple(situation.needs.totals),
-        most=tuple(most_of(situation, each, rows) for each in situation.needs.totals),
+        most=tuple(largest_contribution(situation, each, rows) for each in situation.needs.totals),
         epsilon=situation.share,
         halved=situation.changes,
         typical=TYPICAL,
     )
 
 
-def races(
-    situation: Situation,
-    scene: Scene,
+def r2t_steps(
+    situation: PlanContext,
+    scene: StepContext,
     rows: int | None,
     *,
     to_top: bool,
-    sides: Callable[[Total], tuple[Side, ...]] | None = None,
+    sides: Callable[[Total], tuple[ProgramTerm, ...]] | None = None,
 ) -> list[Step]:
     """One race for each total, and for each group of a few; of programs, where there are sides.
 
@@ -151,24 +151,24 @@ def races(
         QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
     """
     name = "race" if to_top else "race-cap"
-    groups = group_count(situation.keys.known) if situation.question.keys else 1
+    groups = count_groups(situation.keys.known) if situation.question.keys else 1
     if situation.finds_keys:
-        raise unfit(name, "It needs groups whose keys are public.")
-    if groups > MOST_RACES:
-        raise too_many_groups(groups, MOST_RACES)
+        raise unsuitable_method(name, "It needs groups whose keys are public.")
+    if groups > MOST_R2T_GROUPS:
+        raise too_many_groups(groups, MOST_R2T_GROUPS)
     made: list[Step] = []
     for total in situation.needs.totals:
         if total.is_signed and sides is None:
-            raise unfit(
+            raise unsuitable_method(
                 name,
                 f"{total.label} may add values below 0, which the race does not bound.",
                 "Let the owner declare a lower bound of 0, or leave the method to the planner.",
             )
         made.append(
-            RaceStep(
+            R2TStep(
                 scene=scene,
                 total=total,
-                most=most_of(situation, total, rows),
+                most=largest_contribution(situation, total, rows),
                 epsilon=situation.share,
                 groups=groups,
                 # A person is in at most as many groups as they have rows.
@@ -182,50 +182,50 @@ def races(
     return made
 
 
-def most_of(situation: Situation, total: Total, rows: int | None) -> int:
+def largest_contribution(situation: PlanContext, total: Total, rows: int | None) -> int:
     """The most that one unit may add to a total, in steps."""
     limit = situation.policy.most_per_unit
     return min((limit if rows is None else max(1, min(limit, rows))) * total.reach, MOST)
 
 
-def of_several(situation: Situation, owned: Owned) -> Choice:
+def choose_for_several_owners(situation: PlanContext, owned: OwnedRelation) -> MechanismChoice:
     """Rows of several owners: a linear program shares them out.
 
     Raises:
         QueryRefused: CEL-Q149 what it does not answer, CEL-Q143 another method.
     """
     unit = situation.policy.unit.name
-    plain = _for_programs(
+    plain = _without_centres(
         situation, f"A row of the result can belong to {owned.classes} different {plural(unit)}."
     )
-    scene = Scene(question=plain.question, target=plain.target, owned=owned)
+    scene = StepContext(question=plain.question, target=plain.target, owned=owned)
     rows = None if plain.policy.unit.is_row else rows_per_person(plain, owned)
-    return _raced(plain, scene, rows, lambda total: (Side(scene=scene, total=total),))
+    return _choose_r2t(plain, scene, rows, lambda total: (ProgramTerm(scene=scene, total=total),))
 
 
-def of_partners(situation: Situation, foreign: tuple[Match, ...]) -> Choice:
+def choose_for_semi_joins(situation: PlanContext, foreign: tuple[Match, ...]) -> MechanismChoice:
     """Rows with, or without, partners of other owners: programs share out what they are joined to.
 
     Raises:
         QueryRefused: CEL-Q149, CEL-Q093 what they do not answer, CEL-Q143 another method.
     """
     unit = situation.policy.unit.name
-    plain = _for_programs(
+    plain = _without_centres(
         situation, f"A row depends on partners (IN, EXISTS) that belong to other {plural(unit)}."
     )
     question, target = plain.question, plain.target
     sides = {
-        total.name: sides_with_partners(question, total, foreign, target=target)
+        total.name: semi_join_terms(question, total, foreign, target=target)
         for total in plain.needs.totals
     }
     scene = next(iter(sides.values()))[-1].scene
-    made = _raced(plain, scene, None, lambda total: sides[total.name])
+    made = _choose_r2t(plain, scene, None, lambda total: sides[total.name])
     assert scene.owned is not None
-    shown = with_plain_names(scene.owned, question.source, foreign, policy=plain.policy)
+    shown = restore_owner_names(scene.owned, question.source, foreign, policy=plain.policy)
     return replace(made, owned=shown)
 
 
-def _for_programs(situation: Situation, why: str) -> Situation:
+def _without_centres(situation: PlanContext, why: str) -> PlanContext:
     """The situation in terms of totals that programs share out.
 
     Raises:
@@ -234,18 +234,18 @@ def _for_programs(situation: Situation, why: str) -> Situation:
     if situation.needs.ranks:
         raise several_owners(situation.needs.ranks[0].label, situation.policy.unit.name)
     if situation.method not in (None, "race", "race-cap"):
-        raise unfit(situation.method, why, "Take 'race-cap', or leave the method to the planner.")
+        raise unsuitable_method(situation.method, why, "Take 'race-cap', or leave the method to the planner.")
     # Values below 0 take a second program, so none are made by counting from the middle.
-    return replace(situation, needs=needs_of(situation.question, situation.target, centred=False))
+    return replace(situation, needs=find_required_totals(situation.question, situation.target, centred=False))
 
 
-def _raced(
-    situation: Situation,
-    scene: Scene,
+def _choose_r2t(
+    situation: PlanContext,
+    scene: StepContext,
     rows: int | None,
-    sides: Callable[[Total], tuple[Side, ...]],
-) -> Choice:
+    sides: Callable[[Total], tuple[ProgramTerm, ...]],
+) -> MechanismChoice:
     to_top = situation.method == "race"
-    steps = races(situation, scene, rows, to_top=to_top, sides=sides)
+    steps = r2t_steps(situation, scene, rows, to_top=to_top, sides=sides)
     method = "race" if to_top else "race-cap"
-    return Choice(method=method, steps=steps, recipes=situation.needs.recipes, owned=scene.owned)
+    return MechanismChoice(method=method, steps=steps, recipes=situation.needs.recipes, owned=scene.owned)

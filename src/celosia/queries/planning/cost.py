@@ -30,7 +30,7 @@ from celosia.queries.algebra import (
     scans,
 )
 from celosia.queries.bounds.growth import Growth, Leaf
-from celosia.queries.bounds.stability import Analyst
+from celosia.queries.bounds.stability import StabilityAnalysis
 from celosia.queries.planning.facts import PublicFacts
 
 MOST_PUBLIC = 1_000
@@ -46,7 +46,7 @@ USUAL_ROWS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Cost:
     """A bound on what the engine does for a question; it follows from public facts."""
 
     public: int = 1
@@ -59,19 +59,19 @@ class Work:
     """Whether `rows` follows from declared sizes."""
 
 
-def work_of(relation: Relation, facts: PublicFacts) -> Work:
+def estimate_cost(relation: Relation, facts: PublicFacts) -> Cost:
     """The work that the rows of a question make."""
     joined = _partners_joined(relation)
-    public = max(_repeats(joined, _WorkFacts(facts, private=1)), default=1)
-    per_row = min(_repeats(joined, _WorkFacts(facts, private=USUAL)), default=1)
+    public = max(_repeats(joined, _CostFacts(facts, private=1)), default=1)
+    per_row = min(_repeats(joined, _CostFacts(facts, private=USUAL)), default=1)
     sizes = [_rows(scan.table, facts) for scan in scans(joined) if not facts.is_public(scan.table)]
     declared = [size for size in sizes if size is not None]
     is_declared = len(declared) == len(sizes) and bool(sizes)
     largest = max(declared) if is_declared else max([USUAL_ROWS, *declared])
-    return Work(public=public, per_row=per_row, rows=largest * public, is_declared=is_declared)
+    return Cost(public=public, per_row=per_row, rows=largest * public, is_declared=is_declared)
 
 
-def check_work(work: Work) -> None:
+def check_cost(work: Cost) -> None:
     """Refuse a question that multiplies rows beyond the limits.
 
     Raises:
@@ -108,7 +108,7 @@ def _amplified(what: str, fix: str) -> QueryRefused:
 
 
 @dataclass(frozen=True, slots=True)
-class _WorkFacts:
+class _CostFacts:
     """Public facts, with an assumed cap for private columns of which nothing is declared."""
 
     facts: PublicFacts
@@ -137,25 +137,25 @@ class _WorkFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Worker(Analyst):
+class _CostAnalysis(StabilityAnalysis):
     """The analysis of stability, where a key that nothing bounds meets all rows of a relation."""
 
     def _together(self, columns: Sequence[Column], relation: Relation) -> Growth:
         try:
-            return Analyst._together(self, columns, relation)
+            return StabilityAnalysis._together(self, columns, relation)
         except QueryRefused:
             return Leaf(_size(relation, self.facts))  # type: ignore[arg-type]
 
 
-def _repeats(relation: Relation, facts: _WorkFacts) -> list[int]:
+def _repeats(relation: Relation, facts: _CostFacts) -> list[int]:
     """For each private table the most rows of a relation that hold one given row of the table."""
     try:
-        return [each.at(0) for each in _Worker(facts).moves(relation).values()]
+        return [each.at(0) for each in _CostAnalysis(facts).moves(relation).values()]
     except QueryRefused:  # tables that no equality connects
         return [_size(relation, facts)]
 
 
-def _size(relation: Relation, facts: _WorkFacts) -> int:
+def _size(relation: Relation, facts: _CostFacts) -> int:
     """A bound on the rows of a relation; of private tables as many as are assumed to agree."""
     match relation:
         case Scan(table=table):

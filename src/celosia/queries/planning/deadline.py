@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from celosia.queries.planning.chosen_cap import PeopleStep
-from celosia.queries.planning.cost import Work
-from celosia.queries.planning.laplace import PlainStep
-from celosia.queries.planning.r2t import RaceStep
+from celosia.queries.planning.chosen_cap import ChosenCapStep
+from celosia.queries.planning.cost import Cost
+from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.planning.r2t import R2TStep
 from celosia.queries.planning.step import Step
 
 CLASSES = (1.0, 4.0, 16.0, 64.0, 256.0)
@@ -33,8 +33,8 @@ _PROGRAM = 16
 """How many times longer it takes where a linear program shares rows out."""
 
 
-def deadline_of(
-    work: Work, steps: Iterable[Step], *, dialect: str, declared: Fraction | None = None
+def choose_deadline(
+    work: Cost, steps: Iterable[Step], *, dialect: str, declared: Fraction | None = None
 ) -> float:
     """The seconds to an answer: what the policy declares, else the time class of the question."""
     if declared is not None:
@@ -45,8 +45,8 @@ def deadline_of(
 
 
 def _passes(step: Step) -> int:
-    if isinstance(step, RaceStep) and step.sides:
+    if isinstance(step, R2TStep) and step.sides:
         return _PROGRAM
-    if isinstance(step, PlainStep):
+    if isinstance(step, LaplaceStep):
         return 1
-    return _PER_PERSON if isinstance(step, PeopleStep) else 2
+    return _PER_PERSON if isinstance(step, ChosenCapStep) else 2

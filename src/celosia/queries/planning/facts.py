@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from celosia.queries.bounds.facts import Declared
+from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.policy.values import Policy
 
 Frequency = Callable[[str, str | None], int]
@@ -23,8 +23,8 @@ class PublicFacts:
     count: Frequency | None = None
 
     @property
-    def _declared(self) -> Declared:
-        return Declared(self.policy)
+    def _declared(self) -> DeclaredFacts:
+        return DeclaredFacts(self.policy)
 
     def is_public(self, table: str) -> bool:
         """Whether the policy says so."""

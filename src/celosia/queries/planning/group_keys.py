@@ -8,9 +8,9 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.queries.algebra import Key, Question, Relation
-from celosia.queries.bounds.lineage import plain
+from celosia.queries.bounds.lineage import as_column
 from celosia.queries.emission import Target
-from celosia.queries.emission.expression_types import kind_of
+from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.planning.refusals import too_many_groups
 
 MOST_GROUPS = 2**16
@@ -26,7 +26,7 @@ _PARTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class KeyDomains:
     """The keys of a question: their public values, or None where any has none."""
 
     known: tuple[tuple[Any, ...], ...] | None
@@ -34,7 +34,7 @@ class Keys:
     """Names of keys without declared values."""
 
 
-def keys_of(question: Question, target: Target) -> Keys:
+def find_key_domains(question: Question, target: Target) -> KeyDomains:
     """The public values of each key of GROUP BY: declared, or known from the query itself.
 
     Raises:
@@ -43,7 +43,7 @@ def keys_of(question: Question, target: Target) -> Keys:
     lists, unknown, number = [], [], 1
     for key in question.keys:
         declared = target.declared(key.expression, question.source)
-        values = declared.keys if declared is not None else natural(key, question.source, target)
+        values = declared.keys if declared is not None else implied_values(key, question.source, target)
         if values is None:
             unknown.append(key.name)
         else:
@@ -51,10 +51,10 @@ def keys_of(question: Question, target: Target) -> Keys:
             number *= len(values)
     if number > MOST_GROUPS:
         raise too_many_groups(number, MOST_GROUPS)
-    return Keys(None if unknown else tuple(lists), tuple(unknown))
+    return KeyDomains(None if unknown else tuple(lists), tuple(unknown))
 
 
-def natural(key: Key, source: Relation, target: Target) -> tuple[Any, ...] | None:
+def implied_values(key: Key, source: Relation, target: Target) -> tuple[Any, ...] | None:
     """All values of a key that follow from the query itself: truth values, months, named cases.
 
     They are known without the data, so every group of them is shown.
@@ -68,7 +68,7 @@ def natural(key: Key, source: Relation, target: Target) -> tuple[Any, ...] | Non
         return tuple(range(first, last + 1)) or None
     if isinstance(tree, exp.Case):
         return _cases(tree)
-    if plain(tree) is None and kind_of(tree, source, target=target) == "boolean":
+    if as_column(tree) is None and infer_type(tree, source, target=target) == "boolean":
         return False, True
     return None
 
@@ -88,16 +88,16 @@ def _cases(tree: exp.Case) -> tuple[Any, ...] | None:
     return None
 
 
-def key_text(value: Any) -> str:
+def format_key(value: Any) -> str:
     """A key as one text: dates in ISO form, whatever the engine returns them as.
 
     >>> from datetime import date
-    >>> key_text(date(2026, 11, 16)), key_text(3), key_text("a")
+    >>> format_key(date(2026, 11, 16)), format_key(3), format_key("a")
     ('2026-11-16', '3', 'a')
     """
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def plain_key(value: Any) -> str | int | bool:
+def as_plain_key(value: Any) -> str | int | bool:
     """A key as a plain value for JSON, which can be written into a query again."""
-    return value if isinstance(value, bool | int | str) else key_text(value)
+    return value if isinstance(value, bool | int | str) else format_key(value)

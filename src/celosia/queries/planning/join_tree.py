@@ -14,17 +14,25 @@ from functools import reduce
 from sqlglot import exp
 
 from celosia.queries.algebra import Column, Filter, Relation, aliases
+from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import Target
-from celosia.queries.emission.relations import row_wise, select, tree_of
-from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
+from celosia.queries.emission.relations import select, write_expression
+from celosia.queries.emission.target import (
+    aliased,
+    column,
+    group_by,
+    identifier,
+    integer_literal,
+    select_from,
+)
 from celosia.queries.planning.join_blocks import (
     JoinBlock,
     Pairs,
     columns_in,
     conjunction,
-    joined,
-    mapped,
+    rebuild_joins,
     relations_in,
+    replace_columns,
 )
 
 WEIGHT = "weight"
@@ -33,30 +41,30 @@ Names = dict[Column, str]
 """Columns of a question, with their names in a query of ours."""
 
 
-def aggregated_query(
+def aggregation_query(
     part: list[Relation], block: JoinBlock, names: Names, target: Target
 ) -> exp.Select:
     """The rows of some members by the columns that are spoken of, with how many each stands for."""
-    together = joined(JoinBlock(part, block.pairs, [], []), {})
+    together = rebuild_joins(JoinBlock(part, block.pairs, [], []), {})
     crossing: list[exp.Expr] = [
-        row_wise(each, together, target=target)
+        write_expression(each, together, target=target)
         for each in block.conditions
         if len(_members(each, part)) > 1
     ]
-    nodes = [_node(each, block, names, crossing, target) for each in part]
+    nodes = [_make_node(each, block, names, crossing, target) for each in part]
     pairs = list(block.pairs)
     while len(nodes) > 1:
-        ear = _ear(nodes, pairs, crossing)
+        ear = _find_ear(nodes, pairs, crossing)
         if ear is None:
-            return _final(_merged(nodes, pairs, crossing, names), names, target)
+            return _final_query(_merge_nodes(nodes, pairs, crossing, names), names, target)
         leaf, parent = ear
         between = [each for each in pairs if _links(each, leaf, parent)]
         pairs = [each for each in pairs if each not in between]
         nodes = [each for each in nodes if each not in (leaf, parent)]
         needed = set(names) | {each for pair in pairs for each in pair}
         needed |= {each for tree in crossing for each in columns_in(tree)}
-        nodes.append(_merged([parent, leaf], between, [], needed))
-    return _final(nodes[0], names, target)
+        nodes.append(_merge_nodes([parent, leaf], between, [], needed))
+    return _final_query(nodes[0], names, target)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +82,7 @@ class _Node:
         return each in self.names
 
 
-def _node(
+def _make_node(
     member: Relation, block: JoinBlock, names: Names, crossing: list[exp.Expr], target: Target
 ) -> _Node:
     mine = aliases(member)
@@ -86,15 +94,15 @@ def _node(
     words = {each: f"part_{place}" for place, each in enumerate(sorted(needed, key=str), start=1)}
     inner = select(
         rows,
-        [named(tree_of(each), word) for each, word in words.items()] or [named(whole(1), "one")],
+        [aliased(column_expression(each), word) for each, word in words.items()] or [aliased(integer_literal(1), "one")],
         target=target,
     )
-    counted = named(target.cast(exp.Count(this=exp.Star()), "wide"), WEIGHT)
-    query = grouped(chosen(inner, [*map(column, words.values()), counted]), list(words.values()))
+    counted = aliased(target.cast(exp.Count(this=exp.Star()), "wide"), WEIGHT)
+    query = group_by(select_from(inner, [*map(column, words.values()), counted]), list(words.values()))
     return _Node(query, words, min(mine))
 
 
-def _ear(nodes: list[_Node], pairs: Pairs, crossing: list[exp.Expr]) -> tuple[_Node, _Node] | None:
+def _find_ear(nodes: list[_Node], pairs: Pairs, crossing: list[exp.Expr]) -> tuple[_Node, _Node] | None:
     """A node that shares columns with one other only, and that other; None if there is none."""
     for node in nodes:
         if any(node.holds(each) for tree in crossing for each in columns_in(tree)):
@@ -114,7 +122,7 @@ def _links(pair: tuple[Column, Column], one: _Node, other: _Node) -> bool:
     return (one.holds(first) and other.holds(second)) or (one.holds(second) and other.holds(first))
 
 
-def _merged(
+def _merge_nodes(
     nodes: list[_Node],
     pairs: Pairs,
     crossing: list[exp.Expr],
@@ -124,11 +132,11 @@ def _merged(
     home = {each: node for node in nodes for each in node.names}
     kept = [each for each in home if each in set(needed)]
     words = {each: f"part_{place}" for place, each in enumerate(sorted(kept, key=str), start=1)}
-    columns: list[exp.Expr] = [named(home[each].column(each), word) for each, word in words.items()]
+    columns: list[exp.Expr] = [aliased(home[each].column(each), word) for each, word in words.items()]
     weights: list[exp.Expr] = [column(WEIGHT, each.alias) for each in nodes]
     weight = reduce(lambda one, other: exp.Mul(this=one, expression=other), weights)
     rows = exp.Select(
-        expressions=[*columns, named(weight, WEIGHT)],
+        expressions=[*columns, aliased(weight, WEIGHT)],
         from_=exp.From(this=_source(nodes[0])),
         joins=[exp.Join(this=_source(each)) for each in nodes[1:]],
     )
@@ -137,50 +145,50 @@ def _merged(
         for one, other in pairs
     ]
     tests += [
-        mapped(each, {mine: home[mine].column(mine) for mine in columns_in(each)})
+        replace_columns(each, {mine: home[mine].column(mine) for mine in columns_in(each)})
         for each in crossing
     ]
     if tests:
         rows.set("where", exp.Where(this=exp.and_(*tests, copy=False)))
-    summed = named(exp.Sum(this=column(WEIGHT)), WEIGHT)
-    query = grouped(chosen(rows, [*map(column, words.values()), summed]), list(words.values()))
+    summed = aliased(exp.Sum(this=column(WEIGHT)), WEIGHT)
+    query = group_by(select_from(rows, [*map(column, words.values()), summed]), list(words.values()))
     return _Node(query, words, nodes[0].alias)
 
 
-def _final(node: _Node, names: Names, target: Target) -> exp.Select:
+def _final_query(node: _Node, names: Names, target: Target) -> exp.Select:
     """By the visible columns only, under their names."""
     words = [node.names[each] for each in names]
-    summed = named(target.cast(exp.Sum(this=column(WEIGHT)), "whole"), WEIGHT)
+    summed = aliased(target.cast(exp.Sum(this=column(WEIGHT)), "whole"), WEIGHT)
     columns: list[exp.Expr] = [
-        named(column(word), shown) for word, shown in zip(words, names.values(), strict=True)
+        aliased(column(word), shown) for word, shown in zip(words, names.values(), strict=True)
     ]
-    return grouped(chosen(node.query, [*columns, summed]), words)
+    return group_by(select_from(node.query, [*columns, summed]), words)
 
 
 def _source(node: _Node) -> exp.Subquery:
-    return exp.Subquery(this=node.query, alias=exp.TableAlias(this=name(node.alias)))
+    return exp.Subquery(this=node.query, alias=exp.TableAlias(this=identifier(node.alias)))
 
 
 def facts_query(query: exp.Select, words: list[str]) -> exp.Select:
     """The number of rows, the largest weight, and how often a value of each column repeats."""
-    most = exp.func("COALESCE", exp.Max(this=column(WEIGHT)), whole(0))
-    table = exp.From(this=exp.Table(this=name("celosia_public")))
+    most = exp.func("COALESCE", exp.Max(this=column(WEIGHT)), integer_literal(0))
+    table = exp.From(this=exp.Table(this=identifier("celosia_public")))
     numbers: list[exp.Expr] = [
-        named(exp.Count(this=exp.Star()), "size"),
-        named(most, "most"),
+        aliased(exp.Count(this=exp.Star()), "size"),
+        aliased(most, "most"),
     ]
     for place, word in enumerate(words, start=1):
         filled = exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))
         rows = exp.Select(
-            expressions=[column(word), named(exp.Count(this=exp.Star()), "n")],
+            expressions=[column(word), aliased(exp.Count(this=exp.Star()), "n")],
             from_=table.copy(),
             where=exp.Where(this=filled),
         )
-        often = exp.func("COALESCE", exp.Max(this=column("n")), whole(0))
-        inner = chosen(grouped(rows, [word]), [named(often, "n")])
-        numbers.append(named(exp.Subquery(this=inner), f"often_{place}"))
+        often = exp.func("COALESCE", exp.Max(this=column("n")), integer_literal(0))
+        inner = select_from(group_by(rows, [word]), [aliased(often, "n")])
+        numbers.append(aliased(exp.Subquery(this=inner), f"often_{place}"))
     made = exp.Select(expressions=numbers, from_=table)
-    return made.with_(name("celosia_public"), as_=query.copy(), copy=False)
+    return made.with_(identifier("celosia_public"), as_=query.copy(), copy=False)
 
 
 def _members(tree: exp.Expr, part: list[Relation]) -> list[Relation]:

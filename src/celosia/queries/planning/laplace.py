@@ -18,20 +18,20 @@ from celosia.queries.emission import count_query, grouped_query
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
-    Ask,
     Bounds,
-    Known,
-    Measured,
-    Scene,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
     Step,
-    fixed_of,
-    group_count,
-    within,
+    StepContext,
+    clamp_total,
+    count_groups,
+    fixed_points,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlainStep(Step):
+class LaplaceStep(Step):
     """Totals of all rows, each with discrete Laplace noise for its own bound.
 
     Guarantee: epsilon times the number of totals, delta 0: each moves by at most its shift, over
@@ -39,7 +39,7 @@ class PlainStep(Step):
     the queries, and that columns declared unique are unique.
     """
 
-    scene: Scene
+    scene: StepContext
     totals: tuple[Total, ...]
     shifts: tuple[int, ...]
     """For each total the most that one unit moves it, over all groups, in steps."""
@@ -83,29 +83,29 @@ class PlainStep(Step):
             LaplaceLoss(law.scale, shift) for law, shift in zip(self.laws, self.shifts, strict=True)
         )
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         question, target = self.scene.asked(self.totals), self.scene.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             yield count_query(question.source, target=target)
         else:
-            fixed = fixed_of(self.totals)
+            fixed = fixed_points(self.totals)
             lists = known if question.keys else None
             yield grouped_query(question, target=target, fixed=fixed, known=lists)
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
-        if not group_count(known):  # no key was chosen
-            return tuple(Measured(()) for _ in self.totals)
+    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
+        if not count_groups(known):  # no key was chosen
+            return tuple(ReleasedValues(()) for _ in self.totals)
         (query,) = self.queries(known)
         rows = ask(query)
         found = []
         for place, law in enumerate(self.laws, start=self.scene.width):
-            noise = law.draw(group_count(known), rng).tolist()
-            exact = [within(row[place]) for row in rows]
-            found.append(Measured(tuple(a + b for a, b in zip(exact, noise, strict=True))))
+            noise = law.draw(count_groups(known), rng).tolist()
+            exact = [clamp_total(row[place]) for row in rows]
+            found.append(ReleasedValues(tuple(a + b for a, b in zip(exact, noise, strict=True))))
         return tuple(found)
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         total, error = self.totals[number], self.laws[number].bound(confidence)
         ends = ((value - error, value, value + error) for value in measured.values)
@@ -113,5 +113,5 @@ class PlainStep(Step):
             return tuple((low, high) for low, _, high in ends)
         return tuple(from_zero(*each) for each in ends)
 
-    def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+    def noise(self, number: int, measured: ReleasedValues, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
         return (self.laws[number].bound(confidence),) * len(measured.values)

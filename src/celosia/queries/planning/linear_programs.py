@@ -16,21 +16,21 @@ from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.r2t_program import Incidence, program_totals
 from celosia.queries.emission import incidence_query
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.group_keys import key_text
+from celosia.queries.planning.group_keys import format_key
 from celosia.queries.planning.step import (
-    Ask,
-    Known,
+    Executor,
+    GroupKeys,
     Rows,
-    Scene,
-    few,
-    fixed_of,
-    limited,
-    within,
+    StepContext,
+    check_row_count,
+    clamp_total,
+    fixed_points,
+    limit_rows,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class ProgramTerm:
     """Rows of several people, whose total is added to an answer or taken from it.
 
     Of values below 0, what a set of people owns together is split into its part above and its part
@@ -38,7 +38,7 @@ class Side:
     the cap.
     """
 
-    scene: Scene
+    scene: StepContext
     total: Total
     once: Column | None = None
     """What tells rows apart that count once, however many partners they have."""
@@ -56,32 +56,32 @@ class Side:
         policy = self.scene.target.policy
         # Entities are whole numbers of 63 bits already (`rdf.terms.number_of`).
         numbered = policy.graph is None or policy.unit.is_row
-        return limited(
+        return limit_rows(
             incidence_query(
                 self.scene.asked([self.total]),
                 self.scene.owned,
                 target=self.scene.target,
-                fixed=fixed_of([self.total]),
+                fixed=fixed_points([self.total]),
                 once=self.once,
                 numbered=numbered,
             )
         )
 
-    def totals(self, ask: Ask, known: Known | None, caps: Sequence[int]) -> list[list[list[int]]]:
+    def totals(self, ask: Executor, known: GroupKeys | None, caps: Sequence[int]) -> list[list[list[int]]]:
         """For each group and each program, the totals under all caps, in parts."""
         owned = self.scene.owned
         assert owned is not None
         width = self.scene.width
-        told = few(ask(self.query))
+        told = check_row_count(ask(self.query))
         by_group: dict[tuple[Any, ...], list[Any]] = {} if width else {(): list(told)}
         for row in told if width else ():
-            by_group.setdefault(tuple(map(key_text, row[:width])), []).append(row[width:])
-        groups = [tuple(map(key_text, each)) for each in product(*(known or ()))]
+            by_group.setdefault(tuple(map(format_key, row[:width])), []).append(row[width:])
+        groups = [tuple(map(format_key, each)) for each in product(*(known or ()))]
         shown = self.once is not None or self.total.kind == "distinct"
 
         def solved(rows: Rows, sign: int) -> list[int]:
-            incidence = incidence_of(rows, owned.tables, shown=shown, sign=sign)
-            return [within(total) for total in program_totals(incidence, caps)]
+            incidence = read_incidence(rows, owned.tables, shown=shown, sign=sign)
+            return [clamp_total(total) for total in program_totals(incidence, caps)]
 
         return [
             [solved(by_group.get(group, []), part * self.sign) for part in self.signs]
@@ -89,7 +89,7 @@ class Side:
         ]
 
 
-def incidence_of(
+def read_incidence(
     rows: Rows, tables: tuple[str, ...], *, shown: bool = False, sign: int = 1
 ) -> Incidence:
     """Rows of numbers of people, of a result if `shown`, and a weight, as pairs.

@@ -17,19 +17,19 @@ from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
 from celosia.core.wording import plural
 from celosia.queries.emission import people_by_key_query
-from celosia.queries.planning.group_keys import MOST_GROUPS, plain_key
+from celosia.queries.planning.group_keys import MOST_GROUPS, as_plain_key
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
-    Ask,
     Bounds,
-    Known,
-    Measured,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
     Rows,
-    Scene,
     Step,
-    few,
-    limited,
-    within,
+    StepContext,
+    check_row_count,
+    clamp_total,
+    limit_rows,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ Group = tuple[Any, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyStep(Step):
+class PartitionSelection(Step):
     """The combinations of keys whose noisy number of people exceeds a threshold.
 
     Guarantee: (epsilon, delta)-DP as `KeyHistogram` proves it: a person counts once for each of at
@@ -49,7 +49,7 @@ class KeyStep(Step):
 
     finds_keys: ClassVar[bool] = True
 
-    scene: Scene
+    scene: StepContext
     per_unit: int
     epsilon: Fraction
     delta: Fraction
@@ -97,37 +97,37 @@ class KeyStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         return (self.mechanism.privacy_loss(),)
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         scene = self.scene
-        yield limited(
+        yield limit_rows(
             people_by_key_query(
                 scene.question, scene.owned, groups=self.per_unit, target=scene.target
             )
         )
 
-    def find(self, ask: Ask, *, rng: Source) -> tuple[Known, tuple[int, ...]]:  # noqa: D102
+    def find(self, ask: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:  # noqa: D102
         (query,) = self.queries(None)
-        rows = few(ask(query))
+        rows = check_row_count(ask(query))
         noise = self.mechanism.noise.draw(len(rows), rng).tolist()
         found = [
-            (within(row[-1]) + each, tuple(map(plain_key, row[:-1])))
+            (clamp_total(row[-1]) + each, tuple(map(as_plain_key, row[:-1])))
             for row, each in zip(rows, noise, strict=True)
         ]
-        return _fitting([(n, group) for n, group in found if n > self.mechanism.threshold])
+        return _fit_groups([(n, group) for n, group in found if n > self.mechanism.threshold])
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
         raise AssertionError("groups are found, not measured")
 
-    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, known: GroupKeys | None) -> Rows:  # noqa: D102
         return []  # only values that occur have a row
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         raise AssertionError("groups are found, not measured")
 
 
-def _fitting(found: list[tuple[int, Group]]) -> tuple[Known, tuple[int, ...]]:
+def _fit_groups(found: list[tuple[int, Group]]) -> tuple[GroupKeys, tuple[int, ...]]:
     """The values of each key and the places of the groups; the largest ones if there are too many.
 
     A choice by released numbers only.

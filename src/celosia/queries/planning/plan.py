@@ -11,8 +11,8 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import Composed
 from celosia.core.neighbours import Neighbours
 from celosia.queries.algebra import Question
-from celosia.queries.planning.aggregates import Recipe
-from celosia.queries.planning.step import Step, group_count
+from celosia.queries.planning.aggregates import Derivation
+from celosia.queries.planning.step import Step, count_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class Plan:
     normalised: str = field(repr=False)
     """The question in the form that is the same whenever the question is."""
     question: Question = field(repr=False)
-    recipes: tuple[Recipe, ...] = field(repr=False)
+    recipes: tuple[Derivation, ...] = field(repr=False)
     work: tuple[Step, ...] = field(repr=False)
     known: tuple[tuple[Any, ...], ...] | None = field(default=None, repr=False)
     """The values of each key of GROUP BY; None where a step finds them."""
@@ -90,7 +90,7 @@ class Plan:
     @property
     def loss(self) -> Loss | None:
         """The loss of all steps, where more is known of it than epsilon and delta."""
-        losses = [step.losses(group_count(self.known)) for step in self.work]
+        losses = [step.losses(count_groups(self.known)) for step in self.work]
         if self.delta or None in losses:
             return None
         return Composed(tuple(loss for listed in losses for loss in listed or ()))

@@ -12,20 +12,20 @@ from celosia.core.wording import plural
 from celosia.mechanisms.parameters import check_delta, check_epsilon
 from celosia.queries.algebra import Join, Match, Question, Scan, Stack, scans
 from celosia.queries.emission import Target
-from celosia.queries.ownership import Owned, ownerless_notes
-from celosia.queries.planning.aggregates import needs_of
-from celosia.queries.planning.context import Situation
-from celosia.queries.planning.contribution_bounding import person_choice
-from celosia.queries.planning.cost import check_work, work_of
-from celosia.queries.planning.deadline import deadline_of
+from celosia.queries.ownership import OwnedRelation, ownerless_notes
+from celosia.queries.planning.aggregates import find_required_totals
+from celosia.queries.planning.context import PlanContext
+from celosia.queries.planning.contribution_bounding import choose_for_people
+from celosia.queries.planning.cost import check_cost, estimate_cost
+from celosia.queries.planning.deadline import choose_deadline
 from celosia.queries.planning.facts import Frequency, PublicFacts
-from celosia.queries.planning.group_keys import keys_of
+from celosia.queries.planning.group_keys import find_key_domains
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.preaggregation import FOLD_ABOVE, fold_public
+from celosia.queries.planning.preaggregation import PREAGGREGATE_ABOVE, preaggregate_public_tables
 from celosia.queries.planning.public_queries import PublicStep
 from celosia.queries.planning.refusals import check_method
-from celosia.queries.planning.row_level import row_choice
-from celosia.queries.planning.step import Ask
+from celosia.queries.planning.row_level import choose_for_rows
+from celosia.queries.planning.step import Executor
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql import Line, compile, describe, normalised
 
@@ -38,7 +38,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     delta: object = 0,
     method: str | None = None,
     count: Frequency | None = None,
-    ask_public: Ask | None = None,
+    ask_public: Executor | None = None,
 ) -> Plan:
     """How a query will be answered, and at what price; no private data is touched.
 
@@ -62,13 +62,13 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     assert failure is not None
     wish = check_method(method)
     target = Target(policy=policy, dialect=policy.database.kind)
-    question = compiled(query, policy)
+    question = compile_query(query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
     if all(_is_public(policy, scan.table) for scan in scans(question.source)):
         step = PublicStep(question=question, target=target)
         return Plan(
             question_text=" ".join(query.split()),
-            steps=tree_of(question, policy, None),
+            steps=describe_tree(question, policy, None),
             parts=step.parts,
             epsilon=Fraction(0),
             delta=Fraction(0),
@@ -81,30 +81,30 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
             labels=_labels(question, policy),
         )
     facts = PublicFacts(policy, count)
-    work = work_of(question.source, facts)
+    work = estimate_cost(question.source, facts)
     asked = question
-    if work.public > FOLD_ABOVE and ask_public is not None and count is not None:
-        folded = fold_public(question, target, facts, ask_public)
+    if work.public > PREAGGREGATE_ABOVE and ask_public is not None and count is not None:
+        folded = preaggregate_public_tables(question, target, facts, ask_public)
         if folded is not None:
             question, target, facts = folded.question, folded.target, folded.facts
-            work = work_of(question.source, facts)
-    check_work(work)
-    situation = Situation(
+            work = estimate_cost(question.source, facts)
+    check_cost(work)
+    situation = PlanContext(
         question=question,
         target=target,
-        needs=needs_of(question, target),
-        keys=keys_of(question, target),
+        needs=find_required_totals(question, target),
+        keys=find_key_domains(question, target),
         epsilon=price,
         delta=failure,
         method=wish,
         facts=facts,
     )
-    choice = row_choice(situation) if policy.unit.is_row else person_choice(situation)
+    choice = choose_for_rows(situation) if policy.unit.is_row else choose_for_people(situation)
     steps, owned = choice.steps, choice.owned
     parts = tuple(part for step in steps for part in step.parts)
     return Plan(
         question_text=" ".join(query.split()),
-        steps=tree_of(question, target.policy, owned),
+        steps=describe_tree(question, target.policy, owned),
         parts=parts,
         epsilon=price,
         delta=sum((part.delta for part in parts), Fraction(0)),
@@ -114,7 +114,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         normalised=normalised(asked),
         question=question,
         compiled=None if asked is question else asked,
-        deadline=deadline_of(work, steps, dialect=target.dialect, declared=policy.deadline),
+        deadline=choose_deadline(work, steps, dialect=target.dialect, declared=policy.deadline),
         recipes=tuple(choice.recipes),
         work=tuple(steps),
         known=situation.keys.known,
@@ -122,7 +122,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     )
 
 
-def compiled(query: str, policy: Policy) -> Question:
+def compile_query(query: str, policy: Policy) -> Question:
     """The question of a text: a graph is asked in SPARQL, tables in SQL.
 
     Raises:
@@ -130,13 +130,13 @@ def compiled(query: str, policy: Policy) -> Question:
         QueryRefused: what cannot be promised.
     """
     if policy.graph is None:
-        return compile(query, policy, dialect=language_of(policy))
+        return compile(query, policy, dialect=query_language(policy))
     from celosia.queries import sparql  # noqa: PLC0415 - loads a parser that tables do without
 
     return sparql.compile(query, policy)
 
 
-def language_of(policy: Policy) -> Literal["duckdb", "postgres"]:
+def query_language(policy: Policy) -> Literal["duckdb", "postgres"]:
     """Whose SQL questions are written in: a policy on Spark is asked as one on DuckDB.
 
     So a question means the same there, down to its quotes and its division; what Spark runs is
@@ -165,20 +165,20 @@ def _is_public(policy: Policy, table: str) -> bool:
     return declared is not None and declared.public
 
 
-def tree_of(question: Question, policy: Policy, owned: Owned | None) -> tuple[str, ...]:
+def describe_tree(question: Question, policy: Policy, owned: OwnedRelation | None) -> tuple[str, ...]:
     """All lines, the outermost first; each two spaces further in than the one it belongs to."""
-    return tuple(_lines(describe(question), 0, policy, owned))
+    return tuple(_tree_lines(describe(question), 0, policy, owned))
 
 
-def _lines(line: Line, depth: int, policy: Policy, owned: Owned | None) -> list[str]:
+def _tree_lines(line: Line, depth: int, policy: Policy, owned: OwnedRelation | None) -> list[str]:
     rule = _rule(line.of, policy, owned)
     own = "  " * depth + line.text + (f"   -- {rule}" if rule else "")
-    below = [text for each in line.below for text in _lines(each, depth + 1, policy, owned)]
+    below = [text for each in line.below for text in _tree_lines(each, depth + 1, policy, owned)]
     return [own, *below]
 
 
 def _rule(  # noqa: PLR0911 - one for each kind of part
-    part: object, policy: Policy, owned: Owned | None
+    part: object, policy: Policy, owned: OwnedRelation | None
 ) -> str:
     match part:
         case Question() if owned is not None:

@@ -38,33 +38,33 @@ from celosia.queries.algebra import (
     aliases,
     scans,
 )
+from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import Target
-from celosia.queries.emission.relations import tree_of
-from celosia.queries.emission.target import column, whole
-from celosia.queries.ownership.hidden_names import aliases_in, unused
-from celosia.queries.planning.aggregates import label_of
+from celosia.queries.emission.target import column, integer_literal
+from celosia.queries.ownership.hidden_names import all_aliases, unused_name
+from celosia.queries.planning.aggregates import format_aggregate
 from celosia.queries.planning.facts import PublicFacts
 from celosia.queries.planning.join_blocks import (
     JoinBlock,
     columns_in,
-    flattened,
-    joined,
+    flatten_joins,
+    rebuild_joins,
     relations_in,
-    renamed,
+    rename_columns,
 )
-from celosia.queries.planning.join_tree import WEIGHT, Names, aggregated_query, facts_query
+from celosia.queries.planning.join_tree import WEIGHT, Names, aggregation_query, facts_query
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 from celosia.queries.sql import total
 
-FOLD_ABOVE = 16
+PREAGGREGATE_ABOVE = 16
 """Rows of public tables that one private row may meet before they are aggregated first."""
 _WEIGHTED = frozenset({"rows", "count", "sum", "distinct"})
 
-Ask = Callable[[exp.Expr], Any]
+Executor = Callable[[exp.Expr], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class Preaggregation:
     """A question whose public tables are aggregated, with what is known of these."""
 
     question: Question
@@ -72,7 +72,7 @@ class Folded:
     facts: PublicFacts
 
 
-def fold_public(question: Question, target: Target, facts: PublicFacts, ask: Ask) -> Folded | None:
+def preaggregate_public_tables(question: Question, target: Target, facts: PublicFacts, ask: Executor) -> Preaggregation | None:
     """The same question with public tables aggregated by their join keys; None where it cannot be.
 
     Args:
@@ -83,38 +83,38 @@ def fold_public(question: Question, target: Target, facts: PublicFacts, ask: Ask
     """
     if not {each.kind for each in question.aggregates} <= _WEIGHTED:
         return None
-    whole_block = flattened(question.source)
+    whole_block = flatten_joins(question.source)
     if whole_block is None:
         return None
     spoken: list[exp.Expr] = [
         each.argument for each in question.aggregates if each.argument is not None
     ]
     spoken += [each.expression for each in question.keys]
-    made = _Folding(question, target, facts, ask)
+    made = _Preaggregator(question, target, facts, ask)
     return made.fold(whole_block, spoken)
 
 
 @dataclass(slots=True)
-class _Folding:
+class _Preaggregator:
     """The tables that are made on the way."""
 
     question: Question
     target: Target
     facts: PublicFacts
-    ask: Ask
+    ask: Executor
 
-    def fold(self, block: JoinBlock, spoken: list[exp.Expr]) -> Folded | None:
-        parts = [part for part in _connected(block, self._is_public) if self._repeats(part, block)]
-        tables: list[tuple[_Table, str]] = []
+    def fold(self, block: JoinBlock, spoken: list[exp.Expr]) -> Preaggregation | None:
+        parts = [part for part in _connected_parts(block, self._is_public) if self._repeats(part, block)]
+        tables: list[tuple[_AggregatedTable, str]] = []
         left = block
-        word = unused("celosia_public", aliases_in(self.question.source))
+        word = unused_name("celosia_public", all_aliases(self.question.source))
         for number, part in enumerate(parts, start=1):
             alias = f"{word}_{number}"
             made = self._table(part, left, spoken, alias)
             if made is None:
                 continue
             tables.append((made, alias))
-            left = _without(left, part, Scan(made.policy.name, alias))
+            left = _replace_part(left, part, Scan(made.policy.name, alias))
         if not tables:
             return None
         return self._question(left, tables)
@@ -129,21 +129,21 @@ class _Folding:
         (member,) = part
         mine = aliases(member)
         ends = [each for pair in block.pairs for each in pair if each.relation in mine]
-        declared = (self.target.declared(tree_of(each), member) for each in ends)
+        declared = (self.target.declared(column_expression(each), member) for each in ends)
         return not any(each is not None and each.unique for each in declared)
 
     def _table(
         self, part: list[Relation], block: JoinBlock, spoken: list[exp.Expr], alias: str
-    ) -> _Table | None:
+    ) -> _AggregatedTable | None:
         """The tables of a part as one, with what may be known of it."""
         inside = frozenset[str]().union(*map(aliases, part))
-        visible = list(dict.fromkeys(_visible(block, spoken, inside)))
-        kinds = [self.target.declared(tree_of(each), _home(each, part)) for each in visible]
+        visible = list(dict.fromkeys(_visible_columns(block, spoken, inside)))
+        kinds = [self.target.declared(column_expression(each), _member_of(each, part)) for each in visible]
         known = [each for each in kinds if each is not None]
         if not visible or len(known) != len(kinds):
             return None  # a computed column, of which nothing is declared
         names = {each: f"column_{place}" for place, each in enumerate(visible, start=1)}
-        query = aggregated_query(part, _inner(block, inside), names, self.target)
+        query = aggregation_query(part, _inner_block(block, inside), names, self.target)
         words = sorted({scan.table for each in part for scan in scans(each)})
         try:
             size, most, *frequencies = self.ask(facts_query(query, list(names.values())))[0]
@@ -159,9 +159,9 @@ class _Folding:
         )
         counted = dict(zip(names.values(), map(int, frequencies), strict=True))
         declared = TablePolicy(name=title, columns=(*columns, weight), public=True, rows=int(size))
-        return _Table(declared, query, names, counted)
+        return _AggregatedTable(declared, query, names, counted)
 
-    def _question(self, block: JoinBlock, tables: list[tuple[_Table, str]]) -> Folded:
+    def _question(self, block: JoinBlock, tables: list[tuple[_AggregatedTable, str]]) -> Preaggregation:
         names = {
             each: Column(alias, word) for made, alias in tables for each, word in made.names.items()
         }
@@ -178,10 +178,10 @@ class _Folding:
         weight = reduce(lambda one, other: exp.Mul(this=one, expression=other), weights)
         question = replace(
             self.question,
-            source=joined(block, names),
-            aggregates=tuple(_weighted(each, weight, names) for each in self.question.aggregates),
+            source=rebuild_joins(block, names),
+            aggregates=tuple(_weight_aggregate(each, weight, names) for each in self.question.aggregates),
             keys=tuple(
-                Key(each.name, renamed(each.expression, names)) for each in self.question.keys
+                Key(each.name, rename_columns(each.expression, names)) for each in self.question.keys
             ),
         )
         counts = {made.policy.name.lower(): made.frequencies for made, _ in tables}
@@ -195,11 +195,11 @@ class _Folding:
             assert sized is not None
             return sized.rows or 0 if word is None else counts[table.lower()].get(word.lower(), 1)
 
-        return Folded(question, target, PublicFacts(policy, counted))
+        return Preaggregation(question, target, PublicFacts(policy, counted))
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _AggregatedTable:
     """Public tables as one: declared like a table, made by a query."""
 
     policy: TablePolicy
@@ -208,7 +208,7 @@ class _Table:
     frequencies: dict[str, int]
 
 
-def _connected(block: JoinBlock, is_public: Callable[[Relation], bool]) -> Iterator[list[Relation]]:
+def _connected_parts(block: JoinBlock, is_public: Callable[[Relation], bool]) -> Iterator[list[Relation]]:
     """The public members, in parts that equalities or conditions of their own connect."""
     waiting = [each for each in block.members if is_public(each)]
     links = [frozenset({one.relation, other.relation}) for one, other in block.pairs]
@@ -230,7 +230,7 @@ def _connected(block: JoinBlock, is_public: Callable[[Relation], bool]) -> Itera
         yield part
 
 
-def _inner(block: JoinBlock, inside: frozenset[str]) -> JoinBlock:
+def _inner_block(block: JoinBlock, inside: frozenset[str]) -> JoinBlock:
     """What holds among some members alone."""
     return JoinBlock(
         [each for each in block.members if aliases(each) <= inside],
@@ -240,7 +240,7 @@ def _inner(block: JoinBlock, inside: frozenset[str]) -> JoinBlock:
     )
 
 
-def _visible(
+def _visible_columns(
     block: JoinBlock, spoken: Iterable[exp.Expr], inside: frozenset[str]
 ) -> Iterator[Column]:
     """The columns of some members that the rest of the question speaks of."""
@@ -256,10 +256,10 @@ def _visible(
             yield from (each for each in columns_in(match.condition) if each.relation in inside)
 
 
-def _without(block: JoinBlock, part: list[Relation], scan: Scan) -> JoinBlock:
+def _replace_part(block: JoinBlock, part: list[Relation], scan: Scan) -> JoinBlock:
     """The block with one table in the place of some members."""
     inside = frozenset[str]().union(*map(aliases, part))
-    inner = _inner(block, inside)
+    inner = _inner_block(block, inside)
     return JoinBlock(
         [*(each for each in block.members if each not in part), scan],
         [each for each in block.pairs if each not in inner.pairs],
@@ -268,22 +268,22 @@ def _without(block: JoinBlock, part: list[Relation], scan: Scan) -> JoinBlock:
     )
 
 
-def _weighted(
+def _weight_aggregate(
     aggregate: Aggregate, weight: exp.Expression, names: dict[Column, Column]
 ) -> Aggregate:
     """The aggregate over rows that stand for several."""
-    argument = None if aggregate.argument is None else renamed(aggregate.argument, names)
+    argument = None if aggregate.argument is None else rename_columns(aggregate.argument, names)
     if aggregate.kind == "distinct":
-        return replace(aggregate, argument=argument, label=label_of(aggregate))
+        return replace(aggregate, argument=argument, label=format_aggregate(aggregate))
     if aggregate.kind == "rows" or argument is None:
         amount: exp.Expression = weight.copy()
     elif aggregate.kind == "count":
         missing = exp.Is(this=argument, expression=exp.Null())
-        amount = exp.Case().when(missing, whole(0)).else_(weight.copy())
+        amount = exp.Case().when(missing, integer_literal(0)).else_(weight.copy())
     else:
         amount = exp.Mul(this=exp.Paren(this=argument), expression=weight.copy())
-    return replace(aggregate, kind="sum", argument=total(amount), label=label_of(aggregate))
+    return replace(aggregate, kind="sum", argument=total(amount), label=format_aggregate(aggregate))
 
 
-def _home(each: Column, part: list[Relation]) -> Relation:
+def _member_of(each: Column, part: list[Relation]) -> Relation:
     return next(member for member in part if each.relation in aliases(member))

@@ -14,10 +14,10 @@ from celosia.accounting.loss import Loss
 from celosia.core.randomness import Source
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import Target
-from celosia.queries.emission.relations import row_wise, select
-from celosia.queries.emission.target import chosen, column, grouped, named, ordered
+from celosia.queries.emission.relations import select, write_expression
+from celosia.queries.emission.target import aliased, column, group_by, order_by, select_from
 from celosia.queries.planning.plan import Part
-from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
+from celosia.queries.planning.step import Bounds, Executor, GroupKeys, ReleasedValues, Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,39 +47,39 @@ class PublicStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         return ()
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         question, target = self.question, self.target
         keys = [f"key_{number}" for number, _ in enumerate(question.keys, start=1)]
         columns: list[exp.Expr] = [
-            named(row_wise(each.expression, question.source, target=target), word)
+            aliased(write_expression(each.expression, question.source, target=target), word)
             for word, each in zip(keys, question.keys, strict=True)
         ]
         words = [f"value_{number}" for number, _ in enumerate(question.aggregates, start=1)]
         columns += [
-            named(
-                row_wise(each.argument or exp.Literal.number(1), question.source, target=target),
+            aliased(
+                write_expression(each.argument or exp.Literal.number(1), question.source, target=target),
                 word,
             )
             for word, each in zip(words, question.aggregates, strict=True)
         ]
         amounts = [
-            named(_amount(each, word), word)
+            aliased(_amount(each, word), word)
             for word, each in zip(words, question.aggregates, strict=True)
         ]
         inner = select(question.source, columns, target=target)
-        yield ordered(grouped(chosen(inner, [*map(column, keys), *amounts]), keys), keys)
+        yield order_by(group_by(select_from(inner, [*map(column, keys), *amounts]), keys), keys)
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
         raise AssertionError("public rows are read, not measured")
 
-    def rows(self, ask: Ask) -> list[dict[str, Any]]:
+    def rows(self, ask: Executor) -> list[dict[str, Any]]:
         """The groups that there are, with their exact aggregates."""
         (query,) = self.queries(None)
         names = [*(each.name for each in self.question.keys), *self.names]
         return [dict(zip(names, map(_plain, row), strict=True)) for row in ask(query)]
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         raise AssertionError("public rows are exact")
 

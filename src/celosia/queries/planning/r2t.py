@@ -16,42 +16,42 @@ from celosia.accounting.losses import Composed, Pure
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.queries.bounds.dual_certificate import load_solvers
-from celosia.queries.bounds.r2t import RaceToTop, rounding
-from celosia.queries.bounds.r2t_cap import RaceCap
+from celosia.queries.bounds.r2t import R2T, rounding
+from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.emission import truncated_totals_query
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.amounts import caps
-from celosia.queries.planning.linear_programs import Side
+from celosia.queries.planning.amounts import format_caps
+from celosia.queries.planning.linear_programs import ProgramTerm
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
-    Ask,
     Bounds,
-    Known,
-    Measured,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
     Rows,
-    Scene,
     Step,
-    fixed_of,
-    within,
+    StepContext,
+    clamp_total,
+    fixed_points,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaceStep(Step):
+class R2TStep(Step):
     """One total for each group, under the cap that wins a race.
 
     Where a row can belong to several people (`sides`), the totals are optima of linear programs
     that share rows out among their owners (Dong et al. 2022), one race for each program; else sums
     of clipped contributions.
 
-    Guarantee: that of `RaceToTop` or `RaceCap`, delta 0, once for each race and for each group that
+    Guarantee: that of `R2T` or `R2TCap`, delta 0, once for each race and for each group that
     a person can be in (`per_unit`): each pays its part of epsilon, and groups without the person do
     not change. Where a person is changed instead of added or removed, `halved` stands for one
     removal and one addition.
     """
 
-    scene: Scene
+    scene: StepContext
     total: Total
     most: int
     epsilon: Fraction
@@ -61,7 +61,7 @@ class RaceStep(Step):
     """Groups that one person can be in."""
     to_top: bool = False
     """Whether all candidates are released ("race")."""
-    sides: tuple[Side, ...] = ()
+    sides: tuple[ProgramTerm, ...] = ()
     """The rows of linear programs; none where each row belongs to one person."""
     halved: bool = False
     typical: int
@@ -74,10 +74,10 @@ class RaceStep(Step):
         return (self.total.name,)
 
     @cached_property
-    def mechanism(self) -> RaceToTop | RaceCap:
+    def mechanism(self) -> R2T | R2TCap:
         """Of one race in one group."""
         price: Any = self.epsilon / self.per_unit / len(self.signs) / (2 if self.halved else 1)
-        kind = RaceToTop if self.to_top else RaceCap
+        kind = R2T if self.to_top else R2TCap
         return kind(epsilon=price, most=self.most, grain=GRAIN if self.sides else 1)
 
     @property
@@ -98,7 +98,7 @@ class RaceStep(Step):
             Part(
                 name=total.label,
                 mechanism=f"{words}, with discrete Laplace noise",
-                bound=f"{shares}{caps(self.most, total.step)}",
+                bound=f"{shares}{format_caps(self.most, total.step)}",
                 epsilon=self.epsilon,
                 error=typical * float(total.step),
             ),
@@ -113,7 +113,7 @@ class RaceStep(Step):
         count = self.per_unit * len(self.signs)
         return (Composed(tuple(self.mechanism.privacy_loss() for _ in range(count))),)
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
         totals = self._programs(ask, known) if self.sides else self._sums(ask, known)
         found = [[self.mechanism.measure(each, rng=rng) for each in group] for group in totals]
         values = tuple(
@@ -129,13 +129,13 @@ class RaceStep(Step):
             released["races"] = [[one.value for one in group] for group in found]
         if self.groups == 1:
             released["cap"] = released["cap"][0]
-        return (Measured(values, released),)
+        return (ReleasedValues(values, released),)
 
     def _each(self, listed: list[Any]) -> Any:
         """One for each race, or the only one."""
         return listed[0] if len(self.signs) == 1 else listed
 
-    def _races(self, measured: Measured) -> list[list[Measurement[float]]]:
+    def _races(self, measured: ReleasedValues) -> list[list[Measurement[float]]]:
         """What was released of each race, group by group."""
         found = []
         for place, value in enumerate(measured.values):
@@ -161,7 +161,7 @@ class RaceStep(Step):
             )
         return found
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         if self.sides:
             yield from (side.query for side in self.sides)
             return
@@ -171,7 +171,7 @@ class RaceStep(Step):
             self.scene.owned,
             thresholds=self.mechanism.caps,
             target=self.scene.target,
-            fixed=fixed_of([self.total]),
+            fixed=fixed_points([self.total]),
             known=known if self.scene.width else None,
         )
 
@@ -179,22 +179,22 @@ class RaceStep(Step):
         if self.sides:
             load_solvers()
 
-    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, known: GroupKeys | None) -> Rows:  # noqa: D102
         if self.sides:
             return []  # only rows that belong to somebody are told
         return super().empty_rows(query, known=known)
 
-    def _sums(self, ask: Ask, known: Known | None) -> list[list[list[int]]]:
+    def _sums(self, ask: Executor, known: GroupKeys | None) -> list[list[list[int]]]:
         (query,) = self.queries(known)
         rows = ask(query)
-        return [[[within(each) for each in row[self.scene.width :]]] for row in rows]
+        return [[[clamp_total(each) for each in row[self.scene.width :]]] for row in rows]
 
-    def _programs(self, ask: Ask, known: Known | None) -> list[list[list[int]]]:
+    def _programs(self, ask: Executor, known: GroupKeys | None) -> list[list[list[int]]]:
         sides = [side.totals(ask, known, self.mechanism.caps) for side in self.sides]
         return [[each for part in group for each in part] for group in zip(*sides, strict=True)]
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         # All races of a group keep to their bounds together.
         each = 1 - (1 - confidence) / len(self.signs)
@@ -208,11 +208,11 @@ class RaceStep(Step):
             found.append((low, high) if isfinite(low) else None)
         return tuple(found)
 
-    def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+    def noise(self, number: int, measured: ReleasedValues, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
         mechanism = self.mechanism
         each = 1 - (1 - confidence) / len(self.signs)
         # A race is won by noise as well, so all candidates keep to their bounds together; the cap
-        # of `RaceCap` is chosen before the noise of its answer is drawn.
+        # of `R2TCap` is chosen before the noise of its answer is drawn.
         size = len(mechanism.caps) if self.to_top else 1
         found = []
         for group in self._races(measured):

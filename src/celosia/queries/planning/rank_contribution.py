@@ -22,7 +22,7 @@ CAP_SHARE = Fraction(1, 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankRows:
+class RankContribution:
     """The rows of a unit that count in a rank."""
 
     most: int = 1
@@ -49,7 +49,7 @@ class RankRows:
         2 rows - groups. In any other case there need be no such pair. A pair that is counted as
         none costs no less, so the fewest pairs cost the most.
 
-        >>> rows, share = RankRows(most=3), Fraction(9, 10)
+        >>> rows, share = RankContribution(most=3), Fraction(9, 10)
         >>> rows.steps(share, Relation.ADD_REMOVE, rows=3, groups=5)
         27
         >>> rows.steps(share, Relation.CHANGE_ONE, rows=3, groups=1)

@@ -23,21 +23,21 @@ from celosia.mechanisms.statistics.ranks import Segments
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import FixedPoint, histogram_query, people_by_rows_query
 from celosia.queries.emission.histograms import Extreme
-from celosia.queries.planning.aggregates import Recipe
-from celosia.queries.planning.group_keys import key_text
+from celosia.queries.planning.aggregates import Derivation
+from celosia.queries.planning.group_keys import format_key
 from celosia.queries.planning.plan import Part
-from celosia.queries.planning.ranges import fixed_for
-from celosia.queries.planning.rank_contribution import CAP_SHARE, RankRows, RowCap
+from celosia.queries.planning.ranges import choose_fixed_point
+from celosia.queries.planning.rank_contribution import CAP_SHARE, RankContribution, RowCap
 from celosia.queries.planning.step import (
-    Ask,
     Bounds,
-    Known,
-    Measured,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
     Rows,
-    Scene,
     Step,
-    few,
-    limited,
+    StepContext,
+    check_row_count,
+    limit_rows,
 )
 
 MOST_POINTS = 2**18
@@ -66,11 +66,11 @@ class RankStep(Step):
     `RowCap` before, and the two add up (Dwork & Roth 2014, Thm 3.16).
     """
 
-    scene: Scene
-    recipe: Recipe
+    scene: StepContext
+    recipe: Derivation
     epsilon: Fraction
     relation: Relation
-    rows: RankRows
+    rows: RankContribution
     groups: int
     """How many there are, or may be at most."""
 
@@ -86,7 +86,7 @@ class RankStep(Step):
     @cached_property
     def share(self) -> Fraction:
         """The wanted share of rows below the answer."""
-        wanted = share_of(self.recipe.aggregate)
+        wanted = quantile_share(self.recipe.aggregate)
         return EXTREME if wanted == 0 else 1 - EXTREME if wanted == 1 else wanted
 
     @cached_property
@@ -94,7 +94,7 @@ class RankStep(Step):
         """Which of a unit's own values counts, where it is one only."""
         if not self.rows.is_reduced:
             return None
-        return "minimum" if share_of(self.recipe.aggregate) == 0 else "maximum"
+        return "minimum" if quantile_share(self.recipe.aggregate) == 0 else "maximum"
 
     @cached_property
     def fixed(self) -> FixedPoint:
@@ -105,11 +105,11 @@ class RankStep(Step):
         low, high = self.recipe.bounds
         grid = None if declared is None else declared.grid
         is_whole = declared is not None and declared.type == "integer"
-        made = fixed_for((low, high), grid=grid, is_whole=is_whole)
+        made = choose_fixed_point((low, high), grid=grid, is_whole=is_whole)
         step = made.step
         while (high - low) / step > MOST_POINTS:
             step *= 10
-        return fixed_for((low, high), grid=step, is_whole=False)
+        return choose_fixed_point((low, high), grid=step, is_whole=False)
 
     @cached_property
     def prices(self) -> tuple[Fraction, Fraction]:
@@ -142,8 +142,8 @@ class RankStep(Step):
         return (
             Part(
                 name=self.recipe.label,
-                mechanism=rank_words(self),
-                bound=bound_words(self),
+                mechanism=describe_mechanism(self),
+                bound=describe_bound(self),
                 epsilon=self.epsilon,
             ),
         )
@@ -164,9 +164,9 @@ class RankStep(Step):
             return Pure(first), ranks
         return LaplaceLoss(self.cap.mechanism.counting.scale, 1), ranks
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
         if not all(known or ()):
-            return (Measured(()),)
+            return (ReleasedValues(()),)
         lists = known if self.scene.width else None
         rows, released = self.rows.most, {}
         if self.rows.is_chosen:
@@ -175,15 +175,15 @@ class RankStep(Step):
         counted = self.histograms(ask, lists, rows)
         rate = self.rate(rows)
         points = [self.segments(each).draw(rate, rng) for each in counted]
-        return (Measured(tuple(points), released),)
+        return (ReleasedValues(tuple(points), released),)
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         lists = known if self.scene.width else None
         if self.rows.is_chosen:
             yield self._levels_query(lists)
         yield self._histogram_query(lists, self.rows.most)
 
-    def _levels_query(self, known: Known | None) -> exp.Expr:
+    def _levels_query(self, known: GroupKeys | None) -> exp.Expr:
         scene = self.scene
         assert scene.owned is not None
         return people_by_rows_query(
@@ -196,9 +196,9 @@ class RankStep(Step):
             extreme=self.extreme,
         )
 
-    def _histogram_query(self, known: Known | None, rows: int) -> exp.Expr:
+    def _histogram_query(self, known: GroupKeys | None, rows: int) -> exp.Expr:
         scene = self.scene
-        return limited(
+        return limit_rows(
             histogram_query(
                 self._question,
                 fixed=self.fixed,
@@ -210,20 +210,20 @@ class RankStep(Step):
             )
         )
 
-    def levels(self, ask: Ask, known: Known | None) -> list[int]:
+    def levels(self, ask: Executor, known: GroupKeys | None) -> list[int]:
         """How many units have how many rows: exact, for no eyes."""
         rows = ask(self._levels_query(known))
         return self.cap.levels((int(held), int(people)) for held, people in rows)
 
-    def histograms(self, ask: Ask, known: Known | None, rows: int) -> list[list[tuple[int, int]]]:
+    def histograms(self, ask: Executor, known: GroupKeys | None, rows: int) -> list[list[tuple[int, int]]]:
         """For each group the points with the number of their rows: exact, for no eyes."""
         scene = self.scene
-        found = few(ask(self._histogram_query(known, rows)))
+        found = check_row_count(ask(self._histogram_query(known, rows)))
         by_group: dict[tuple[str, ...], list[tuple[int, int]]] = {}
         for row in found:
-            group = tuple(map(key_text, row[: scene.width]))
+            group = tuple(map(format_key, row[: scene.width]))
             by_group.setdefault(group, []).append((int(row[-2]), int(row[-1])))
-        groups = [tuple(map(key_text, each)) for each in product(*(known or ()))]
+        groups = [tuple(map(format_key, each)) for each in product(*(known or ()))]
         return [by_group.get(group, []) for group in groups]
 
     @property
@@ -234,29 +234,29 @@ class RankStep(Step):
     def segments(self, counted: list[tuple[int, int]]) -> Segments:
         """The runs of points that miss the target equally: exact, for no eyes."""
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
-        return _segments(table[:, 0], table[:, 1], self.fixed, self.share)
+        return _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share)
 
-    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, known: GroupKeys | None) -> Rows:  # noqa: D102
         return []  # only values that occur have a row
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         # How far a rank is in the unit of the values depends on how densely they lie.
         return (None,) * len(measured.values)
 
 
-def share_of(aggregate: Aggregate) -> Fraction:
+def quantile_share(aggregate: Aggregate) -> Fraction:
     """The share that was asked for: 0 for MIN and 1 for MAX."""
     if aggregate.kind == "quantile":
         return check_share(aggregate.share)
     return Fraction(0 if aggregate.kind == "minimum" else 1)
 
 
-def rank_words(step: RankStep) -> str:
+def describe_mechanism(step: RankStep) -> str:
     """What is chosen, for the plan."""
     words = "the exponential mechanism over ranks"
-    wanted = share_of(step.recipe.aggregate)
+    wanted = quantile_share(step.recipe.aggregate)
     if wanted not in (0, 1):
         return words
     kind = "minimum" if wanted == 0 else "maximum"
@@ -265,7 +265,7 @@ def rank_words(step: RankStep) -> str:
     return f"{words}: the {float(step.share):g} quantile{of_whom} stands for the {kind}"
 
 
-def bound_words(step: RankStep) -> str:
+def describe_bound(step: RankStep) -> str:
     """With which rows a unit counts and how far the rank is off, for the plan: all of it public."""
     rows, unit = step.rows, step.scene.target.policy.unit.name
     what = "rows" if not rows.is_reduced else plural(unit)
@@ -293,7 +293,7 @@ def bound_words(step: RankStep) -> str:
     return f"{counts}; the rank misses by about {step.miss(rows.most):.0f} {what} or less"
 
 
-def _segments(
+def _weighted_segments(
     values: NDArray[np.int64], counts: NDArray[np.int64], fixed: FixedPoint, share: Fraction
 ) -> Segments:
     """The same as `statistics.ranks.segments`, from points with the number of their rows.

@@ -24,7 +24,7 @@ def check_method(method: object) -> str | None:
     )
 
 
-def unfit(method: str, why: str, fix: str = "Leave the method to the planner.") -> QueryRefused:
+def unsuitable_method(method: str, why: str, fix: str = "Leave the method to the planner.") -> QueryRefused:
     """A method that cannot answer this question."""
     return QueryRefused(
         "CEL-Q143", f"the method {method!r} cannot answer this question.", why=why, fix=fix
@@ -123,7 +123,7 @@ def several_owners(what: str, unit: str) -> QueryRefused:
     )
 
 
-UNBOUNDED = (
+UNBOUNDED_FIX = (
     "Then the same epsilon gives an error of about that many rows divided by epsilon. Or let the "
     "owner take a person as unit: what each adds is bounded without declarations."
 )

@@ -7,18 +7,23 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import ADD_REMOVE
 from celosia.queries.algebra import Aggregate, Key, Question, scans
-from celosia.queries.bounds.elastic_sensitivity import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.ownership import attach_owners
-from celosia.queries.planning.amounts import amount
-from celosia.queries.planning.context import Choice, Situation
-from celosia.queries.planning.contribution_bounding import of_several, races
-from celosia.queries.planning.elastic import ElasticStep, bound_of
-from celosia.queries.planning.laplace import PlainStep
-from celosia.queries.planning.refusals import UNBOUNDED, delta_needed, uncapped_facts, unfit
-from celosia.queries.planning.step import Scene, Step, group_count
+from celosia.queries.planning.amounts import format_amount
+from celosia.queries.planning.context import MechanismChoice, PlanContext
+from celosia.queries.planning.contribution_bounding import choose_for_several_owners, r2t_steps
+from celosia.queries.planning.elastic import ElasticStep, bound_total
+from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.planning.refusals import (
+    UNBOUNDED_FIX,
+    delta_needed,
+    uncapped_facts,
+    unsuitable_method,
+)
+from celosia.queries.planning.step import Step, StepContext, count_groups
 
 
-def row_choice(situation: Situation) -> Choice:
+def choose_for_rows(situation: PlanContext) -> MechanismChoice:
     """The method and its steps.
 
     Raises:
@@ -27,28 +32,28 @@ def row_choice(situation: Situation) -> Choice:
     situation.check_keys()
     method = situation.method
     if method in ("race", "race-cap"):
-        return _raced(situation)
+        return _choose_r2t(situation)
     if method in ("capped", "chosen-cap"):
-        raise unfit(method, "It bounds what a person adds, and the policy protects single rows.")
+        raise unsuitable_method(method, "It bounds what a person adds, and the policy protects single rows.")
     if method == "elastic" and not situation.needs.totals:
-        raise unfit(method, "It bounds counts and sums, and the question asks for ranks only.")
-    scene = Scene(question=situation.question, target=situation.target)
-    rows = rows_moved(situation)
+        raise unsuitable_method(method, "It bounds counts and sums, and the question asks for ranks only.")
+    scene = StepContext(question=situation.question, target=situation.target)
+    rows = count_moved_rows(situation)
     if situation.finds_keys and rows != 1:
-        raise unfit(
+        raise unsuitable_method(
             method or "global",
             "Groups are found by their rows only where one row adds one row to the answer.",
             "Let the owner declare `keys` of the column, or ask without the join.",
         )
     steps = situation.key_steps(scene, 1, situation.delta)
     if situation.needs.totals:
-        method = method or _choice(situation, scene)
-        steps.append(_totals(method, situation, scene))
+        method = method or _choose_method(situation, scene)
+        steps.append(_total_step(method, situation, scene))
     steps += situation.rank_steps(scene, rows)
-    return Choice(method=method or "rank", steps=steps, recipes=situation.needs.recipes)
+    return MechanismChoice(method=method or "rank", steps=steps, recipes=situation.needs.recipes)
 
 
-def rows_moved(situation: Situation) -> int | None:
+def count_moved_rows(situation: PlanContext) -> int | None:
     """The most rows of the result that come or go with one row, if declared caps tell it.
 
     Groups feel a row that leaves and one that comes, so this is asked of a count by groups.
@@ -56,7 +61,7 @@ def rows_moved(situation: Situation) -> int | None:
     source = situation.question.source
     grouped = Question(source, (Aggregate("rows", "n"),), (Key("any", exp.Column()),))
     try:
-        limit = elastic(
+        limit = elastic_sensitivity(
             grouped, grouped.aggregates[0], facts=situation.facts, neighbours=ADD_REMOVE
         )
     except QueryRefused:
@@ -64,11 +69,11 @@ def rows_moved(situation: Situation) -> int | None:
     return None if limit.limit is None else int(limit.limit)
 
 
-def _choice(situation: Situation, scene: Scene) -> str:
+def _choose_method(situation: PlanContext, scene: StepContext) -> str:
     """A global bound wherever there is one: its noise is smaller, and its error public."""
     try:
         for total in situation.needs.totals:
-            bound_of(scene, total, situation.facts, situation.neighbours)
+            bound_total(scene, total, situation.facts, situation.neighbours)
     except QueryRefused as refusal:
         if situation.policy.elastic and refusal.code == "CEL-Q060":
             return "elastic"
@@ -79,41 +84,41 @@ def _choice(situation: Situation, scene: Scene) -> str:
             refusal.code,
             refusal.what,
             why=refusal.why,
-            fix=f"{refusal.fix} {UNBOUNDED}",
+            fix=f"{refusal.fix} {UNBOUNDED_FIX}",
             **refusal.details,
         ) from None
     return "global"
 
 
-def _totals(method: str, situation: Situation, scene: Scene) -> Step:
+def _total_step(method: str, situation: PlanContext, scene: StepContext) -> Step:
     totals = tuple(situation.needs.totals)
     if method == "global":
         shifts = []
         for total in totals:
-            limit = bound_of(scene, total, situation.facts, situation.neighbours).limit
+            limit = bound_total(scene, total, situation.facts, situation.neighbours).limit
             assert limit is not None, "without measured frequencies every bound is a cap"
             shifts.append(max(1, int(limit)))
-        return PlainStep(
+        return LaplaceStep(
             scene=scene,
             totals=totals,
             shifts=tuple(shifts),
             epsilon=situation.share,
             bound=tuple(
                 f"one {situation.policy.unit.name} moves it by at most "
-                f"{amount(shift * total.step)}, by declared caps"
+                f"{format_amount(shift * total.step)}, by declared caps"
                 for total, shift in zip(totals, shifts, strict=True)
             ),
         )
     if not situation.policy.elastic:
-        raise unfit(
-            "elastic",
+        raise unsuitable_method(
+            "elastic_sensitivity",
             "The policy does not allow noise that is scaled by the data.",
             "Let the owner declare caps (`most`) of the join keys, or write elastic = true.",
         )
     if not situation.delta:
         raise delta_needed("elastic sensitivity")
     if situation.finds_keys:
-        raise unfit("elastic", "It needs groups whose keys are public.")
+        raise unsuitable_method("elastic", "It needs groups whose keys are public.")
     return ElasticStep(
         scene=scene,
         totals=totals,
@@ -121,11 +126,11 @@ def _totals(method: str, situation: Situation, scene: Scene) -> Step:
         delta=situation.delta / len(totals),
         neighbours=situation.neighbours,
         facts=situation.facts,
-        groups=group_count(situation.keys.known) if situation.question.keys else 1,
+        groups=count_groups(situation.keys.known) if situation.question.keys else 1,
     )
 
 
-def _raced(situation: Situation) -> Choice:
+def _choose_r2t(situation: PlanContext) -> MechanismChoice:
     """Rows as people: each row of the result is shared out among the rows it is made of."""
     capped = [
         scan.table
@@ -133,23 +138,23 @@ def _raced(situation: Situation) -> Choice:
         if situation.facts.displaced(scan.table)
     ]
     if capped:
-        raise unfit(
+        raise unsuitable_method(
             str(situation.method),
             f"The cap on table {capped[0]} lets one row push another one out.",
         )
     owned = attach_owners(situation.question.source, policy=situation.policy)
     if owned.nameless:
-        raise unfit(
+        raise unsuitable_method(
             str(situation.method),
             "A private table takes part of which no unique column is declared, or partners of "
             "IN or EXISTS.",
             "Let the owner declare its primary key as unique.",
         )
     if owned.classes > 1:
-        return of_several(situation, owned)
-    scene = Scene(question=situation.question, target=situation.target, owned=owned)
-    steps = races(situation, scene, None, to_top=situation.method == "race")
-    steps += situation.rank_steps(scene, rows_moved(situation))
-    return Choice(
+        return choose_for_several_owners(situation, owned)
+    scene = StepContext(question=situation.question, target=situation.target, owned=owned)
+    steps = r2t_steps(situation, scene, None, to_top=situation.method == "race")
+    steps += situation.rank_steps(scene, count_moved_rows(situation))
+    return MechanismChoice(
         method=str(situation.method), steps=steps, recipes=situation.needs.recipes, owned=owned
     )

@@ -31,30 +31,30 @@ from celosia.queries.algebra import (
     aliases,
     walk,
 )
+from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import Target
-from celosia.queries.ownership import Owned, attach_owners
-from celosia.queries.ownership.equalities import tree
-from celosia.queries.ownership.hidden_names import aliases_in, unused
+from celosia.queries.ownership import OwnedRelation, attach_owners
+from celosia.queries.ownership.hidden_names import all_aliases, unused_name
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.linear_programs import Side
-from celosia.queries.planning.step import Scene
+from celosia.queries.planning.linear_programs import ProgramTerm
+from celosia.queries.planning.step import StepContext
 from celosia.queries.policy.values import Policy
 
 ROWS = "celosia_rows"
 """The rows before the join with their partners."""
 NUMBER = "celosia_row"
-MOST_WITHOUT = 2
+MOST_ANTI_JOINS = 2
 """Conditions NOT IN or NOT EXISTS with rows of others in one question."""
 
 
-def foreign_partners(source: Relation, *, policy: Policy) -> tuple[Match, ...]:
+def find_foreign_semi_joins(source: Relation, *, policy: Policy) -> tuple[Match, ...]:
     """The conditions of a question's rows that depend on rows of other people."""
     matches = tuple(_matches(source))
     found = []
     for one in matches:
         others = {id(each) for each in matches if each is not one}
         try:
-            attach_owners(_without(source, others), policy=policy)
+            attach_owners(_drop_semi_joins(source, others), policy=policy)
         except QueryRefused as refusal:
             if refusal.code != "CEL-Q121":
                 raise
@@ -62,9 +62,9 @@ def foreign_partners(source: Relation, *, policy: Policy) -> tuple[Match, ...]:
     return tuple(found)
 
 
-def sides_with_partners(
+def semi_join_terms(
     question: Question, total: Total, foreign: tuple[Match, ...], *, target: Target
-) -> tuple[Side, ...]:
+) -> tuple[ProgramTerm, ...]:
     """The programs that a total over rows with, or without, foreign partners is made of.
 
     Raises:
@@ -72,9 +72,9 @@ def sides_with_partners(
     """
     kept = [each for each in foreign if not each.negated]
     without = [each for each in foreign if each.negated]
-    if len(without) > MOST_WITHOUT:
+    if len(without) > MOST_ANTI_JOINS:
         raise _not_answered(
-            f"more than {MOST_WITHOUT} conditions NOT IN or NOT EXISTS with rows of other people",
+            f"more than {MOST_ANTI_JOINS} conditions NOT IN or NOT EXISTS with rows of other people",
             "Each doubles the number of totals that share epsilon.",
         )
     if without and total.kind == "distinct":
@@ -83,18 +83,18 @@ def sides_with_partners(
             "A value may be shown by rows with a partner and by rows without one, so that one "
             "number does not follow from the other.",
         )
-    bare = _without(question.source, {id(each) for each in foreign})
+    bare = _drop_semi_joins(question.source, {id(each) for each in foreign})
     subsets = chain.from_iterable(combinations(without, n) for n in range(len(without) + 1))
-    joined = _Joined(replace(question, source=bare), total, target, _rows(question.source))
+    joined = _PartnerJoin(replace(question, source=bare), total, target, _rows_alias(question.source))
     return tuple(joined.side([*kept, *some], -1 if len(some) % 2 else 1) for some in subsets)
 
 
-def with_plain_names(
-    owned: Owned, source: Relation, foreign: tuple[Match, ...], *, policy: Policy
-) -> Owned:
+def restore_owner_names(
+    owned: OwnedRelation, source: Relation, foreign: tuple[Match, ...], *, policy: Policy
+) -> OwnedRelation:
     """The owners of joined rows by the names that the question has for them, to be shown."""
-    bare = attach_owners(_without(source, {id(each) for each in foreign}), policy=policy)
-    rows = _rows(source)
+    bare = attach_owners(_drop_semi_joins(source, {id(each) for each in foreign}), policy=policy)
+    rows = _rows_alias(source)
 
     def shown(owner: Column) -> Column:
         # Of the rows before the join, the n-th column of owners holds their n-th owner.
@@ -105,7 +105,7 @@ def with_plain_names(
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class _PartnerJoin:
     """A total over rows that are joined with their partners."""
 
     question: Question
@@ -114,15 +114,15 @@ class _Joined:
     rows: str
     """The alias of the rows before the join."""
 
-    def side(self, partners: list[Match], sign: int) -> Side:
+    def side(self, partners: list[Match], sign: int) -> ProgramTerm:
         """The rows that have all these partners."""
         question, total, once = self.question, self.total, None
         if partners:
             question, total = self._joined(partners)
             once = None if total.kind == "distinct" else Column(self.rows, NUMBER)
         owned = attach_owners(question.source, policy=self.target.policy)
-        scene = Scene(question=question, target=self.target, owned=owned)
-        return Side(scene=scene, total=total, once=once, sign=sign)
+        scene = StepContext(question=question, target=self.target, owned=owned)
+        return ProgramTerm(scene=scene, total=total, once=once, sign=sign)
 
     def _joined(self, partners: list[Match]) -> tuple[Question, Total]:
         bare, total = self.question.source, self.total
@@ -130,18 +130,18 @@ class _Joined:
         trees = [key.expression for key in self.question.keys]
         trees += [] if total.argument is None else [total.argument]
         trees += [each.condition for each in partners if each.condition is not None]
-        trees += [tree(left) for each in partners for left, _ in each.keys]
+        trees += [column_expression(left) for each in partners for left, _ in each.keys]
         words: dict[Column, str] = {}
         for said in chain.from_iterable(one.find_all(exp.Column) for one in trees):
             if said.table in inside:
                 words.setdefault(Column(said.table, said.name), f"column_{len(words) + 1}")
-        columns = [Named(word, tree(shown)) for shown, word in words.items()]
+        columns = [Named(word, column_expression(shown)) for shown, word in words.items()]
         # Any numbers will do: the program only asks which rows of the join show the same row.
         columns.append(Named(NUMBER, exp.Window(this=exp.RowNumber())))
-        rename = _renaming(self.rows, words)
+        rename = _column_renamer(self.rows, words)
         relation: Relation = Derived(bare, self.rows, tuple(columns))
         for each in partners:
-            if _speaks_of(each.right, inside):
+            if _mentions(each.right, inside):
                 raise _not_answered(
                     "a partner of a partner that depends on the row itself",
                     "The rows of the join could not be told from one another.",
@@ -157,8 +157,8 @@ class _Joined:
         )
 
 
-def _rows(source: Relation) -> str:
-    return unused(ROWS, aliases_in(source))
+def _rows_alias(source: Relation) -> str:
+    return unused_name(ROWS, all_aliases(source))
 
 
 def _matches(relation: Relation) -> Iterator[Match]:
@@ -174,23 +174,23 @@ def _matches(relation: Relation) -> Iterator[Match]:
             yield relation
 
 
-def _without(relation: Relation, left_out: set[int]) -> Relation:
+def _drop_semi_joins(relation: Relation, left_out: set[int]) -> Relation:
     """The relation without some of these conditions, told by their identity."""
     match relation:
         case Filter(source=source):
-            return replace(relation, source=_without(source, left_out))
+            return replace(relation, source=_drop_semi_joins(source, left_out))
         case Join(left=left, right=right):
-            return replace(relation, left=_without(left, left_out), right=_without(right, left_out))
+            return replace(relation, left=_drop_semi_joins(left, left_out), right=_drop_semi_joins(right, left_out))
         case Match(left=left):
-            inner = _without(left, left_out)
+            inner = _drop_semi_joins(left, left_out)
             return inner if id(relation) in left_out else replace(relation, left=inner)
     return relation
 
 
-def _renaming(rows: str, words: dict[Column, str]) -> Callable[[exp.Expression], exp.Expression]:
+def _column_renamer(rows: str, words: dict[Column, str]) -> Callable[[exp.Expression], exp.Expression]:
     def changed(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and (word := words.get(Column(node.table, node.name))):
-            return tree(Column(rows, word))
+            return column_expression(Column(rows, word))
         return node
 
     def rename(expression: exp.Expression) -> exp.Expression:
@@ -201,7 +201,7 @@ def _renaming(rows: str, words: dict[Column, str]) -> Callable[[exp.Expression],
     return rename
 
 
-def _speaks_of(relation: Relation, names: frozenset[str]) -> bool:
+def _mentions(relation: Relation, names: frozenset[str]) -> bool:
     return any(
         each.table in names
         for part in walk(relation)
@@ -215,7 +215,7 @@ def _expressions(part: Relation) -> Iterable[exp.Expression]:
         case Filter(condition=condition):
             return [condition]
         case Join(keys=keys, condition=condition) | Match(keys=keys, condition=condition):
-            said = [tree(column) for pair in keys for column in pair]
+            said = [column_expression(column) for pair in keys for column in pair]
             return [*said, *([] if condition is None else [condition])]
         case Derived(columns=columns):
             return [each.expression for each in columns]

@@ -14,21 +14,28 @@ from celosia.core.randomness import Source
 from celosia.queries.algebra import Aggregate, Key, Question
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.smooth_sensitivity import beta, smooth
-from celosia.queries.bounds.star_decomposition import Link, Stars
-from celosia.queries.bounds.star_schema import needed, star_bound
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
+from celosia.queries.bounds.star_decomposition import Link, StarDecomposition
+from celosia.queries.bounds.star_schema import find_required_links, star_bound
 from celosia.queries.emission import Target, grouped_query
-from celosia.queries.emission.flat_query import Flat, aggregated
-from celosia.queries.emission.target import chosen, column, named, whole
+from celosia.queries.emission.flat_query import FlatQuery, aggregate_rows
+from celosia.queries.emission.target import aliased, column, integer_literal, select_from
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.context import Choice, Situation
+from celosia.queries.planning.context import MechanismChoice, PlanContext
 from celosia.queries.planning.plan import Part
-from celosia.queries.planning.refusals import delta_needed, unfit
-from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Scene, Step
+from celosia.queries.planning.refusals import delta_needed, unsuitable_method
+from celosia.queries.planning.step import (
+    Bounds,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
+    Step,
+    StepContext,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StarStep(Step):
+class StarSchemaStep(Step):
     """Counts with noise for the smooth bound of how far one entity can move them.
 
     Guarantee: (epsilon, delta)-DP for one entity with all its private facts, added, removed or
@@ -38,7 +45,7 @@ class StarStep(Step):
     links come from one statement, and so from one state of the data.
     """
 
-    scene: Scene
+    scene: StepContext
     totals: tuple[Total, ...]
     epsilon: Fraction
     """Of each count."""
@@ -56,12 +63,12 @@ class StarStep(Step):
     @cached_property
     def beta(self) -> Fraction:
         """How fast the bound may fall with the distance."""
-        return beta(self.epsilon, self.delta)
+        return choose_beta(self.epsilon, self.delta)
 
     @cached_property
-    def decomposed(self) -> tuple[Stars, tuple[Link, ...]]:
+    def decomposed(self) -> tuple[StarDecomposition, tuple[Link, ...]]:
         """The stars of the question, and the links that are measured."""
-        return needed(self.scene.question, policy=self.scene.target.policy)
+        return find_required_links(self.scene.question, policy=self.scene.target.policy)
 
     @cached_property
     def _dry(self) -> Mapping[str, Growth]:
@@ -84,15 +91,15 @@ class StarStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...] | None:  # noqa: D102
         return None
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         stars, links = self.decomposed
         query = grouped_query(self.scene.asked(self.totals), target=self.scene.target)
         for number, link in enumerate(links, start=1):
-            most = exp.Subquery(this=most_linked(stars, link, target=self.scene.target))
-            query = query.select(named(most, f"linked_{number}"), copy=False)
+            most = exp.Subquery(this=most_linked_query(stars, link, target=self.scene.target))
+            query = query.select(aliased(most, f"linked_{number}"), copy=False)
         yield query
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
+    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
         _, links = self.decomposed
         (query,) = self.queries(known)
         (row,) = ask(query)
@@ -104,11 +111,11 @@ class StarStep(Step):
         for place, total in enumerate(self.totals):
             smoothed = smooth(self._bound(total, measured), beta=self.beta).bound
             (noise,) = smooth_noise(smoothed, epsilon=self.epsilon, size=1, rng=rng)
-            found.append(Measured((int(row[place]) + noise,)))
+            found.append(ReleasedValues((int(row[place]) + noise,)))
         return tuple(found)
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         return (None,) * len(measured.values)  # the scale of the noise is a secret
 
@@ -121,7 +128,7 @@ class StarStep(Step):
         )
 
 
-def most_linked(stars: Stars, link: Link, *, target: Target) -> exp.Select:
+def most_linked_query(stars: StarDecomposition, link: Link, *, target: Target) -> exp.Select:
     """The most entities of a star that are linked to one value, as a query of one number."""
     subject, value = (
         column(each.name, each.relation) for each in (link.pattern.subject, link.pattern.object)
@@ -129,14 +136,14 @@ def most_linked(stars: Stars, link: Link, *, target: Target) -> exp.Select:
     question = Question(
         stars.linked(link), (Aggregate("distinct", "n", subject),), (Key("value", value),)
     )
-    flat = Flat(question=question, target=target, fixed={})
-    groups = aggregated(flat, flat.rows(), flat.keys)
+    flat = FlatQuery(question=question, target=target, fixed={})
+    groups = aggregate_rows(flat, flat.rows(), flat.keys)
     ((word, _),) = flat.aggregates
-    most = exp.func("COALESCE", exp.Max(this=column(word)), whole(0))
-    return chosen(groups, [named(most, "n")], alias="links")
+    most = exp.func("COALESCE", exp.Max(this=column(word)), integer_literal(0))
+    return select_from(groups, [aliased(most, "n")], alias="links")
 
 
-def star_choice(situation: Situation) -> Choice:
+def choose_for_entities(situation: PlanContext) -> MechanismChoice:
     """Method "elastic" where entities of a graph are protected.
 
     Raises:
@@ -144,7 +151,7 @@ def star_choice(situation: Situation) -> Choice:
             without a delta.
     """
     if not situation.policy.elastic:
-        raise unfit(
+        raise unsuitable_method(
             "elastic",
             "The policy does not allow noise that is scaled by the data.",
             "Leave the method to the planner, or let the owner write elastic = true.",
@@ -152,12 +159,12 @@ def star_choice(situation: Situation) -> Choice:
     if not situation.delta:
         raise delta_needed("elastic sensitivity")
     if situation.needs.ranks or not situation.needs.totals:
-        raise unfit("elastic", "It bounds counts only.")
+        raise unsuitable_method("elastic", "It bounds counts only.")
     totals = tuple(situation.needs.totals)
-    step = StarStep(
-        scene=Scene(question=situation.question, target=situation.target),
+    step = StarSchemaStep(
+        scene=StepContext(question=situation.question, target=situation.target),
         totals=totals,
         epsilon=situation.share,
         delta=situation.delta / len(totals),
     )
-    return Choice(method="elastic", steps=[step], recipes=situation.needs.recipes)
+    return MechanismChoice(method="elastic", steps=[step], recipes=situation.needs.recipes)
