@@ -51,8 +51,8 @@ def shapes(generator: np.random.Generator) -> Iterator[tuple[str, NDArray[np.int
 def run(*, rows: int = 20_000) -> dict[str, dict[str, Any]]:
     """Median errors of 100 runs in per cent, and seconds of the programs of `rows` rows."""
     generator, rng = np.random.default_rng(2026), Seeded(2026)
-    race = R2T(epsilon=1, most=MOST)
-    chosen, raced = PrivateCap(epsilon=1, most=MOST), R2TCap(epsilon=1, most=MOST)
+    r2t = R2T(epsilon=1, most=MOST)
+    chosen, by_cap = PrivateCap(epsilon=1, most=MOST), R2TCap(epsilon=1, most=MOST)
     errors: dict[str, float] = {}
     for name, contributions in shapes(generator):
         people = ContributionSummary.of(contributions, most=MOST)
@@ -61,15 +61,15 @@ def run(*, rows: int = 20_000) -> dict[str, dict[str, Any]]:
         def middle(values: list[float], truth: int = truth) -> float:
             return 100 * median(abs(value - truth) / truth for value in values)
 
-        races = [race.measure(totals, rng=rng) for _ in range(RUNS)]
+        runs = [r2t.measure(totals, rng=rng) for _ in range(RUNS)]
         found = {
-            "race, published answer": middle([each.parts["lower"] for each in races]),
-            "race, winner as it is": middle([each.value for each in races]),
-            "race for the cap": middle([raced.release(totals, rng=rng) for _ in range(RUNS)]),
+            "R2T, published answer": middle([each.parts["lower"] for each in runs]),
+            "R2T, winner as it is": middle([each.value for each in runs]),
+            "cap chosen by R2T": middle([by_cap.release(totals, rng=rng) for _ in range(RUNS)]),
             "private cap": middle([chosen.release(people, rng=rng) for _ in range(RUNS)]),
             "best cap": min(
                 middle([given.release(total, rng=rng) for _ in range(RUNS)])
-                for cap, total in zip(race.caps, totals, strict=True)
+                for cap, total in zip(r2t.caps, totals, strict=True)
                 for given in [CappedTotal(epsilon=1, cap=cap)]
             ),
         }

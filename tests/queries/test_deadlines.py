@@ -46,8 +46,8 @@ SHAPES: list[tuple[Policy, str, dict[str, Any]]] = [
     (POLICY, "SELECT COUNT(*) FROM orders a JOIN orders b ON a.placed = b.placed", {}),
     (POLICY, "SELECT COUNT(*) FROM person WHERE NOT EXISTS "
      "(SELECT 1 FROM message WHERE sender = person.id)", {}),
-    (POLICY, COUNT, {"method": "race"}),
-    (POLICY, "SELECT status, COUNT(*) FROM orders GROUP BY status", {"method": "race-cap"}),
+    (POLICY, COUNT, {"method": "r2t"}),
+    (POLICY, "SELECT status, COUNT(*) FROM orders GROUP BY status", {"method": "r2t-cap"}),
     (BY_ROW, "SELECT status, SUM(price) FROM orders GROUP BY status", {}),
     (BY_ROW, "SELECT COUNT(*) FROM orders a JOIN orders b ON a.id = b.id", {}),
     (capped(BY_ROW, orders__person=3), "SELECT COUNT(*) FROM orders a JOIN orders b "

@@ -52,7 +52,7 @@ def test_the_bar_holds_the_total_under_the_cap_as_often_as_it_says(
     tmp_path: Path, factor: float, holds: bool
 ) -> None:
     with opened(shop(Random(1)), tmp_path) as vault:
-        (step,) = vault.explain(COUNT, epsilon=1).work
+        (step,) = vault.explain(COUNT, epsilon=1).steps
     assert isinstance(step, ChosenCapStep)
     (mechanism,) = step.mechanisms(1)
     contributions = [Random(4).randint(0, 60) for _ in range(300)]
@@ -82,7 +82,7 @@ def test_a_mean_over_tpch_orders_has_a_useful_bar(tmp_path: Path) -> None:
     answers: list[QueryAnswer] = []
     with Vault.open(policy, rng=Seeded(3)) as vault:
         plan = vault.explain(query)
-        centre = float(plan.recipes[0].centre)
+        centre = float(plan.derivations[0].centre)
         answers += [
             vault.sql(f"{query} WHERE orderkey > {-number}", epsilon=1) for number in range(9)
         ]

@@ -137,7 +137,7 @@ def with_gaps() -> Rows:
     return rows
 
 
-@pytest.mark.parametrize("method", ["chosen-cap", "race", "race-cap", None])
+@pytest.mark.parametrize("method", ["chosen-cap", "r2t", "r2t-cap", None])
 @pytest.mark.parametrize("query", COUNTED)
 def test_a_key_that_the_unit_table_lacks_is_one_person_in_every_method(
     query: str, method: str | None, tmp_path: Path

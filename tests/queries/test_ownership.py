@@ -53,7 +53,7 @@ def hidden(relation: Relation) -> list[str]:
 
 def test_the_unit_table_belongs_to_its_key() -> None:
     owned = attach_owners(PERSON, policy=POLICY)
-    assert (owned.owners, owned.classes) == ((P,), 1)
+    assert (owned.owners, owned.owner_count) == ((P,), 1)
     assert scans(owned.relation) == (PERSON,)  # nothing is joined to it
 
 
@@ -82,28 +82,29 @@ def test_a_second_step_goes_through_a_hidden_join_else() -> None:
     for relation in (ITEM, Join(ITEM, ORDERS, ((Column("i", "part"), O_ID),))):
         owned = attach_owners(relation, policy=POLICY)
         assert hidden(owned.relation) == ["orders"]
-    assert owned.classes == 2
+    assert owned.owner_count == 2
 
 
 def test_owners_that_keys_force_to_be_equal_are_one() -> None:
     chain = Join(Join(Join(PERSON, ORDERS, ((P, OP),)), ITEM, ((O_ID, I_ORDER),)), PART, ())
     owned = attach_owners(chain, policy=POLICY)
-    assert owned.classes == 1
+    assert owned.owner_count == 1
     assert hidden(owned.relation) == []
-    assert {str(each) for each in owned.tellers[0]} == {"p.id", "o.person", "o.id", "i.order"}
-    assert owned.is_told_by(tree("(o.id)"))
-    assert not owned.is_told_by(tree("o.amount"))
-    assert not owned.is_told_by(tree("o.id + 1"))
+    assert {str(each) for each in owned.determinants[0]} == {"p.id", "o.person", "o.id", "i.order"}
+    assert owned.is_determined_by(tree("(o.id)"))
+    assert not owned.is_determined_by(tree("o.amount"))
+    assert not owned.is_determined_by(tree("o.id + 1"))
 
 
 def test_equalities_of_where_count_as_well_but_not_under_or() -> None:
     both = Join(PERSON, ORDERS, ())
     assert (
-        attach_owners(Filter(both, tree("p.id = o.person AND o.id > 3")), policy=POLICY).classes
+        attach_owners(Filter(both, tree("p.id = o.person AND o.id > 3")), policy=POLICY).owner_count
         == 1
     )
     assert (
-        attach_owners(Filter(both, tree("p.id = o.person OR o.id > 3")), policy=POLICY).classes == 2
+        attach_owners(Filter(both, tree("p.id = o.person OR o.id > 3")), policy=POLICY).owner_count
+        == 2
     )
 
 
@@ -128,7 +129,7 @@ def test_nothing_follows_from_equal_numbers_with_fractions() -> None:
 def test_two_items_of_one_order_belong_to_one_person() -> None:
     other = Scan("item", "j")
     owned = attach_owners(Join(ITEM, other, ((I_ORDER, Column("j", "order")),)), policy=POLICY)
-    assert owned.classes == 1
+    assert owned.owner_count == 1
     assert hidden(owned.relation) == ["orders"]
 
 
@@ -143,21 +144,21 @@ def test_a_message_belongs_to_sender_and_receiver() -> None:
     owned = attach_owners(Scan("message", "m"), policy=POLICY)
     assert owned.owners == (Column("m", "sender"), Column("m", "receiver"))
     loop = Filter(Scan("message", "m"), tree("m.sender = m.receiver"))
-    assert attach_owners(loop, policy=POLICY).classes == 1
+    assert attach_owners(loop, policy=POLICY).owner_count == 1
 
 
 def test_public_tables_have_no_owner() -> None:
-    assert attach_owners(PART, policy=POLICY).classes == 0
+    assert attach_owners(PART, policy=POLICY).owner_count == 0
 
 
 def test_sub_queries_hand_their_owners_out() -> None:
     inner = Derived(ITEM, "d", (Named("k", tree('i."order"')),))
     owned = attach_owners(Join(inner, ORDERS, ((Column("d", "k"), O_ID),)), policy=POLICY)
-    assert owned.classes == 1  # the order that d was looked up in is the one that is joined
+    assert owned.owner_count == 1  # the order that d was looked up in is the one that is joined
     alone = attach_owners(
         Join(inner, ORDERS, ((Column("d", "k"), Column("o", "amount")),)), policy=POLICY
     )
-    assert alone.classes == 2
+    assert alone.owner_count == 2
 
 
 def test_union_all_has_the_owners_of_its_parts() -> None:
@@ -165,11 +166,11 @@ def test_union_all_has_the_owners_of_its_parts() -> None:
         return Derived(relation, alias, (Named("n", tree(column)),))
 
     two = Stack((part(ORDERS, "o.id", "a"), part(Scan("message", "m"), "m.amount", "b")), "s")
-    assert attach_owners(two, policy=POLICY).classes == 2
+    assert attach_owners(two, policy=POLICY).owner_count == 2
     one = Stack((part(ORDERS, "o.person", "a"), part(PERSON, "p.id", "b")), "s")
     owned = attach_owners(one, policy=POLICY)
-    assert owned.classes == 1
-    assert owned.is_told_by(tree("s.n"))
+    assert owned.owner_count == 1
+    assert owned.is_determined_by(tree("s.n"))
     mixed = Stack((part(ORDERS, "o.id", "a"), part(PART, "q.id", "b")), "s")
     with pytest.raises(QueryRefused, match="public") as caught:
         attach_owners(mixed, policy=POLICY)
@@ -182,7 +183,7 @@ def test_partners_of_the_same_person_are_accepted_and_of_others_refused(negated:
     owned = attach_owners(own, policy=POLICY)
     assert (owned.owners, hidden(owned.relation)) == ((OP,), [])
     public = Match(ITEM, PART, ((Column("i", "part"), Column("q", "id")),), negated=negated)
-    assert attach_owners(public, policy=POLICY).classes == 1
+    assert attach_owners(public, policy=POLICY).owner_count == 1
     for left, right, keys in (
         (ORDERS, Scan("orders", "x"), ((Column("o", "amount"), Column("x", "amount")),)),
         (PART, ITEM, ((Column("q", "id"), Column("i", "part")),)),
@@ -196,7 +197,7 @@ def test_partners_of_the_same_person_are_accepted_and_of_others_refused(negated:
 def test_partners_of_partners_must_be_the_same_person_too() -> None:
     loop = Filter(Scan("message", "m"), tree("m.sender = m.receiver"))
     inner = Match(ORDERS, loop, ((OP, Column("m", "sender")),))
-    assert attach_owners(Match(PERSON, inner, ((P, OP),)), policy=POLICY).classes == 1
+    assert attach_owners(Match(PERSON, inner, ((P, OP),)), policy=POLICY).owner_count == 1
     inner = Match(ORDERS, loop, ((O_ID, Column("m", "sender")),))
     with pytest.raises(QueryRefused):
         attach_owners(Match(PERSON, inner, ((P, OP),)), policy=POLICY)
@@ -234,11 +235,12 @@ def test_with_rows_as_unit_each_private_scan_is_itself() -> None:
     assert (owned.owners, owned.tables) == ((P, O_ID), ("Person", "orders"))
     other = Scan("orders", "x")
     assert (
-        attach_owners(Join(ORDERS, other, ((O_ID, Column("x", "id")),)), policy=BY_ROW).classes == 1
+        attach_owners(Join(ORDERS, other, ((O_ID, Column("x", "id")),)), policy=BY_ROW).owner_count
+        == 1
     )
-    nameless = attach_owners(Join(ORDERS, ITEM, ((O_ID, I_ORDER),)), policy=BY_ROW)
-    assert (nameless.classes, nameless.nameless) == (2, 1)
-    assert attach_owners(Match(PERSON, ORDERS, ((P, OP),)), policy=BY_ROW).classes == 2
+    unidentified = attach_owners(Join(ORDERS, ITEM, ((O_ID, I_ORDER),)), policy=BY_ROW)
+    assert (unidentified.owner_count, unidentified.unidentified) == (2, 1)
+    assert attach_owners(Match(PERSON, ORDERS, ((P, OP),)), policy=BY_ROW).owner_count == 2
 
 
 @pytest.mark.parametrize("seed", range(400))
@@ -265,8 +267,8 @@ def test_without_a_person_exactly_the_rows_of_that_person_are_gone(seed: int) ->
         kept = {key: n for key, n in all_rows.items() if person not in key}
         assert counted(without(person, rows)) == kept
     # What tells an owner tells one only.
-    for place, tellers in enumerate(owned.tellers):
-        for teller in tellers:
+    for place, determinants in enumerate(owned.determinants):
+        for teller in determinants:
             known: dict[object, set[object]] = {}
             for row in evaluator.rows(owned.relation, rows):
                 named = {(each.relation, each.name.lower()): value for each, value in row.items()}

@@ -157,7 +157,9 @@ def test_the_counter_example_of_three_patterns_has_the_bound_of_its_size(size: i
         "R": [{"x": 1, "y": 0}],
     }
     known = {("P", "x"): 1, ("Q", "x"): 1, ("Q", "y"): size, ("R", "y"): 1}
-    bound = elastic_sensitivity(question, question.aggregates[0], facts=Known(known), rule="elastic")
+    bound = elastic_sensitivity(
+        question, question.aggregates[0], facts=Known(known), rule="elastic"
+    )
 
     def ask(tables: Tables) -> dict[tuple[Any, ...], Any]:
         return {(): answer(question, tables)[()][0]}
@@ -218,7 +220,7 @@ def test_outputs_of_neighbours_differ_by_at_most_e_to_the_epsilon(tmp_path: Path
     for each in (rows, fewer):
         with opened(each, tmp_path, ELASTIC) as vault:
             plan = vault.explain(query, epsilon=1, delta=1e-6, method="elastic")
-            (step,) = plan.work
+            (step,) = plan.steps
             told: list[Any] = []
 
             def ask(tree: Any, *, of: Any = vault, kept: list[Any] = told) -> Any:
@@ -227,7 +229,8 @@ def test_outputs_of_neighbours_differ_by_at_most_e_to_the_epsilon(tmp_path: Path
                 return kept[0]
 
             values = [
-                step.measure(ask, known=None, rng=Seeded(seed))[0].values[0] for seed in range(1500)
+                step.measure(ask, group_keys=None, rng=Seeded(seed))[0].values[0]
+                for seed in range(1500)
             ]
         edges = [-np.inf, -200, -100, -50, 0, 25, 50, 75, 100, 150, 200, 300, np.inf]
         counts.append(np.histogram(values, edges)[0])

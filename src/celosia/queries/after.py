@@ -31,7 +31,9 @@ def finished(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
     words = [each.name for each in after.computed]
-    place_word = unused_name(PLACE, [*columns, *words])  # outputs have names of the analyst's choice
+    place_word = unused_name(
+        PLACE, [*columns, *words]
+    )  # outputs have names of the analyst's choice
     columns[place_word] = list(range(len(rows)))
     with duckdb.connect() as connection:
         connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())

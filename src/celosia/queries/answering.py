@@ -85,12 +85,14 @@ class Outcome:
         """
         question = self.plan.question
         groups = [()] if self.known is None else list(product(*self.known))
-        cells = {each.aggregate.name: self._cells(each, confidence) for each in self.plan.recipes}
+        cells = {
+            each.aggregate.name: self._cells(each, confidence) for each in self.plan.derivations
+        }
         names = [each.name for each in question.keys]
         places = range(len(groups)) if self.places is None else self.places
         rows: list[Row] = []
         for place in places:
-            keys = self.plan.shown(dict(zip(names, groups[place], strict=True)))
+            keys = self.plan.label_keys(dict(zip(names, groups[place], strict=True)))
             rows.append(keys | {name: listed[place][0][0] for name, listed in cells.items()})
         after = question.after
         shown = {name: listed for name, listed in cells.items() if name in after.columns}
@@ -105,7 +107,7 @@ class Outcome:
 
     def caps(self) -> dict[str, Any]:
         """The caps that were chosen privately, by what they were chosen for: released numbers."""
-        labels = {name: part.name for step in self.plan.work for name, part in step.labelled}
+        labels = {name: part.name for step in self.plan.steps for name, part in step.labelled}
         return {
             labels[name]: _in_units(each.released["cap"], self._cap_unit(name))
             for name, each in self.found.items()
@@ -153,7 +155,7 @@ class Outcome:
         return step.cap_unit(number)
 
     def _made_by(self, name: str) -> tuple[Step, int]:
-        for step in self.plan.work:
+        for step in self.plan.steps:
             if name in step.names:
                 return step, step.names.index(name)
         raise AssertionError("every total of a plan has its step")
@@ -178,11 +180,11 @@ def queries_ahead(plan: Plan) -> Iterator[exp.Expr]:
         QueryRefused: CEL-Q127 and others, what cannot be written for the engine.
     """
     question = plan.question
-    known = plan.known if question.keys else None
-    for step in plan.work:
+    known = plan.group_keys if question.keys else None
+    for step in plan.steps:
         if step.finds_keys:
             assert isinstance(step, PartitionSelection)
-            target = step.scene.target
+            target = step.context.target
             kinds = [
                 infer_type(key.expression, question.source, target=target) for key in question.keys
             ]
@@ -197,18 +199,20 @@ def carry_out(plan: Plan, ask: Executor, *, rng: Source) -> Outcome:
 
 def carry_out_empty(plan: Plan, *, rng: Source) -> Outcome:
     """What the plan releases on the empty database: noise on zero. No engine is asked."""
-    return _carried_out(plan, lambda step, known: partial(step.empty_rows, known=known), rng)
+    return _carried_out(plan, lambda step, known: partial(step.empty_rows, group_keys=known), rng)
 
 
-def _carried_out(plan: Plan, asker: Callable[[Step, GroupKeys | None], Executor], rng: Source) -> Outcome:
-    known, places = plan.known if plan.question.keys else None, None
+def _carried_out(
+    plan: Plan, asker: Callable[[Step, GroupKeys | None], Executor], rng: Source
+) -> Outcome:
+    known, places = plan.group_keys if plan.question.keys else None, None
     found: dict[str, ReleasedValues] = {}
-    for step in plan.work:
+    for step in plan.steps:
         ask = asker(step, known)
         if step.finds_keys:
             known, places = step.find(ask, rng=rng)
             continue
-        found.update(zip(step.names, step.measure(ask, known=known, rng=rng), strict=True))
+        found.update(zip(step.names, step.measure(ask, group_keys=known, rng=rng), strict=True))
     return Outcome(plan, known, places, found)
 
 

@@ -47,6 +47,8 @@ def as_texts(policy: Policy, types: Columns) -> Callable[[exp.Expr], exp.Expr]:
         ]
         plain = exp.Table(this=identifier(table.name))
         rows = exp.Select(expressions=columns, from_=exp.From(this=plain))
-        return exp.Subquery(this=rows, alias=exp.TableAlias(this=identifier(tree.alias or table.name)))
+        return exp.Subquery(
+            this=rows, alias=exp.TableAlias(this=identifier(tree.alias or table.name))
+        )
 
     return lambda query: query.transform(rewritten) if wanted else query

@@ -111,7 +111,7 @@ def check_declared_of(
     Raises:
         InputError: as `check_declared`.
     """
-    names = [scan.table for scan in scans(plan.asked.source)]
+    names = [scan.table for scan in scans(plan.original.source)]
     check_unique_in(tables_behind(policy, names), ask, dialect=dialect)
     asked = [table for table in map(policy.table, names) if table is not None]
     check_owned_in(policy, asked, lambda query: ask(cast(query)), dialect=dialect)

@@ -154,7 +154,7 @@ def _warnings(plan: Plan) -> tuple[str, ...]:
 
 def _below_zero(outcome: Outcome) -> list[str]:
     """What to say of a single count that noise took below zero."""
-    recipes = outcome.plan.recipes
+    recipes = outcome.plan.derivations
     if len(recipes) > 1 or outcome.known is not None or recipes[0].aggregate.kind not in COUNTS:
         return []
     (name,) = recipes[0].totals

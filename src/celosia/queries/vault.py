@@ -180,9 +180,9 @@ class Vault:
             delta=delta,
             method=method,
             count=public_count(self.policy, self._ask),
-            ask_public=self._ask_public,
+            execute_public=self._ask_public,
         )
-        check_comparisons(plan.asked, self.policy, self._types)
+        check_comparisons(plan.original, self.policy, self._types)
         return replace(plan, deadline=min(plan.deadline, self.timeout))
 
     def sparql(  # noqa: PLR0913 - as `sql`
@@ -369,7 +369,7 @@ class Vault:
             return plain
 
     def _public_rows(self, plan: Plan) -> list[dict[str, Any]]:
-        (step,) = plan.work
+        (step,) = plan.steps
         try:
             return cast(PublicStep, step).rows(self._ask)
         except EngineError:

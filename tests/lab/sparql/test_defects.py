@@ -75,7 +75,7 @@ def test_5_every_epsilon_has_its_own_beta() -> None:
     policy = policy_of(["ex:p", "ex:q"])
     query = sparql_of(example("?x p ?y . ?x q ?z"))
     betas = {
-        epsilon: make_plan(query, policy, epsilon=epsilon, delta=1e-8, method="elastic").work[0]
+        epsilon: make_plan(query, policy, epsilon=epsilon, delta=1e-8, method="elastic").steps[0]
         for epsilon in (0.1, 1)
     }
     found = {epsilon: step.beta for epsilon, step in betas.items()}  # type: ignore[attr-defined]

@@ -66,7 +66,9 @@ def test_the_true_frequency_of_lineitem_would_have_given_more() -> None:
     """FIX-12."""
     question = thesis_question(2)
     facts = FlexFacts({**THESIS_FREQUENCIES, ("lineitem", "orderkey"): 7})
-    growth = elastic_sensitivity(question, question.aggregates[0], facts=facts, rule="elastic").growth
+    growth = elastic_sensitivity(
+        question, question.aggregates[0], facts=facts, rule="elastic"
+    ).growth
     found, _ = flex_smooth(growth, epsilon=0.1, delta=thesis_delta())
     assert round(found, 2) == 120376.38
 

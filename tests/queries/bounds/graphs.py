@@ -196,4 +196,6 @@ def bound(
     declared = given or policy(names)
     asked = question(pattern, declared, counted)
     known = facts_of(declared, facts, names)
-    return elastic_sensitivity(asked, asked.aggregates[0], facts=known, neighbours=neighbours, rule=rule)
+    return elastic_sensitivity(
+        asked, asked.aggregates[0], facts=known, neighbours=neighbours, rule=rule
+    )

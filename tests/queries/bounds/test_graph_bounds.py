@@ -170,11 +170,15 @@ def test_the_bound_grows_with_the_distance_and_falls_with_epsilon_and_delta() ->
         found = bound(pattern, facts)
         values = [found.at(k) for k in range(40)]
         assert values == sorted(values)
-        sizes = [smooth(found.growth, beta=choose_beta(each, 1e-6)).bound for each in (0.1, 0.5, 1, 2)]
+        sizes = [
+            smooth(found.growth, beta=choose_beta(each, 1e-6)).bound for each in (0.1, 0.5, 1, 2)
+        ]
         assert sizes == sorted(sizes, reverse=True)
         scales = [2 * size / each for size, each in zip(sizes, (0.1, 0.5, 1, 2), strict=True)]
         assert all(more > less for more, less in pairwise(scales))
-        likely = [smooth(found.growth, beta=choose_beta(1, each)).bound for each in (1e-9, 1e-6, 1e-3)]
+        likely = [
+            smooth(found.growth, beta=choose_beta(1, each)).bound for each in (1e-9, 1e-6, 1e-3)
+        ]
         assert likely == sorted(likely, reverse=True)
 
 

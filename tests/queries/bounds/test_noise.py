@@ -56,7 +56,9 @@ def test_neighbours_are_told_apart_with_chance_delta_at_most(
 
 def test_a_bound_that_falls_too_fast_would_be_found_out() -> None:
     broken = [
-        case for case in CASES if worst(case[0], case[2], 1.5 * float(choose_beta(*case[:2]))) > case[1]
+        case
+        for case in CASES
+        if worst(case[0], case[2], 1.5 * float(choose_beta(*case[:2]))) > case[1]
     ]
     assert broken
 

@@ -24,7 +24,10 @@ def test_the_joint_law_of_levels_and_answer_is_epsilon_private(lowest: int) -> N
     for size in range(3):
         for table in combinations_with_replacement(range(lowest, 7), size):
             for extra in range(lowest, 7):
-                one, two = ContributionSummary.of(table, most=6), ContributionSummary.of([*table, extra], most=6)
+                one, two = (
+                    ContributionSummary.of(table, most=6),
+                    ContributionSummary.of([*table, extra], most=6),
+                )
                 levels = sum(abs(a - b) for a, b in zip(one.levels, two.levels, strict=True))
                 # Log ratio of the levels, and of the answer whichever cap the levels lead to.
                 answered = max(
@@ -167,7 +170,9 @@ def test_bad_input_is_refused_before_any_noise() -> None:
             mechanism.release(people, rng=Seeded(1))
         assert refused.value.code == code
     with pytest.raises(InputError):
-        PrivateCap(epsilon=1, most=4, groups=2).release(ContributionSummary([1, 0, 0], [[1, 2]]), rng=Seeded(1))
+        PrivateCap(epsilon=1, most=4, groups=2).release(
+            ContributionSummary([1, 0, 0], [[1, 2]]), rng=Seeded(1)
+        )
     with pytest.raises(PrivacyError):
         PrivateCap(epsilon=1, most=4, neighbours=CHANGE_ONE)
     with pytest.raises(InputError):

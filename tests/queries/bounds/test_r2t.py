@@ -78,36 +78,34 @@ def test_groups_that_no_cap_touches_keep_their_sums() -> None:
 
 @pytest.mark.parametrize("grain", [1, 16])
 def test_the_joint_law_of_all_candidates_is_epsilon_private(grain: int) -> None:
-    race = R2T(epsilon=0.7, most=6, grain=grain)
+    r2t = R2T(epsilon=0.7, most=6, grain=grain)
     worst = Fraction(0)
     for one, two in small_tables(6, 2):
-        totals = capped_totals(one, race.caps), capped_totals(two, race.caps)
+        totals = capped_totals(one, r2t.caps), capped_totals(two, r2t.caps)
         # The largest log ratio of two products of discrete Laplace laws: the sum of moved / scale.
         moved = [abs(b - a) * grain + (1 if grain > 1 else 0) for a, b in zip(*totals, strict=True)]
         worst = max(
             worst,
-            sum(
-                (each / law.scale for each, law in zip(moved, race.laws, strict=True)), Fraction(0)
-            ),
+            sum((each / law.scale for each, law in zip(moved, r2t.laws, strict=True)), Fraction(0)),
         )
     # The scales are rounded up by less than one part in 2^50, so the worst is met from below.
     assert Fraction(7, 10) * (1 - Fraction(1, 2**49)) <= worst <= Fraction(7, 10)
-    assert race.privacy_loss().pure == pytest.approx(0.7, abs=1e-12)
+    assert r2t.privacy_loss().pure == pytest.approx(0.7, abs=1e-12)
 
 
 def test_with_noise_for_one_cap_less_the_check_of_the_joint_law_fails() -> None:
-    race = R2T(epsilon=0.7, most=6)
-    fewer = Fraction(len(race.caps) - 1, len(race.caps))
-    worst = sum(cap / (law.scale * fewer) for cap, law in zip(race.caps, race.laws, strict=True))
+    r2t = R2T(epsilon=0.7, most=6)
+    fewer = Fraction(len(r2t.caps) - 1, len(r2t.caps))
+    worst = sum(cap / (law.scale * fewer) for cap, law in zip(r2t.caps, r2t.laws, strict=True))
     assert worst > Fraction(7, 10)
 
 
 def test_the_penalised_winner_exceeds_the_truth_as_often_as_it_may() -> None:
     # All caps see the same total, so that each of them may win by its noise alone.
-    race = R2T(epsilon=1, most=2**10, failure=0.2)
+    r2t = R2T(epsilon=1, most=2**10, failure=0.2)
     truth, runs, rng = 10**6, 3000, Seeded(5)
     over = sum(
-        race.measure([truth] * len(race.caps), rng=rng).parts["lower"] > truth for _ in range(runs)
+        r2t.measure([truth] * len(r2t.caps), rng=rng).parts["lower"] > truth for _ in range(runs)
     )
     # At most the sum of the chances, 0.2; independent draws make it 1 - prod(1 - p_i) = 0.183,
     # less what rounding bounds to whole numbers takes. Four standard deviations are 0.028.
@@ -115,51 +113,51 @@ def test_the_penalised_winner_exceeds_the_truth_as_often_as_it_may() -> None:
 
 
 def test_the_published_lower_side_holds() -> None:
-    rng, race = Seeded(6), R2T(epsilon=1, most=2**12, failure=0.1)
+    rng, r2t = Seeded(6), R2T(epsilon=1, most=2**12, failure=0.1)
     contributions = np.r_[np.full(30_000, 9), np.full(2_000, 30)]
-    totals = capped_totals(contributions, race.caps)
+    totals = capped_totals(contributions, r2t.caps)
     truth = int(contributions.sum())
-    enough = race.penalties[race.caps.index(32)]
+    enough = r2t.penalties[r2t.caps.index(32)]
     short = sum(
-        race.measure(totals, rng=rng).parts["lower"] < truth - 2 * enough for _ in range(1000)
+        r2t.measure(totals, rng=rng).parts["lower"] < truth - 2 * enough for _ in range(1000)
     )
     # Noise of the cap 32 must be below minus its penalty: its part of 0.1, which is less than 0.01.
     assert short <= 10 + 4 * 10**0.5
 
 
 def test_the_interval_holds_the_truth() -> None:
-    rng, race = Seeded(7), R2T(epsilon=1, most=64)
+    rng, r2t = Seeded(7), R2T(epsilon=1, most=64)
     contributions = np.r_[np.full(3_000, 9), np.full(50, 60)]
-    totals, truth = capped_totals(contributions, race.caps), int(contributions.sum())
+    totals, truth = capped_totals(contributions, r2t.caps), int(contributions.sum())
     held = 0
     for _ in range(500):
-        low, high = race.interval(race.measure(totals, rng=rng), 0.9)
+        low, high = r2t.interval(r2t.measure(totals, rng=rng), 0.9)
         held += low <= truth <= high
     assert held >= 450 - 4 * 45**0.5
 
 
 def test_released_numbers_do_not_depend_on_anything_but_the_candidates() -> None:
-    race = R2T(epsilon=1, most=64)
-    parts = race.measure(capped_totals([5] * 3000, race.caps), rng=Seeded(1)).parts
-    place = race.caps.index(parts["cap"])
-    penalised = [c - p for c, p in zip(parts["candidates"], race.penalties, strict=True)]
+    r2t = R2T(epsilon=1, most=64)
+    parts = r2t.measure(capped_totals([5] * 3000, r2t.caps), rng=Seeded(1)).parts
+    place = r2t.caps.index(parts["cap"])
+    penalised = [c - p for c, p in zip(parts["candidates"], r2t.penalties, strict=True)]
     assert place == int(np.argmax(penalised))
     assert parts["lower"] == max(0, penalised[place])
 
 
 @pytest.mark.parametrize("grain", [1, 16])
 def test_the_choice_of_a_raced_cap_is_private_by_enumeration(grain: int) -> None:
-    race = R2TCap(epsilon=1, most=5, share=0.5, failure=0.5, grain=grain)
+    r2t = R2TCap(epsilon=1, most=5, share=0.5, failure=0.5, grain=grain)
     rounding = 1 if grain > 1 else 0
     for one, two in small_tables(5, 2):
-        before = [total * grain for total in capped_totals(one, race.caps)]
-        plain = [total * grain for total in capped_totals(two, race.caps)]
-        for wrong in product((-rounding, rounding), repeat=len(race.caps)) if grain > 1 else [()]:
+        before = [total * grain for total in capped_totals(one, r2t.caps)]
+        plain = [total * grain for total in capped_totals(two, r2t.caps)]
+        for wrong in product((-rounding, rounding), repeat=len(r2t.caps)) if grain > 1 else [()]:
             after = [a + b for a, b in zip(plain, wrong or [0] * len(plain), strict=True)]
-            scores = race.scores(before), race.scores(after)
+            scores = r2t.scores(before), r2t.scores(after)
             assert np.abs(scores[0] - scores[1]).max() <= STEPS
             if grain == 1:
-                chances = [race.choice.probabilities(each) for each in scores]
+                chances = [r2t.choice.probabilities(each) for each in scores]
                 assert np.abs(np.log(chances[0] / chances[1])).max() <= 0.5 + 1e-9
 
 
@@ -168,9 +166,9 @@ def test_the_choice_of_a_raced_cap_is_private_by_enumeration(grain: int) -> None
     st.integers(0, 2**20),
 )
 def test_scores_move_by_at_most_one_sensitivity(table: list[int], extra: int) -> None:
-    race = R2TCap(epsilon=0.3, most=2**20)
-    one = race.scores(list(capped_totals(table, race.caps)))
-    two = race.scores(list(capped_totals([*table, extra], race.caps)))
+    r2t = R2TCap(epsilon=0.3, most=2**20)
+    one = r2t.scores(list(capped_totals(table, r2t.caps)))
+    two = r2t.scores(list(capped_totals([*table, extra], r2t.caps)))
     assert np.abs(one - two).max() <= STEPS
 
 

@@ -72,7 +72,8 @@ def test_published_bounds(
 def test_published_scales() -> None:
     for epsilon, expected in ((0.1, 20), (1, 2)):
         assert (
-            smooth_scale(smooth(ONE, beta=choose_beta(epsilon, 1e-8)).bound, epsilon=epsilon) == expected
+            smooth_scale(smooth(ONE, beta=choose_beta(epsilon, 1e-8)).bound, epsilon=epsilon)
+            == expected
         )
     bound = smooth(line(250), beta=choose_beta(0.1, 1e-8)).bound
     assert isclose(smooth_scale(bound, epsilon=0.1), 5409.181856298167, rel_tol=1e-11)

@@ -67,7 +67,9 @@ def counted(source: Tree, *keys: str, rule: Rule = "elastic", facts: Known = FLE
     """Change-one neighbours, as in FLEX."""
     count = Aggregate("rows", "n")
     question = Question(source, (count,), tuple(Key(key, tree(key)) for key in keys))
-    return elastic_sensitivity(question, count, facts=facts, neighbours=CHANGE_ONE, rule=rule).growth
+    return elastic_sensitivity(
+        question, count, facts=facts, neighbours=CHANGE_ONE, rule=rule
+    ).growth
 
 
 ORDERS = scan("orders")
@@ -175,7 +177,9 @@ def test_the_published_rule_gives_the_published_answers(name: str) -> None:
 @pytest.mark.parametrize("kind", ["rows", "count", "distinct"])
 def test_all_counts_of_a_table_have_sensitivity_1(kind: Any) -> None:
     count = Aggregate(kind, "n", None if kind == "rows" else tree("orders.product_id"))
-    bound = elastic_sensitivity(Question(ORDERS, (count,)), count, facts=FLEX, neighbours=CHANGE_ONE)
+    bound = elastic_sensitivity(
+        Question(ORDERS, (count,)), count, facts=FLEX, neighbours=CHANGE_ONE
+    )
     assert bound.at(0) == bound.at(50) == bound.limit == 1
 
 

@@ -362,7 +362,7 @@ def test_a_step_asks_once_and_adds_noise_of_the_smooth_bound() -> None:
     question = graphs.question(pattern, POLICY, "DISTINCT ?x")
     target = Target(policy=POLICY)
     step = StarSchemaStep(
-        scene=StepContext(question=question, target=target),
+        context=StepContext(question=question, target=target),
         totals=tuple(find_required_totals(question, target).totals),
         epsilon=EPSILON,
         delta=DELTA,
@@ -370,7 +370,7 @@ def test_a_step_asks_once_and_adds_noise_of_the_smooth_bound() -> None:
     asked: list[Any] = []
     step.measure(
         lambda query: asked.append(query) or [(0, 0)],  # type: ignore[func-returns-value]
-        known=None,
+        group_keys=None,
         rng=Seeded(1),
     )
     (query,) = asked
@@ -380,7 +380,7 @@ def test_a_step_asks_once_and_adds_noise_of_the_smooth_bound() -> None:
     size = smooth(bound(pattern, facts), beta=choose_beta(EPSILON, DELTA)).bound
     rng = Seeded(5)
     errors = [
-        step.measure(lambda _: answer, known=None, rng=rng)[0].values[0] - answer[0][0]
+        step.measure(lambda _: answer, group_keys=None, rng=rng)[0].values[0] - answer[0][0]
         for _ in range(1600)
     ]
     # The size of Laplace noise of scale b has the standard deviation b. Four of those of the mean

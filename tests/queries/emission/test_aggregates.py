@@ -95,7 +95,7 @@ def test_random_groups_are_those_of_the_evaluator(bench: Bench) -> None:
         assert {row[:2]: row[2:5] for row in answer} == expected
         known = [[1, 2, 7], [2, 1]]
         answer = bench.ask(
-            grouped_query(question, target=bench.target(), fixed={"s": FIXED}, known=known)
+            grouped_query(question, target=bench.target(), fixed={"s": FIXED}, group_keys=known)
         )
         combinations = [(one, other) for one in known[0] for other in known[1]]
         assert [row[:5] for row in answer] == [
@@ -145,7 +145,7 @@ def test_known_keys_appear_in_order_even_in_an_empty_table(bench: Bench) -> None
     keys = (Key("k", tree("o.note")),)
     question = Question(ORDERS, (Aggregate("rows", "n"),), keys)
     known = [["b", "quote ' \" %", "a"]]
-    query = grouped_query(question, target=bench.target(), known=known)
+    query = grouped_query(question, target=bench.target(), group_keys=known)
     assert bench.ask(query) == [("b", 0), ("quote ' \" %", 0), ("a", 0)]
     assert bench.ask(count_query(ORDERS, target=bench.target())) == [(0,)]
     total = sum_query(ORDERS, tree("o.amount"), fixed=FIXED, target=bench.target())
@@ -240,7 +240,7 @@ def test_aggregates_that_are_not_sums_are_refused() -> None:
     wrong_lists: list[list[list[int]]] = [[], [[]], [[1], [2]]]
     for known in wrong_lists:
         with pytest.raises(InputError) as wrong:
-            grouped_query(question, target=target, known=known)
+            grouped_query(question, target=target, group_keys=known)
         assert wrong.value.code == "CEL-Q131"
 
 

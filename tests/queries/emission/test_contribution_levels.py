@@ -52,17 +52,21 @@ def read(found: list[tuple[int, ...]], width: int, place: int) -> tuple[list[int
     return levels, totals
 
 
-def found_of(bench: Bench, asked: Question, owned: OwnedRelation) -> tuple[list[int], list[list[int]]]:
+def found_of(
+    bench: Bench, asked: Question, owned: OwnedRelation
+) -> tuple[list[int], list[list[int]]]:
     """The people of the one aggregate, and its totals by cap and group, all caps being asked."""
     given: dict[str, Any] = {"target": bench.target(), "fixed": {"s": BALANCE}}
     (aggregate,) = asked.aggregates
     if asked.keys and aggregate.kind != "distinct":
-        levels = contribution_levels_query(asked, owned, caps=[CAPS], known=KNOWN, **given)
-        totals = [truncated_groups_query(asked, owned, cap=cap, known=KNOWN, **given) for cap in CAPS]
+        levels = contribution_levels_query(asked, owned, caps=[CAPS], group_keys=KNOWN, **given)
+        totals = [
+            truncated_groups_query(asked, owned, cap=cap, group_keys=KNOWN, **given) for cap in CAPS
+        ]
         ((*people,),) = bench.ask(levels)
         return [int(n) for n in people], [[int(n) for _, n in bench.ask(each)] for each in totals]
     known = KNOWN if asked.keys else None
-    query = contribution_totals_query(asked, owned, caps=[CAPS], known=known, **given)
+    query = contribution_totals_query(asked, owned, caps=[CAPS], group_keys=known, **given)
     return read(bench.ask(query), len(asked.keys), 0)
 
 
@@ -127,7 +131,7 @@ def test_with_a_large_cap_groups_hold_all_there_is(bench: Bench) -> None:
         owned,
         cap=caps[-1],
         target=bench.target(),
-        known=KNOWN,
+        group_keys=KNOWN,
     )
     found = {row[0]: int(row[-1]) for row in bench.ask(query)}
     truth = [item["part"] for _, _, item in entries(rows)]

@@ -65,7 +65,7 @@ def test_people_are_counted_by_their_sizes_over_all_groups(
         owned,
         caps=[CAPS, ladder(5)],
         target=bench.target(),
-        known=KNOWN,
+        group_keys=KNOWN,
         fixed={"s": fixed},
     )
     for seed in range(4):
@@ -88,7 +88,7 @@ def test_a_cut_total_is_what_people_keep_each_by_themselves(
 
     def totals(cap: int) -> list[int]:
         query = truncated_groups_query(
-            asked, owned, cap=cap, target=bench.target(), known=KNOWN, fixed={"s": fixed}
+            asked, owned, cap=cap, target=bench.target(), group_keys=KNOWN, fixed={"s": fixed}
         )
         answer = bench.ask(query)
         assert [row[0] for row in answer] == KNOWN[0]
@@ -200,7 +200,9 @@ def test_a_table_of_people_that_is_spoken_of_is_joined_at_once(
     owned = attach_owners(relation, policy=POLICY)
     question = Question(owned.relation, (aggregate,))
     assert (
-        defer_owner_join(FlatQuery(question=question, target=Target(policy=POLICY), owned=owned, fixed={}))
+        defer_owner_join(
+            FlatQuery(question=question, target=Target(policy=POLICY), owned=owned, fixed={})
+        )
         is None
     )
 

@@ -93,7 +93,7 @@ def test_the_rows_that_count_are_those_of_the_plain_account(
         fixed=GRID,
         target=bench.target(),
         owned=OWNED,
-        known=known,
+        group_keys=known,
         extreme=extreme,
         most=most,
     )
@@ -111,7 +111,7 @@ def test_the_rows_that_count_are_those_of_the_plain_account(
         fixed=GRID,
         target=bench.target(),
         most=6,
-        known=known,
+        group_keys=known,
         extreme=extreme,
     )
     assert bench.ask(levels) == sorted(held.items())

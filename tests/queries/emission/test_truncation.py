@@ -90,7 +90,7 @@ def asked(kind: str, argument: str) -> Aggregate:
 
 def test_what_each_person_adds_to_a_chain_of_four_tables(bench: Bench) -> None:
     owned = attach_owners(CHAIN, policy=POLICY)
-    assert owned.classes == 1
+    assert owned.owner_count == 1
     for seed in range(4):
         rows = database(Random(seed), size=6)
         bench.load(rows)
@@ -129,7 +129,7 @@ def test_clipped_totals_are_those_of_clipped_contributions(bench: Bench) -> None
                     thresholds=THRESHOLDS,
                     target=bench.target(),
                     fixed={"n": FIXED},
-                    known=known,
+                    group_keys=known,
                 )
                 answer = bench.ask(query)
                 nothing = (0,) * len(THRESHOLDS)
@@ -191,7 +191,7 @@ def test_a_person_counts_in_so_many_groups_at_most(bench: Bench) -> None:
             owned,
             thresholds=[1, 1000],
             target=bench.target(),
-            known=[[1, 2, 3]],
+            group_keys=[[1, 2, 3]],
             groups=groups,
         )
         bench.load(rows)
@@ -232,7 +232,7 @@ def test_the_incidence_of_random_questions(bench: Bench) -> None:
         assert answer == sorted(answer)
         by_key = incidence_query(question, owned, target=bench.target(), numbered=False)
         assert {row[:-1]: row[-1] for row in bench.ask(by_key)} == dict(exact)
-        several += owned.classes > 1
+        several += owned.owner_count > 1
     assert several > 5
 
 
@@ -275,7 +275,7 @@ def test_rows_with_several_partners_count_once(bench: Bench) -> None:
         ((Column("r", "id"), Column("m", "sender")),),
     )
     owned = attach_owners(relation, policy=POLICY)
-    assert owned.classes == 2
+    assert owned.owner_count == 2
     bench.load(
         {
             "Person": [{"id": 30, "town": None}, {"id": 40, "town": 1}],
@@ -330,11 +330,11 @@ def test_what_cannot_be_put_down_to_people_is_refused() -> None:
     with pytest.raises(QueryRefused) as caught:
         per_owner_query(question, owned, target=target)
     assert caught.value.code == "CEL-Q124"
-    nameless = attach_owners(Scan("item", "i"), policy=BY_ROW)
+    unidentified = attach_owners(Scan("item", "i"), policy=BY_ROW)
     question_of_rows = Question(Scan("item", "i"), (Aggregate("rows", "n"),))
     for query in (per_owner_query, incidence_query):
         with pytest.raises(QueryRefused) as caught:
-            query(question_of_rows, nameless, target=Target(policy=BY_ROW))
+            query(question_of_rows, unidentified, target=Target(policy=BY_ROW))
         assert caught.value.code == "CEL-Q125"
     orders = Scan("orders", "o")
     two = Question(orders, (Aggregate("rows", "n"), Aggregate("rows", "m")))

@@ -21,7 +21,7 @@ def test_a_group_is_found_above_the_threshold_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(opened(shop(Random(1)), tmp_path, POLICY)) as vault:
-        work = vault.explain(QUERY, epsilon=1, delta=1e-6).work
+        work = vault.explain(QUERY, epsilon=1, delta=1e-6).steps
     (step,) = (each for each in work if isinstance(each, PartitionSelection))
     threshold = step.mechanism.threshold
     no_noise = np.zeros(2, dtype=np.int64)

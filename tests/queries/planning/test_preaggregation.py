@@ -140,7 +140,7 @@ def test_folded_questions_count_the_rows_of_the_plain_query(
     monkeypatch.setattr(planner, "FOLD_ABOVE", 1)
     query = FOLDED[name]
     plan = vault.explain(query, epsilon=1)
-    assert any("aggregated as" in line for line in plan.steps)
+    assert any("aggregated as" in line for line in plan.tree)
     assert all("weight" not in part.name for part in plan.parts)
     found = {row[:-1] if "GROUP" in query else "all": row for row in told(vault, query)}
     for row in in_full(place, query):
@@ -155,13 +155,13 @@ def test_other_questions_stay_as_they_are(
 ) -> None:
     monkeypatch.setattr(planner, "FOLD_ABOVE", 1)
     plan = vault.explain(UNFOLDED[name], epsilon=1)
-    assert not any("aggregated as" in line for line in plan.steps)
-    assert plan.asked == plan.question
+    assert not any("aggregated as" in line for line in plan.tree)
+    assert plan.original == plan.question
 
 
 def test_a_few_rows_are_joined_as_they_are(vault: Vault) -> None:
     plan = vault.explain("SELECT count(*) FROM visits JOIN rooms USING (ward)", epsilon=1)
-    assert not any("aggregated as" in line for line in plan.steps)
+    assert not any("aggregated as" in line for line in plan.tree)
 
 
 def test_the_bound_of_one_unit_is_that_of_the_plain_join(

@@ -24,8 +24,16 @@ from celosia.queries.policy import Policy
     [
         ("SELECT MEDIAN(age) AS m FROM person", POLICY, RankContribution()),
         ("SELECT MAX(price) AS m FROM orders", POLICY, RankContribution(is_reduced=True)),
-        ("SELECT QUANTILE_CONT(price, 1) AS m FROM orders", POLICY, RankContribution(is_reduced=True)),
-        ("SELECT MEDIAN(price) AS m FROM orders", POLICY, RankContribution(most=64, is_chosen=True)),
+        (
+            "SELECT QUANTILE_CONT(price, 1) AS m FROM orders",
+            POLICY,
+            RankContribution(is_reduced=True),
+        ),
+        (
+            "SELECT MEDIAN(price) AS m FROM orders",
+            POLICY,
+            RankContribution(most=64, is_chosen=True),
+        ),
         (
             "SELECT MEDIAN(price) AS m FROM orders",
             capped(POLICY, orders__person=5),

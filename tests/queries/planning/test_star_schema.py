@@ -17,7 +17,7 @@ ROOTS = "SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE { ?x ex:p ?y . ?y ex:q ?z }"
 
 def test_a_count_of_roots_is_planned_with_the_bound_of_stars() -> None:
     plan = make_plan(ROOTS, POLICY, epsilon=1, delta=1e-6, method="elastic")
-    (step,), (part,) = plan.work, plan.parts
+    (step,), (part,) = plan.steps, plan.parts
     assert isinstance(step, StarSchemaStep)
     assert plan.method == "elastic"
     assert part.bound == "elastic sensitivity of entities (1 + mf(ex:p.object))"

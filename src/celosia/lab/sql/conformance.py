@@ -151,7 +151,9 @@ def bound(query: str) -> Growth:
     """The published elastic sensitivity of a question to the shop of FLEX, at every distance."""
     question = compiled(query, policy())
     (count,) = question.aggregates
-    return elastic_sensitivity(question, count, facts=FREQUENCIES, neighbours=CHANGE_ONE, rule="elastic").growth
+    return elastic_sensitivity(
+        question, count, facts=FREQUENCIES, neighbours=CHANGE_ONE, rule="elastic"
+    ).growth
 
 
 @cache

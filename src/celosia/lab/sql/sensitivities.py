@@ -119,7 +119,9 @@ def bushy() -> Growth:
 def _growth(source: Relation, frequencies: Mapping[str, int]) -> Growth:
     count = Aggregate("rows", "n")
     facts = FlexFacts({_named(name): number for name, number in frequencies.items()})
-    return elastic_sensitivity(Question(source, (count,)), count, facts=facts, rule="elastic").growth
+    return elastic_sensitivity(
+        Question(source, (count,)), count, facts=facts, rule="elastic"
+    ).growth
 
 
 def _on(one: str, other: str) -> Keys:

@@ -102,15 +102,15 @@ class Asked:
         mechanism = CappedTotal(epsilon=EPSILON, cap=self.customer_cap)
         return [mechanism.release(self.exact, rng=rng) - self.exact for _ in range(runs)]
 
-    def race_errors(self, runs: int, rng: Source) -> tuple[list[float], list[float]]:
+    def r2t_errors(self, runs: int, rng: Source) -> tuple[list[float], list[float]]:
         """Errors of the race to the top: of the published answer, and of ours without penalty."""
-        race = R2T(epsilon=EPSILON, most=MOST)
-        found = [race.measure(list(self.people.totals), rng=rng) for _ in range(runs)]
+        r2t = R2T(epsilon=EPSILON, most=MOST)
+        found = [r2t.measure(list(self.people.totals), rng=rng) for _ in range(runs)]
         lower = [each.parts["lower"] - self.exact for each in found]
         return lower, [each.value - self.exact for each in found]
 
-    def race_cap_errors(self, runs: int, rng: Source) -> list[float]:
-        """Errors under a cap that a race chooses."""
+    def r2t_cap_errors(self, runs: int, rng: Source) -> list[float]:
+        """Errors under a cap that R2T chooses."""
         mechanism = R2TCap(epsilon=EPSILON, most=MOST)
         totals = list(self.people.totals)
         return [mechanism.release(totals, rng=rng) - self.exact for _ in range(runs)]

@@ -132,7 +132,9 @@ def _larger_of(found: ElasticSensitivity, half: ElasticSensitivity) -> ElasticSe
     unit = Fraction(1, lcm(found.unit.denominator, half.unit.denominator))
     scaled = product([Leaf(int(found.unit / unit)), found.growth])
     twice = product([Leaf(2 * int(half.unit / unit)), half.growth])
-    return ElasticSensitivity(growth=largest([scaled, twice]), unit=unit, neighbours=found.neighbours)
+    return ElasticSensitivity(
+        growth=largest([scaled, twice]), unit=unit, neighbours=found.neighbours
+    )
 
 
 def row_level_neighbours(policy: Policy, relation: Relation) -> Neighbours:

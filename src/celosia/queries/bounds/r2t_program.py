@@ -132,7 +132,9 @@ def program_totals(
         progress(Step("linear programs", len(found), len(wanted)))
         step = rounding(cap, grain)
         gap = Fraction(step, grain)
-        low, high = (Fraction(0), Fraction(0)) if program is None else bound_optimum(program, gap=gap)
+        low, high = (
+            (Fraction(0), Fraction(0)) if program is None else bound_optimum(program, gap=gap)
+        )
         if high - low >= gap:
             raise PrivacyError(
                 "CEL-Q092",

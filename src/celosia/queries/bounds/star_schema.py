@@ -99,7 +99,9 @@ def star_bound(  # noqa: PLR0913 - each is a fact of its own, named at every cal
     return least(bounds)
 
 
-def find_required_links(question: Question, *, policy: Policy) -> tuple[StarDecomposition, tuple[Link, ...]]:
+def find_required_links(
+    question: Question, *, policy: Policy
+) -> tuple[StarDecomposition, tuple[Link, ...]]:
     """The stars of a question, and the links whose mp its bounds may need.
 
     Raises:

@@ -66,7 +66,7 @@ def grouped_query(
     *,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    known: GroupKeys | None = None,
+    group_keys: GroupKeys | None = None,
     owned: OwnedRelation | None = None,
 ) -> exp.Select:
     """The keys of each group and all its aggregates, in one pass.
@@ -74,15 +74,19 @@ def grouped_query(
     A sum of values from 0 may end at 2^53 steps: noise is added to what is far below.
 
     Args:
-        question: what is asked; its keys may be none.
-        target: the engine.
-        fixed: how each sum is put on a grid, by the name of its aggregate.
-        known: all values of each key. Every combination then has a row, in order, and nothing else
+        question: what is asked; its keys may be none. target: the engine. fixed: how each sum is
+        put on a grid, by the name of its aggregate. group_keys: all values of each key. Every
+        combination then has a row, in order, and nothing else
             has one. Without it the rows are the groups that exist, which is for the curator.
         owned: adds a last column, the number of people that each group has rows of.
     """
     flat = FlatQuery(
-        question=question, target=target, owned=owned, fixed=fixed, known=known, saturating=True
+        question=question,
+        target=target,
+        owned=owned,
+        fixed=fixed,
+        group_keys=group_keys,
+        saturating=True,
     )
     groups = aggregate_rows(flat, flat.rows(), flat.keys)
     amounts = [word for word, _ in flat.aggregates]
@@ -105,11 +109,15 @@ def _with_people(groups: exp.Select, flat: FlatQuery) -> exp.Select:
     if len(flat.owners) == 1:
         return groups.select(aliased(_different("owner_1"), "people"), copy=False)
     keys = [column(key) for key in flat.keys]
-    parts = [select_from(flat.rows(), [*keys, aliased(column(owner), "owner")]) for owner in flat.owners]
+    parts = [
+        select_from(flat.rows(), [*keys, aliased(column(owner), "owner")]) for owner in flat.owners
+    ]
     stacked: exp.Query = parts[0]
     for part in parts[1:]:
         stacked = exp.Union(this=stacked, expression=part, distinct=False)
-    people = group_by(select_from(stacked, [*keys, aliased(_different("owner"), "people")]), flat.keys)
+    people = group_by(
+        select_from(stacked, [*keys, aliased(_different("owner"), "people")]), flat.keys
+    )
     words = [*flat.keys, *(word for word, _ in flat.aggregates)]
     made = select_from(
         groups,
@@ -177,7 +185,9 @@ def _product_count(join: Join, target: Target) -> exp.Select:
         counted = aliased(target.cast(exp.Count(this=exp.Star()), "wide"), "n")
         parts.append(group_by(select_from(rows, [*map(column, words), counted]), words))
     product = exp.Mul(this=column("n", "one"), expression=column("n", "other"))
-    made = select_from(parts[0], [aliased(zero_if_null(exp.Sum(this=product)), "value_1")], alias="one")
+    made = select_from(
+        parts[0], [aliased(zero_if_null(exp.Sum(this=product)), "value_1")], alias="one"
+    )
     agree = [exp.EQ(this=column(word, "one"), expression=column(word, "other")) for word in words]
     other = exp.Subquery(this=parts[1], alias=exp.TableAlias(this=identifier("other")))
     made.append("joins", exp.Join(this=other, on=exp.and_(*agree)))

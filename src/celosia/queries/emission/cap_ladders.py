@@ -45,7 +45,9 @@ def count_by_level(
         word, last = f"value_{place}", ladder[-1]
         amount: exp.Expr = clip(column(word), last)
         if is_signed:
-            amount = exp.Greatest(this=amount, expressions=[integer_literal(-last)], ignore_nulls=True)
+            amount = exp.Greatest(
+                this=amount, expressions=[integer_literal(-last)], ignore_nulls=True
+            )
             sign = exp.Sum(this=_sign(column(word)))
             sums.append(aliased(target.cast(sign, "wide"), f"sign_{place}"))
         # Back to 64 bits, where it fits: engines add those up in 128 bits, and fast.
@@ -70,7 +72,9 @@ def total_under(place: int, level: int, cap: int, *, signed: bool) -> exp.Sum:
     Numbers of people have 128 bits there, and caps at most 62: no product leaves them.
     """
     ends_before = at_most(column(f"level_{place}"), level)
-    beyond = exp.Mul(this=column(f"sign_{place}" if signed else "people"), expression=integer_literal(cap))
+    beyond = exp.Mul(
+        this=column(f"sign_{place}" if signed else "people"), expression=integer_literal(cap)
+    )
     return exp.Sum(this=_case(ends_before, column(f"sum_{place}"), beyond))
 
 
@@ -94,7 +98,11 @@ def _level(size: exp.Expr, ladder: Sequence[int]) -> exp.Case:
 def _sign(amount: exp.Expr) -> exp.Case:
     # Not SIGN, which is a double in PostgreSQL.
     negative = exp.LT(this=amount, expression=integer_literal(0))
-    return _case(negative, integer_literal(-1), _case(at_most(amount.copy(), 0), integer_literal(0), integer_literal(1)))
+    return _case(
+        negative,
+        integer_literal(-1),
+        _case(at_most(amount.copy(), 0), integer_literal(0), integer_literal(1)),
+    )
 
 
 def _case(test: exp.Expr, one: exp.Expr, other: exp.Expr) -> exp.Case:

@@ -54,7 +54,9 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
         query = target.views[declared.name].copy()
         return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
     if not _caps(declared):
-        return exp.Table(this=identifier(declared.name), alias=exp.TableAlias(this=identifier(alias)))
+        return exp.Table(
+            this=identifier(declared.name), alias=exp.TableAlias(this=identifier(alias))
+        )
     rows = _kept(_Capped(declared, target.dialect, target))
     made = exp.Subquery(this=rows, alias=exp.TableAlias(this=identifier(alias)))
     made.meta[CAPPED] = declared.name

@@ -47,7 +47,7 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
     caps: Ladders,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    known: GroupKeys | None = None,
+    group_keys: GroupKeys | None = None,
 ) -> exp.Select:
     """For each aggregate its people and its totals, one for each cap, after the keys of each group.
 
@@ -61,16 +61,16 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
         caps: a ladder for each aggregate.
         target: the engine.
         fixed: how sums are put on their grids.
-        known: all values of each key; needed where there are keys.
+        group_keys: all values of each key; needed where there are keys.
 
     Raises:
         InputError: CEL-Q134 caps, CEL-Q135 a distinct count that must be alone, or keys.
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
     ladders = [check_limits(each) for each in caps]
-    flat = flatten_single_owner(question, owned, target, fixed, known)
+    flat = flatten_single_owner(question, owned, target, fixed, group_keys)
     shared = [
-        each.kind == "distinct" and not owned.is_told_by(each.argument)
+        each.kind == "distinct" and not owned.is_determined_by(each.argument)
         for each in question.aggregates
     ]
     if any(shared) and len(shared) > 1:
@@ -81,7 +81,7 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
             fix="Ask for one after the other.",
         )
     if any(shared):
-        parts = _shared_values(flat, flat.rows(of_known=True), ladders[0])
+        parts = _shared_values(flat, flat.rows(of_group_keys=True), ladders[0])
     elif flat.keys:
         raise InputError(
             "CEL-Q135",
@@ -120,7 +120,9 @@ def _own_contributions(flat: FlatQuery, ladders: list[list[int]]) -> exp.Select:
         caps = list(enumerate(ladder, start=1))
         columns += [people_at(place, level) for level, _ in caps]
         columns += [total_under(place, level, cap, signed=is_signed) for level, cap in caps]
-    return select_from(count_by_level(entries, ladders, signed, flat.target), _listed(columns, ladders))
+    return select_from(
+        count_by_level(entries, ladders, signed, flat.target), _listed(columns, ladders)
+    )
 
 
 def _shared_values(flat: FlatQuery, rows: exp.Select, ladder: list[int]) -> exp.Select:

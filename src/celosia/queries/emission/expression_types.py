@@ -117,7 +117,5 @@ def _column_type(column: Column, relation: Relation, target: Target) -> ColumnTy
             named = next((each for each in columns if each.name == column.name), None)
             return infer_type(named.expression, source, target=target) if named else None
         case Stack(parts=parts):
-            found = {
-                _column_type(Column(part.alias, column.name), part, target) for part in parts
-            }
+            found = {_column_type(Column(part.alias, column.name), part, target) for part in parts}
             return found.pop() if len(found) == 1 else _MIXED.get(frozenset(found))

@@ -95,7 +95,9 @@ class FixedPoint:
             # bound, the factor, the product and the quotient are each off by a part of at most
             # 2^-53, together by less than half a step of 2^48.
             inside = exp.func(
-                "GREATEST", exp.func("LEAST", inside, integer_literal(self.high)), integer_literal(self.low)
+                "GREATEST",
+                exp.func("LEAST", inside, integer_literal(self.high)),
+                integer_literal(self.low),
             )
         lowest, highest = self._bound(self.low, target), self._bound(self.high, target)
         not_a_number = target.cast(exp.Literal.string("NaN"), "real")
@@ -116,7 +118,9 @@ class FixedPoint:
 
     def _of_whole(self, argument: exp.Expr, target: Target) -> exp.Expr:
         factor = self.step.denominator
-        steps = exp.Mul(this=target.cast(argument.copy(), "whole"), expression=integer_literal(factor))
+        steps = exp.Mul(
+            this=target.cast(argument.copy(), "whole"), expression=integer_literal(factor)
+        )
         lowest, highest = (
             integer_literal(floor(self.low / Fraction(factor))),
             integer_literal(ceil(self.high / Fraction(factor))),

@@ -41,13 +41,13 @@ class FlatQuery:
     target: Target
     owned: OwnedRelation | None = None
     fixed: Mapping[str, FixedPoint]
-    known: GroupKeys | None = None
+    group_keys: GroupKeys | None = None
     saturating: bool = False
     """Whether sums may end at 2^53, which is faster: only where they are not subtracted later."""
 
     def __post_init__(self) -> None:
-        if self.known is not None and (
-            len(self.known) != len(self.question.keys) or not all(self.known)
+        if self.group_keys is not None and (
+            len(self.group_keys) != len(self.question.keys) or not all(self.group_keys)
         ):
             raise InputError(
                 "CEL-Q131",
@@ -75,7 +75,7 @@ class FlatQuery:
             for number, each in enumerate(self.question.aggregates, start=1)
         ]
 
-    def rows(self, *, of_known: bool = False) -> exp.Select:
+    def rows(self, *, of_group_keys: bool = False) -> exp.Select:
         """The keys, owners and values of every row, if wished only of rows with known keys."""
         source = self.owned.relation if self.owned else self.question.source
         columns: list[exp.Expr] = [
@@ -84,13 +84,16 @@ class FlatQuery:
         ]
         owners = self.owned.owners if self.owned else ()
         columns += [
-            aliased(column_expression(owner), word) for word, owner in zip(self.owners, owners, strict=True)
+            aliased(column_expression(owner), word)
+            for word, owner in zip(self.owners, owners, strict=True)
         ]
         columns += [
-            aliased(self._value(each), word) for word, each in self.aggregates if each.kind != "rows"
+            aliased(self._value(each), word)
+            for word, each in self.aggregates
+            if each.kind != "rows"
         ]
         made = select(source, columns or [aliased(integer_literal(1), "one")], target=self.target)
-        if of_known and self.known is not None:
+        if of_group_keys and self.group_keys is not None:
             made = select_from(made, [exp.Star()])
             for number, word in enumerate(self.keys):
                 made.where(exp.In(this=column(word), expressions=self._listed(number)), copy=False)
@@ -98,7 +101,7 @@ class FlatQuery:
 
     def _key(self, expression: exp.Expr, source: Relation) -> exp.Expr:
         tree = write_expression(expression, source, target=self.target)
-        if self.known is not None:
+        if self.group_keys is not None:
             return tree
         return as_key(tree, infer_type(expression, source, target=self.target), target=self.target)
 
@@ -159,7 +162,7 @@ class FlatQuery:
 
     def shown(self, groups: exp.Select, amounts: list[str]) -> exp.Select:
         """The groups in order: the known ones and no others, where keys are known."""
-        if self.known is None or not self.keys:
+        if self.group_keys is None or not self.keys:
             projections: list[exp.Expr] = [column(each) for each in (*self.keys, *amounts)]
             return order_by(select_from(groups, projections), self.keys)
         lists = [f"known_{number}" for number, _ in enumerate(self.keys, start=1)]
@@ -175,7 +178,9 @@ class FlatQuery:
                     exp.Tuple(expressions=[integer_literal(place), value])
                     for place, value in enumerate(self._listed(number))
                 ],
-                alias=exp.TableAlias(this=identifier(source), columns=[identifier("place"), identifier("key")]),
+                alias=exp.TableAlias(
+                    this=identifier(source), columns=[identifier("place"), identifier("key")]
+                ),
             )
             if number == 0:
                 made.set("from_", exp.From(this=rows))
@@ -193,11 +198,11 @@ class FlatQuery:
 
     def _listed(self, number: int) -> list[exp.Expr]:
         """The known values of a key, in the type of its column, or of what it is computed from."""
-        assert self.known is not None
+        assert self.group_keys is not None
         expression, source = self.question.keys[number].expression, self.question.source
         declared = self.target.declared(expression, source)
         kind = declared.type if declared else infer_type(expression, source, target=self.target)
-        literals = [_literal(value) for value in self.known[number]]
+        literals = [_literal(value) for value in self.group_keys[number]]
         if kind in ("date", "timestamp"):
             # Written by the owner of the data, or found in it, where they are moments that every
             # engine has (see `as_key`): a cast fails always or never.

@@ -40,7 +40,7 @@ def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of t
     *,
     caps: Sequence[Sequence[int]],
     target: Target,
-    known: GroupKeys,
+    group_keys: GroupKeys,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
 ) -> exp.Select:
     """One row: for each aggregate, how many people add more than the cap before, up to each cap.
@@ -52,7 +52,7 @@ def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of t
         owned: the question's rows with their owners, of one class.
         caps: for each aggregate its caps, rising.
         target: the engine.
-        known: all values of each key.
+        group_keys: all values of each key.
         fixed: how sums are put on their grids.
 
     Raises:
@@ -60,11 +60,11 @@ def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of t
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
     ladders = [check_limits(each) for each in caps]
-    flat = _flatten(question, owned, target, fixed, known)
+    flat = _flatten(question, owned, target, fixed, group_keys)
     words = [word for word, _ in flat.aggregates]
     # Ends at 2^53 are beyond all caps.
     fast = replace(flat, saturating=all(ladder[-1] <= EXACT for ladder in ladders))
-    rows = fast.rows(of_known=True)
+    rows = fast.rows(of_group_keys=True)
     if any(_may_cancel(flat, word) for word in words):
         sizes: list[exp.Expr] = [
             # No size above the last cap matters: 2^20 groups of at most 2^62 stay within 128 bits.
@@ -91,7 +91,7 @@ def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the 
     *,
     cap: int,
     target: Target,
-    known: GroupKeys,
+    group_keys: GroupKeys,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
 ) -> exp.Select:
     """The keys of each group, and its total with every person cut off at a cap over all groups.
@@ -101,7 +101,7 @@ def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the 
         owned: the question's rows with their owners, of one class.
         cap: the most that a person adds, in sum of sizes.
         target: the engine.
-        known: all values of each key.
+        group_keys: all values of each key.
         fixed: how a sum is put on its grid.
 
     Raises:
@@ -116,9 +116,9 @@ def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the 
             why="Each aggregate is clipped, and paid for, on its own.",
             fix="Ask for one after the other.",
         )
-    flat = _flatten(question, owned, target, fixed, known)
+    flat = _flatten(question, owned, target, fixed, group_keys)
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    everything = aggregate_rows(flat, flat.rows(of_known=True), flat.keys)
+    everything = aggregate_rows(flat, flat.rows(of_group_keys=True), flat.keys)
     stacked = exp.Union(this=everything, expression=_excess(flat, limit), distinct=False)
     total = aliased(exp.Sum(this=column("value_1")), "value_1")
     return flat.shown(group_by(select_from(stacked, [*keys, total]), flat.keys), ["value_1"])
@@ -127,7 +127,7 @@ def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the 
 def _excess(flat: FlatQuery, cap: int) -> exp.Select:
     """For each entry of people above the cap what they have too much, with the other sign."""
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    rows = select_from(flat.rows(of_known=True), [exp.Star()])
+    rows = select_from(flat.rows(of_group_keys=True), [exp.Star()])
     above = exp.In(this=column("owner_1"), query=exp.Subquery(this=_people_above(flat, cap)))
     entries = aggregate_rows(flat, rows.where(above, copy=False), [*flat.keys, "owner_1"])
     size = clip(exp.Abs(this=column("value_1")), cap)
@@ -166,7 +166,7 @@ def _people_above(flat: FlatQuery, cap: int) -> exp.Select:
         amount = exp.Count(this=column(word))  # never fewer than different ones
     elif _may_cancel(flat, word):
         amount = exp.Sum(this=exp.Abs(this=column(word)))  # never less than the sums of groups
-    people = group_by(select_from(fast.rows(of_known=True), [column("owner_1")]), ["owner_1"])
+    people = group_by(select_from(fast.rows(of_group_keys=True), [column("owner_1")]), ["owner_1"])
     test = exp.GT(this=amount, expression=exp.Literal.number(str(cap)))
     people.set("having", exp.Having(this=test))
     return people
@@ -188,14 +188,14 @@ def _flatten(
     owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
-    known: GroupKeys,
+    group_keys: GroupKeys,
 ) -> FlatQuery:
     for each in question.aggregates:
-        if each.kind == "distinct" and not owned.is_told_by(each.argument):
+        if each.kind == "distinct" and not owned.is_determined_by(each.argument):
             raise InputError(
                 "CEL-Q135",
                 "a distinct count of values that several people share must be asked alone.",
                 why="It is no sum over people, and is clipped in another way than the others.",
                 fix="Take `people_totals_query`.",
             )
-    return flatten_single_owner(question, owned, target, fixed, known)
+    return flatten_single_owner(question, owned, target, fixed, group_keys)

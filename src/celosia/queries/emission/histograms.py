@@ -46,7 +46,7 @@ def histogram_query(  # noqa: PLR0913 - each is a separate choice of the planner
     fixed: FixedPoint,
     target: Target,
     owned: OwnedRelation | None = None,
-    known: GroupKeys | None = None,
+    group_keys: GroupKeys | None = None,
     extreme: Extreme | None = None,
     most: int | None = None,
 ) -> exp.Select:
@@ -57,7 +57,7 @@ def histogram_query(  # noqa: PLR0913 - each is a separate choice of the planner
         fixed: the grid.
         target: the engine.
         owned: the question's rows with their owners, where there are such.
-        known: all values of each key; rows with others are left out.
+        group_keys: all values of each key; rows with others are left out.
         extreme: of each owner, and in each group, only the one row with the least or the greatest
             value counts.
         most: the rows that an owner counts with, over all groups; the others are left out.
@@ -66,7 +66,7 @@ def histogram_query(  # noqa: PLR0913 - each is a separate choice of the planner
         InputError: CEL-Q134 `most` is not a whole number.
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
-    flat = _flat(question, owned, fixed, target, known, followed=bool(extreme or most))
+    flat = _flat(question, owned, fixed, target, group_keys, followed=bool(extreme or most))
     rows = _rows(flat, extreme)
     if most is not None:
         rows = _sample_rows(rows, flat, check_limits([most])[0])
@@ -82,7 +82,7 @@ def people_by_rows_query(  # noqa: PLR0913 - each is a separate choice of the pl
     fixed: FixedPoint,
     target: Target,
     most: int,
-    known: GroupKeys | None = None,
+    group_keys: GroupKeys | None = None,
     extreme: Extreme | None = None,
 ) -> exp.Select:
     """Numbers of rows up to `most`, each with how many people have so many, or more at the last.
@@ -94,7 +94,7 @@ def people_by_rows_query(  # noqa: PLR0913 - each is a separate choice of the pl
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
     (limit,) = check_limits([most])
-    flat = _flat(question, owned, fixed, target, known, followed=True)
+    flat = _flat(question, owned, fixed, target, group_keys, followed=True)
     held = exp.func("LEAST", exp.Count(this=exp.Star()), integer_literal(limit))
     people = group_by(select_from(_rows(flat, extreme), [aliased(held, "held")]), ["owner_1"])
     number = aliased(exp.Count(this=exp.Star()), "people")
@@ -128,7 +128,9 @@ def people_by_key_query(
         rows.where(_is_filled(key), copy=False)
     if owned is not None:
         rows = keep_first_groups(rows, flat, groups)
-    made = group_by(select_from(rows, [*map(column, flat.keys), aliased(people, "people")]), flat.keys)
+    made = group_by(
+        select_from(rows, [*map(column, flat.keys), aliased(people, "people")]), flat.keys
+    )
     return order_by(select_from(made, [*map(column, flat.keys), column("people")]), flat.keys)
 
 
@@ -137,7 +139,7 @@ def _flat(  # noqa: PLR0913 - as above
     owned: OwnedRelation | None,
     fixed: FixedPoint,
     target: Target,
-    known: GroupKeys | None,
+    group_keys: GroupKeys | None,
     *,
     followed: bool,
 ) -> FlatQuery:
@@ -145,13 +147,17 @@ def _flat(  # noqa: PLR0913 - as above
     summed = Question(question.source, (Aggregate("sum", "n", asked.argument),), question.keys)
     if followed:
         assert owned is not None, "only rows with owners can be reduced by owner"
-        return flatten_single_owner(summed, owned, target, {"n": fixed}, known)
-    return FlatQuery(question=summed, target=target, owned=owned, fixed={"n": fixed}, known=known)
+        return flatten_single_owner(summed, owned, target, {"n": fixed}, group_keys)
+    return FlatQuery(
+        question=summed, target=target, owned=owned, fixed={"n": fixed}, group_keys=group_keys
+    )
 
 
 def _rows(flat: FlatQuery, extreme: Extreme | None) -> exp.Select:
     """Each row with a value, or the one of each owner and group."""
-    rows = select_from(flat.rows(of_known=True), [exp.Star()]).where(_is_filled("value_1"), copy=False)
+    rows = select_from(flat.rows(of_group_keys=True), [exp.Star()]).where(
+        _is_filled("value_1"), copy=False
+    )
     if extreme is None:
         return rows
     pick = exp.Min if extreme == "minimum" else exp.Max
@@ -173,7 +179,9 @@ def _sample_rows(rows: exp.Select, flat: FlatQuery, most: int) -> exp.Select:
     # A cap of at most 2^20 times 2^42 rows of one owner stays within 64 bits: Spark has 32 for a
     # place, and would go round, to numbers below 0 whose rows would all be kept.
     wide = flat.target.cast(column("place"), "whole")
-    moved = exp.Add(this=exp.Mul(this=wide, expression=integer_literal(most)), expression=_start(flat.target))
+    moved = exp.Add(
+        this=exp.Mul(this=wide, expression=integer_literal(most)), expression=_start(flat.target)
+    )
     rest = exp.Mod(this=exp.Paren(this=moved), expression=column("held"))
     # A case is lazy: no hash is needed of people who keep all their rows.
     kept = (

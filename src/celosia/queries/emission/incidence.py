@@ -101,7 +101,9 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
         table: f"celosia_numbers_{place}" for place, table in enumerate(dict.fromkeys(owned.tables))
     }
     for owner, person, table in zip(flat.owners, people, owned.tables, strict=True):
-        known = exp.Table(this=identifier(numbers[table]), alias=exp.TableAlias(this=identifier(person)))
+        known = exp.Table(
+            this=identifier(numbers[table]), alias=exp.TableAlias(this=identifier(person))
+        )
         same = exp.EQ(this=column(owner, SHARES), expression=column("owner", person))
         made.append("joins", exp.Join(this=known, on=same))
     order_by(made, [*flat.keys, *people, *(["result"] if shown else [])])
@@ -136,7 +138,9 @@ def _shares(
         weight: exp.Expr = integer_literal(1)
     elif aggregate.kind == "count":
         missing = exp.Is(this=value, expression=exp.Null())
-        weight = exp.Max(this=exp.Case().when(missing, integer_literal(0)).else_(integer_literal(1)))
+        weight = exp.Max(
+            this=exp.Case().when(missing, integer_literal(0)).else_(integer_literal(1))
+        )
     else:
         weight = zero_if_null(exp.Max(this=value))
     words: list[exp.Expr] = [column(word) for word in by]

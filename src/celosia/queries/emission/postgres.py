@@ -75,7 +75,9 @@ class _Writer:
         if isinstance(tree, NUMERIC):
             return self._arithmetic(tree)
         # Dates and timestamps are compared as they are, but one type is made of both by a cast.
-        return self._rebuilt(cast_dates(tree, self._kind) if isinstance(tree, SINGLE_TYPED) else tree)
+        return self._rebuilt(
+            cast_dates(tree, self._kind) if isinstance(tree, SINGLE_TYPED) else tree
+        )
 
     def _short(self, tree: exp.Expr) -> exp.Expr:
         """A value that will be written several times."""

@@ -75,7 +75,8 @@ def _body(relation: Relation, target: Target) -> _Body:
         case Filter(source=source, condition=condition):
             inner = _body(source, target)
             return _Body(
-                inner.sources, (*inner.conditions, write_expression(condition, source, target=target))
+                inner.sources,
+                (*inner.conditions, write_expression(condition, source, target=target)),
             )
         case Join(left=left, right=right):
             one, other = _body(left, target), _body(right, target)
@@ -83,7 +84,9 @@ def _body(relation: Relation, target: Target) -> _Body:
             return _Body(one.sources + other.sources, (*one.conditions, *other.conditions, *agree))
         case Match(left=left, right=right, negated=negated):
             one, other = _body(left, target), _body(right, target)
-            partners = _Body(other.sources, (*other.conditions, *_join_conditions(relation, target)))
+            partners = _Body(
+                other.sources, (*other.conditions, *_join_conditions(relation, target))
+            )
             found: exp.Expr = exp.Exists(this=partners.select([integer_literal(1)]))
             test = exp.Not(this=found) if negated else found
             return _Body(one.sources, (*one.conditions, test))
@@ -102,7 +105,10 @@ def _body(relation: Relation, target: Target) -> _Body:
 
 
 def _join_conditions(pair: Join | Match, target: Target) -> tuple[exp.Expr, ...]:
-    equal = (exp.EQ(this=column_expression(left), expression=column_expression(right)) for left, right in pair.keys)
+    equal = (
+        exp.EQ(this=column_expression(left), expression=column_expression(right))
+        for left, right in pair.keys
+    )
     if pair.condition is None:
         return tuple(equal)
     # The condition of a semi-join speaks of both sides, as that of a join does.

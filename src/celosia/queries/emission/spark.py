@@ -111,7 +111,11 @@ class _Writer:
                 value = self._short(tree.this)
                 below = exp.LT(this=value, expression=integer_literal(0))
                 return exp.Case(
-                    ifs=[exp.If(this=below, true=self._tried(exp.Sub, integer_literal(0), value.copy()))],
+                    ifs=[
+                        exp.If(
+                            this=below, true=self._tried(exp.Sub, integer_literal(0), value.copy())
+                        )
+                    ],
                     default=value.copy(),
                 )
             case exp.Ceil() | exp.Floor():
@@ -220,7 +224,9 @@ class _Writer:
         made = self.target.cast(exp.Anonymous(this="DATE_PART", expressions=taken), "whole")
         if part != "DOW":
             return made
-        return exp.Paren(this=exp.Sub(this=made, expression=integer_literal(1)))  # Spark's Sunday is 1
+        return exp.Paren(
+            this=exp.Sub(this=made, expression=integer_literal(1))
+        )  # Spark's Sunday is 1
 
     def _shifted(self, tree: exp.Add | exp.Sub) -> exp.Expr:
         """A moment and a span, a date and days, or the days between two dates."""

@@ -136,7 +136,9 @@ def aliased(tree: exp.Expr, word: str) -> exp.Alias:
     return exp.Alias(this=tree, alias=identifier(word))
 
 
-def select_from(source: exp.Query, projections: list[exp.Expr], *, alias: str = "part") -> exp.Select:
+def select_from(
+    source: exp.Query, projections: list[exp.Expr], *, alias: str = "part"
+) -> exp.Select:
     """A SELECT of expressions from a query."""
     inner = exp.Subquery(this=source, alias=exp.TableAlias(this=identifier(alias)))
     return exp.Select(expressions=projections, from_=exp.From(this=inner))

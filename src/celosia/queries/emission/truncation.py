@@ -67,7 +67,7 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
     thresholds: Sequence[int],
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    known: GroupKeys | None = None,
+    group_keys: GroupKeys | None = None,
     groups: int | None = None,
 ) -> exp.Select:
     """The total of the one aggregate at every threshold, in one pass; by key where there are keys.
@@ -81,7 +81,7 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
         thresholds: whole numbers from 0; of a sum, in steps of its grid.
         target: the engine.
         fixed: how a sum is put on its grid.
-        known: all values of each key, as for `grouped_query`.
+        group_keys: all values of each key, as for `grouped_query`.
         groups: the most groups that a person counts in: the first ones of theirs, in an order that
             follows from the person and the key alone.
 
@@ -97,16 +97,20 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
             why="Each aggregate is clipped, and paid for, on its own.",
             fix="Ask for one after the other.",
         )
-    flat = flatten_single_owner(question, owned, target, fixed, known)
+    flat = flatten_single_owner(question, owned, target, fixed, group_keys)
     aggregate = question.aggregates[0]
-    rows = flat.rows(of_known=groups is not None)
+    rows = flat.rows(of_group_keys=groups is not None)
     if groups is not None and flat.keys:
         rows = keep_first_groups(rows, flat, groups)
     words = [f"total_{number}" for number, _ in enumerate(limits, start=1)]
-    if aggregate.kind == "distinct" and not owned.is_told_by(aggregate.argument):
+    if aggregate.kind == "distinct" and not owned.is_determined_by(aggregate.argument):
         parts = _lowest_places(rows, flat)
         totals = [
-            exp.Sum(this=exp.Case().when(at_most(column("place"), limit), integer_literal(1)).else_(integer_literal(0)))
+            exp.Sum(
+                this=exp.Case()
+                .when(at_most(column("place"), limit), integer_literal(1))
+                .else_(integer_literal(0))
+            )
             for limit in limits
         ]
     else:
@@ -114,7 +118,9 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
         signed = aggregate.kind == "sum" and fixed[aggregate.name].low < 0
         totals = [_clipped_sum(limit, signed=signed, target=target) for limit in limits]
     columns: list[exp.Expr] = [column(key) for key in flat.keys]
-    columns += [aliased(zero_if_null(total), word) for word, total in zip(words, totals, strict=True)]
+    columns += [
+        aliased(zero_if_null(total), word) for word, total in zip(words, totals, strict=True)
+    ]
     return flat.shown(group_by(select_from(parts, columns), flat.keys), words)
 
 
@@ -164,7 +170,7 @@ def flatten_single_owner(
     owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
-    known: GroupKeys | None,
+    group_keys: GroupKeys | None,
 ) -> FlatQuery:
     """The rows of a question, each of which belongs to one person.
 
@@ -172,14 +178,16 @@ def flatten_single_owner(
         QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
     """
     check_identified(owned)
-    if owned.classes != 1:
+    if owned.owner_count != 1:
         raise QueryRefused(
             "CEL-Q124",
-            f"a row of the result can belong to {owned.classes} people.",
+            f"a row of the result can belong to {owned.owner_count} people.",
             why="What a row adds cannot be put down to one of them alone.",
             fix="Take the linear program over `incidence_query`, or ask without the self-join.",
         )
-    return FlatQuery(question=question, target=target, owned=owned, fixed=fixed, known=known)
+    return FlatQuery(
+        question=question, target=target, owned=owned, fixed=fixed, group_keys=group_keys
+    )
 
 
 def check_identified(owned: OwnedRelation) -> None:
@@ -188,7 +196,7 @@ def check_identified(owned: OwnedRelation) -> None:
     Raises:
         QueryRefused: CEL-Q125.
     """
-    if owned.nameless:
+    if owned.unidentified:
         raise QueryRefused(
             "CEL-Q125",
             "a private table takes part of which no unique column is declared.",

@@ -26,4 +26,4 @@ from celosia.queries.ownership.ownerless import ownerless_notes
 from celosia.queries.ownership.owners import attach_owners
 from celosia.queries.ownership.paths import key_paths
 
-__all__ = ["OwnedRelation", "attach_owners", "ownerless_notes", "key_paths"]
+__all__ = ["OwnedRelation", "attach_owners", "key_paths", "ownerless_notes"]

@@ -45,7 +45,9 @@ class OwnerPath:
 
 def owner_paths(table: TablePolicy, policy: Policy) -> tuple[OwnerPath, ...]:
     """All ways from a private table to the person that its rows belong to."""
-    return tuple(_owner_path(table, first, steps, policy) for first, steps in key_paths(table, policy=policy))
+    return tuple(
+        _owner_path(table, first, steps, policy) for first, steps in key_paths(table, policy=policy)
+    )
 
 
 def _owner_path(table: TablePolicy, first: str, steps: PathSteps, policy: Policy) -> OwnerPath:

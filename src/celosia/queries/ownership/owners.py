@@ -73,7 +73,7 @@ class _Scope:
     matches: list[_Scope] = field(default_factory=list)
     sure: set[Column] = field(default_factory=set)
     """Columns that are never NULL."""
-    nameless: int = 0
+    unidentified: int = 0
 
     def gather(self, relation: Relation) -> Relation:
         """Note owners and equalities; sub-queries come back with their owners as columns."""
@@ -99,7 +99,7 @@ class _Scope:
                 self.matches.append(partners)
                 if self.policy.unit.is_row:  # no row tells who its partners are
                     private = [each for each in scans(right) if self._is_private(each)]
-                    self.nameless += len(private)
+                    self.unidentified += len(private)
                 return replace(relation, left=inner, right=there)
             case Derived(alias=alias):
                 part = self._part(relation)
@@ -134,11 +134,11 @@ class _Scope:
             tuple(owners),
             tuple(term.table for term in terms),
             tuple(
-                self._tellers(term) | self.same.members(column)
+                self._determinants(term) | self.same.members(column)
                 for term, column in zip(terms, owners, strict=True)
             ),
             tuple(self.same.members(column) for column in owners),
-            self.nameless,
+            self.unidentified,
         )
 
     def different(self) -> list[_Owner]:
@@ -186,7 +186,7 @@ class _Scope:
         normal = self.normal(term)
         return self.same.leader(normal.column), normal.steps, normal.table
 
-    def _tellers(self, owner: _Owner) -> frozenset[Column]:
+    def _determinants(self, owner: _Owner) -> frozenset[Column]:
         states = [(each.column, self.state(each)) for each in self.terms]
         states += [(each.column, self.state(each.term)) for each in self.anchors]
         mine = self.state(owner)
@@ -210,7 +210,7 @@ class _Scope:
         if not found:
             if not self.policy.unit.is_row:
                 raise no_path(table.name, self.policy)
-            self.nameless += 1
+            self.unidentified += 1
         check_caps(table, policy=self.policy)
         for first, steps in found:
             term = _Owner(Column(scan.alias, first), steps, space)
@@ -232,7 +232,7 @@ class _Scope:
 
     def _show(self, alias: str, facts: _SubQueryFacts) -> None:
         """Take over what a sub-query has found out, in its own column names."""
-        self.nameless += facts.nameless
+        self.unidentified += facts.unidentified
         self.equal.add((Column(alias, one), Column(alias, other)) for one, other in facts.equal)
         shown = [
             _Owner(Column(alias, word), (), table)
@@ -250,7 +250,7 @@ class _Scope:
             len(widths) > 1 or len({each.owned.tables for each in parts}) > 1
         ):
             # Keys of different tables in one column: nothing tells their rows apart.
-            self.nameless += max(each.owned.classes for each in parts)
+            self.unidentified += max(each.owned.owner_count for each in parts)
             return stack
         if 0 in widths and len(widths) > 1:
             raise QueryRefused(
@@ -267,7 +267,7 @@ class _Scope:
                 facts[0].tables,
                 frozenset.intersection(*(each.equal for each in facts)),
                 frozenset.intersection(*(each.anchors for each in facts)),
-                max(each.nameless for each in facts),
+                max(each.unidentified for each in facts),
             ),
         )
         return Stack(tuple(each.padded(width).derived for each in parts), stack.alias)
@@ -306,7 +306,7 @@ class _SubQueryFacts:
     tables: tuple[str, ...]
     equal: frozenset[tuple[str, str]]
     anchors: frozenset[tuple[str, PathSteps, int]]
-    nameless: int
+    unidentified: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +335,9 @@ class _SubQuery:
         """The sub-query with its owners as hidden columns."""
         columns = self.owned.owners
         words = self.inner.hidden.owners(len(columns))
-        owners = (Named(word, column_expression(each)) for word, each in zip(words, columns, strict=True))
+        owners = (
+            Named(word, column_expression(each)) for word, each in zip(words, columns, strict=True)
+        )
         return Derived(self.owned.relation, self.source.alias, (*self.source.columns, *owners))
 
     def facts(self) -> _SubQueryFacts:
@@ -364,7 +366,7 @@ class _SubQuery:
                 if one != other and equal.are_equal(first, second)
             ),
             frozenset(anchors),
-            self.owned.nameless,
+            self.owned.unidentified,
         )
 
 

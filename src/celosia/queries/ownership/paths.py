@@ -21,7 +21,9 @@ def key_paths(table: TablePolicy, *, policy: Policy) -> tuple[tuple[str, PathSte
     return tuple(_key_paths(table, policy, frozenset()))
 
 
-def _key_paths(table: TablePolicy, policy: Policy, seen: frozenset[str]) -> Iterator[tuple[str, PathSteps]]:
+def _key_paths(
+    table: TablePolicy, policy: Policy, seen: frozenset[str]
+) -> Iterator[tuple[str, PathSteps]]:
     unit = policy.unit
     assert unit.table is not None
     assert unit.key is not None

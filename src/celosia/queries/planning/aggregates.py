@@ -85,20 +85,22 @@ class Derivation:
 
 @dataclass(slots=True)
 class RequiredTotals:
-    """What an answer needs."""
+    """The totals that an answer needs, and how its aggregates follow from them."""
 
     totals: list[Total]
-    recipes: list[Derivation]
-    word: str = "total"
+    derivations: list[Derivation]
+    prefix: str = "total"
     """What totals are called, with a number behind it: as no aggregate of the question is."""
 
     @property
     def ranks(self) -> list[Derivation]:
         """The aggregates that are chosen by rank."""
-        return [each for each in self.recipes if each.aggregate.kind in RANKS]
+        return [each for each in self.derivations if each.aggregate.kind in RANKS]
 
 
-def find_required_totals(question: Question, target: Target, *, centred: bool = True) -> RequiredTotals:
+def find_required_totals(
+    question: Question, target: Target, *, centred: bool = True
+) -> RequiredTotals:
     """The totals of a question, and how its aggregates follow from them.
 
     Args:
@@ -110,18 +112,29 @@ def find_required_totals(question: Question, target: Target, *, centred: bool = 
     Raises:
         QueryRefused: CEL-Q144 values without declared bounds.
     """
-    needs = RequiredTotals([], [], unused_name("total", (each.name for each in question.aggregates)))
+    required = RequiredTotals(
+        [], [], unused_name("total", (each.name for each in question.aggregates))
+    )
     for aggregate in question.aggregates:
-        needs.recipes.append(_derivation(aggregate, question, target, needs, centred=centred))
-    return needs
+        required.derivations.append(
+            _derivation(aggregate, question, target, required, centred=centred)
+        )
+    return required
 
 
 def _derivation(
-    aggregate: Aggregate, question: Question, target: Target, needs: RequiredTotals, *, centred: bool
+    aggregate: Aggregate,
+    question: Question,
+    target: Target,
+    required: RequiredTotals,
+    *,
+    centred: bool,
 ) -> Derivation:
     label, argument = format_aggregate(aggregate), aggregate.argument
     if aggregate.kind in ("rows", "count", "distinct"):
-        found = _add_total(needs, Total(name="", kind=aggregate.kind, label=label, argument=argument))
+        found = _add_total(
+            required, Total(name="", kind=aggregate.kind, label=label, argument=argument)
+        )
         return Derivation(aggregate=aggregate, label=label, totals=(found,))
     bounds = infer_range(argument, question.source, target)
     if bounds is None or argument is None:
@@ -137,14 +150,14 @@ def _derivation(
     named = aggregate.label or f"SUM({words})"
     plain = Total(name="", kind="sum", label=named, argument=argument, fixed=fixed)
     if aggregate.kind == "sum":
-        return replace(made, totals=(_add_total(needs, plain),))
+        return replace(made, totals=(_add_total(required, plain),))
     summed = {_sql_text(each.argument) for each in question.aggregates if each.kind == "sum"}
     centre = Fraction(0)
     if centred and (aggregate.kind != "mean" or words not in summed):
         plain, centre = _centre_total(plain, bounds, target)
     count = Total(name="", kind="count", label=f"COUNT({words})", argument=argument)
     parts = [plain] if aggregate.kind == "mean" else [plain, _squares_total(plain, target)]
-    names = tuple(_add_total(needs, each) for each in [*parts, count])
+    names = tuple(_add_total(required, each) for each in [*parts, count])
     return replace(made, totals=names, centre=centre)
 
 
@@ -184,14 +197,14 @@ def _squares_total(centred: Total, target: Target) -> Total:
     return replace(centred, label=f"squares of {centred.label}", argument=tree, fixed=fixed)
 
 
-def _add_total(needs: RequiredTotals, wanted: Total) -> str:
+def _add_total(required: RequiredTotals, wanted: Total) -> str:
     """The name of a total, an equal one's if there is one."""
-    for each in needs.totals:
+    for each in required.totals:
         same = (each.kind, _sql_text(each.argument), each.fixed)
         if same == (wanted.kind, _sql_text(wanted.argument), wanted.fixed):
             return each.name
-    name = f"{needs.word}_{len(needs.totals) + 1}"
-    needs.totals.append(replace(wanted, name=name))
+    name = f"{required.prefix}_{len(required.totals) + 1}"
+    required.totals.append(replace(wanted, name=name))
     return name
 
 

@@ -47,7 +47,7 @@ class ChosenCapStep(Step):
     for one removal and one addition, each at half the epsilon.
     """
 
-    scene: StepContext
+    context: StepContext
     totals: tuple[Total, ...]
     most: tuple[int, ...]
     """For each total the most that one person may add, in steps."""
@@ -101,96 +101,104 @@ class ChosenCapStep(Step):
             return tuple(Pure(self.epsilon) for _ in self.totals)
         return tuple(each.privacy_loss() for each in self.mechanisms(groups))
 
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
-        groups = count_groups(known)
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        groups = count_groups(group_keys)
         if not groups:  # no key was chosen
             return tuple(ReleasedValues(()) for _ in self.totals)
         return tuple(
             _released(mechanism.measure(people, rng=rng))
             for mechanism, people in zip(
-                self.mechanisms(groups), self._people(ask, known), strict=True
+                self.mechanisms(groups), self._people(execute, group_keys), strict=True
             )
         )
 
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
-        by_group, apart = self._split(known)
-        if by_group and known is not None:
-            yield self._levels_query(by_group, known)
-            yield from (self._cut_query(each, self._caps(each)[-1], known) for each in by_group)
-        yield from (self._totals_query(totals, known) for totals in apart)
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        by_group, apart = self._split(group_keys)
+        if by_group and group_keys is not None:
+            yield self._levels_query(by_group, group_keys)
+            yield from (
+                self._cut_query(each, self._caps(each)[-1], group_keys) for each in by_group
+            )
+        yield from (self._totals_query(totals, group_keys) for totals in apart)
 
-    def _split(self, known: GroupKeys | None) -> tuple[list[Total], list[list[Total]]]:
+    def _split(self, group_keys: GroupKeys | None) -> tuple[list[Total], list[list[Total]]]:
         """The totals that are asked for by group and cap, and those of other queries."""
-        owned = self.scene.owned
+        owned = self.context.owned
         assert owned is not None
         own = [
             each
             for each in self.totals
-            if each.kind != "distinct" or owned.is_told_by(each.argument)
+            if each.kind != "distinct" or owned.is_determined_by(each.argument)
         ]
         # Apart for distinct values that people share.
         shared = [[each] for each in self.totals if each not in own]
-        if own and self.scene.width and known is not None:
+        if own and self.context.key_count and group_keys is not None:
             return own, shared
         return [], [own, *shared] if own else shared
 
-    def _people(self, ask: Executor, known: GroupKeys | None) -> list[ContributionSummary]:
+    def _people(self, execute: Executor, group_keys: GroupKeys | None) -> list[ContributionSummary]:
         """Exact numbers."""
         found: dict[str, ContributionSummary] = {}
-        by_group, apart = self._split(known)
-        if by_group and known is not None:
-            found |= self._by_group(by_group, ask, known)
+        by_group, apart = self._split(group_keys)
+        if by_group and group_keys is not None:
+            found |= self._by_group(by_group, execute, group_keys)
         for totals in apart:
-            rows, start = ask(self._totals_query(totals, known)), self.scene.width
+            rows, start = execute(self._totals_query(totals, group_keys)), self.context.key_count
             for total, ladder in zip(totals, map(self._caps, totals), strict=True):
                 found[total.name] = _read(rows, start, len(ladder))
                 start += 2 * len(ladder)
         return [found[each.name] for each in self.totals]
 
-    def _by_group(self, totals: list[Total], ask: Executor, known: GroupKeys) -> dict[str, ContributionSummary]:
+    def _by_group(
+        self, totals: list[Total], execute: Executor, group_keys: GroupKeys
+    ) -> dict[str, ContributionSummary]:
         """People by level now, and totals of groups when a cap was chosen: under this cap only."""
-        ((*numbers,),) = ask(self._levels_query(totals, known))
+        ((*numbers,),) = execute(self._levels_query(totals, group_keys))
 
         def under(total: Total, cap: int) -> list[int]:
-            rows = ask(self._cut_query(total, cap, known))
-            return [clamp_total(row[self.scene.width]) for row in rows]
+            rows = execute(self._cut_query(total, cap, group_keys))
+            return [clamp_total(row[self.context.key_count]) for row in rows]
 
         found = {}
         for total, ladder in zip(totals, map(self._caps, totals), strict=True):
             levels, numbers = numbers[: len(ladder)], numbers[len(ladder) :]
-            found[total.name] = ContributionSummary([int(each) for each in levels], partial(under, total))
+            found[total.name] = ContributionSummary(
+                [int(each) for each in levels], partial(under, total)
+            )
         return found
 
-    def _totals_query(self, totals: list[Total], known: GroupKeys | None) -> exp.Expr:
-        assert self.scene.owned is not None
+    def _totals_query(self, totals: list[Total], group_keys: GroupKeys | None) -> exp.Expr:
+        assert self.context.owned is not None
         return contribution_totals_query(
-            self.scene.asked(totals),
-            self.scene.owned,
+            self.context.question_for(totals),
+            self.context.owned,
             caps=[self._caps(each) for each in totals],
-            target=self.scene.target,
+            target=self.context.target,
             fixed=fixed_points(totals),
-            known=known if self.scene.width else None,
+            group_keys=group_keys if self.context.key_count else None,
         )
 
-    def _levels_query(self, totals: list[Total], known: GroupKeys) -> exp.Expr:
-        assert self.scene.owned is not None
+    def _levels_query(self, totals: list[Total], group_keys: GroupKeys) -> exp.Expr:
+        assert self.context.owned is not None
         return contribution_levels_query(
-            self.scene.asked(totals),
-            self.scene.owned,
+            self.context.question_for(totals),
+            self.context.owned,
             caps=[self._caps(each) for each in totals],
-            target=self.scene.target,
-            known=known,
+            target=self.context.target,
+            group_keys=group_keys,
             fixed=fixed_points(totals),
         )
 
-    def _cut_query(self, total: Total, cap: int, known: GroupKeys) -> exp.Expr:
-        assert self.scene.owned is not None
+    def _cut_query(self, total: Total, cap: int, group_keys: GroupKeys) -> exp.Expr:
+        assert self.context.owned is not None
         return truncated_groups_query(
-            self.scene.asked([total]),
-            self.scene.owned,
+            self.context.question_for([total]),
+            self.context.owned,
             cap=cap,
-            target=self.scene.target,
-            known=known,
+            target=self.context.target,
+            group_keys=group_keys,
             fixed=fixed_points([total]),
         )
 
@@ -209,7 +217,9 @@ class ChosenCapStep(Step):
         lows, highs = np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()
         return tuple(zip(map(float, lows), map(float, highs), strict=True))
 
-    def noise(self, number: int, measured: ReleasedValues, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+    def noise(
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[int | None, ...]:
         groups = len(measured.values)
         if not groups:
             return ()

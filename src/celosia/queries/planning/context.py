@@ -37,7 +37,7 @@ class PlanContext:
 
     question: Question
     target: Target
-    needs: RequiredTotals
+    required: RequiredTotals
     keys: KeyDomains
     epsilon: Fraction
     delta: Fraction
@@ -62,12 +62,12 @@ class PlanContext:
     @property
     def finds_keys(self) -> bool:
         """Whether groups have to be found in the data."""
-        return bool(self.keys.unknown)
+        return bool(self.keys.undeclared)
 
     @property
     def share(self) -> Fraction:
         """The epsilon of each total, rank and choice of groups."""
-        count = len(self.needs.totals) + len(self.needs.ranks) + int(self.finds_keys)
+        count = len(self.required.totals) + len(self.required.ranks) + int(self.finds_keys)
         return self.epsilon / count
 
     def check_keys(self) -> None:
@@ -77,7 +77,7 @@ class PlanContext:
             QueryRefused: CEL-Q146, and CEL-Q154 for keys that are fractions.
         """
         if self.finds_keys and not self.delta:
-            raise no_keys(self.keys.unknown[0])
+            raise no_keys(self.keys.undeclared[0])
         for key in self.question.keys if self.finds_keys else ():
             if infer_type(key.expression, self.question.source, target=self.target) == "number":
                 raise fractions_as_keys(key.name)
@@ -92,38 +92,40 @@ class PlanContext:
         both = self.changes and (bool(self.question.keys) or total.is_signed)
         return rows * total.reach * (2 if both else 1)
 
-    def rank_steps(self, scene: StepContext, rows: int | None) -> list[Step]:
+    def rank_steps(self, step_context: StepContext, rows: int | None) -> list[Step]:
         """The steps of MIN, MAX and quantiles.
 
         Args:
-            scene: the question, with owners where there are such.
+            step_context: the question, with owners where there are such.
             rows: the most rows that a unit has or moves, if declared caps tell it.
 
         Raises:
             QueryRefused: CEL-Q145 nothing bounds the rows that a row moves, CEL-Q143 nor those of
                 a person, for the method `capped`.
         """
-        groups = MOST_GROUPS if self.keys.known is None else count_groups(self.keys.known)
+        groups = MOST_GROUPS if self.keys.values is None else count_groups(self.keys.values)
         return [
             RankStep(
-                scene=scene,
-                recipe=each,
+                context=step_context,
+                derivation=each,
                 epsilon=self.share,
                 relation=self.policy.relation,
-                rows=self._rank_rows(each, scene, rows, groups),
+                rows=self._rank_rows(each, step_context, rows, groups),
                 groups=groups,
             )
-            for each in self.needs.ranks
+            for each in self.required.ranks
         ]
 
-    def _rank_rows(self, recipe: Derivation, scene: StepContext, rows: int | None, groups: int) -> RankContribution:
+    def _rank_rows(
+        self, derivation: Derivation, step_context: StepContext, rows: int | None, groups: int
+    ) -> RankContribution:
         if rows is not None and rows <= 1:
             return RankContribution()
-        if scene.owned is None:
+        if step_context.owned is None:
             if rows is None:
-                raise unbounded_rows(recipe.label)
+                raise unbounded_rows(derivation.label)
             return RankContribution(most=rows, is_paired=False)
-        is_reduced = quantile_share(recipe.aggregate) in (0, 1)
+        is_reduced = quantile_share(derivation.aggregate) in (0, 1)
         most, typical = rows, TYPICAL
         if is_reduced:  # a person is in at most as many groups as they have rows
             most = groups if rows is None else min(rows, groups)
@@ -145,13 +147,15 @@ class PlanContext:
         assert most is not None, "without a bound a cap is chosen"
         return RankContribution(most=most, is_chosen=is_chosen, is_reduced=is_reduced)
 
-    def key_steps(self, scene: StepContext, per_unit: int, delta: Fraction) -> list[Step]:
+    def partition_steps(
+        self, step_context: StepContext, per_unit: int, delta: Fraction
+    ) -> list[Step]:
         """The step that finds the groups, where they are not public."""
         if not self.finds_keys:
             return []
         return [
             PartitionSelection(
-                scene=scene,
+                context=step_context,
                 per_unit=per_unit,
                 epsilon=self.share,
                 delta=delta,
@@ -166,5 +170,5 @@ class MechanismChoice:
 
     method: str
     steps: list[Step]
-    recipes: list[Derivation]
+    derivations: list[Derivation]
     owned: OwnedRelation | None = None

@@ -34,43 +34,47 @@ MOST_KEYS = 8
 """Groups that one person counts for, at most, where groups are found by their people."""
 
 
-def choose_for_people(situation: PlanContext) -> MechanismChoice:
+def choose_for_people(context: PlanContext) -> MechanismChoice:
     """The method and its steps.
 
     Raises:
         QueryRefused: what cannot be promised.
     """
-    if situation.method == "elastic" and situation.policy.graph is not None:
-        return choose_for_entities(situation)
-    if situation.method in ("global", "elastic"):
-        raise unsuitable_method(situation.method, "It protects single rows, and the policy protects people.")
-    situation.check_keys()
-    foreign = find_foreign_semi_joins(situation.question.source, policy=situation.policy)
+    if context.method == "elastic" and context.policy.graph is not None:
+        return choose_for_entities(context)
+    if context.method in ("global", "elastic"):
+        raise unsuitable_method(
+            context.method, "It protects single rows, and the policy protects people."
+        )
+    context.check_keys()
+    foreign = find_foreign_semi_joins(context.question.source, policy=context.policy)
     if foreign:
-        return choose_for_semi_joins(situation, foreign)
-    owned = attach_owners(situation.question.source, policy=situation.policy)
-    if owned.classes > 1:
-        return choose_for_several_owners(situation, owned)
-    rows = 1 if _counts_people(situation, owned) else rows_per_person(situation, owned)
-    scene = StepContext(question=situation.question, target=situation.target, owned=owned)
-    method = situation.method or _choose_method(rows)
+        return choose_for_semi_joins(context, foreign)
+    owned = attach_owners(context.question.source, policy=context.policy)
+    if owned.owner_count > 1:
+        return choose_for_several_owners(context, owned)
+    rows = 1 if _counts_people(context, owned) else rows_per_person(context, owned)
+    step_context = StepContext(question=context.question, target=context.target, owned=owned)
+    method = context.method or _choose_method(rows)
     # A person is in at most as many groups as they have rows.
     per_unit = 1 if rows is None else min(rows, MOST_KEYS)
-    steps = situation.key_steps(scene, per_unit, situation.delta)
-    if situation.needs.totals:
-        steps += _total_steps(method, situation, scene, rows)
-    elif situation.method is None:
+    steps = context.partition_steps(step_context, per_unit, context.delta)
+    if context.required.totals:
+        steps += _total_steps(method, context, step_context, rows)
+    elif context.method is None:
         method = "rank"
-    steps += situation.rank_steps(scene, rows)
-    return MechanismChoice(method=method, steps=steps, recipes=situation.needs.recipes, owned=owned)
+    steps += context.rank_steps(step_context, rows)
+    return MechanismChoice(
+        method=method, steps=steps, derivations=context.required.derivations, owned=owned
+    )
 
 
-def rows_per_person(situation: PlanContext, owned: OwnedRelation) -> int | None:
+def rows_per_person(context: PlanContext, owned: OwnedRelation) -> int | None:
     """The most rows of the result that one person owns, if declared caps tell it.
 
     Where rows belong to several people, a person has some as each of the owners.
     """
-    analyst = StabilityAnalysis(situation.facts, situation.neighbours)
+    analyst = StabilityAnalysis(context.facts, context.neighbours)
     rows = 0
     for owner in owned.owners:
         try:
@@ -83,12 +87,12 @@ def rows_per_person(situation: PlanContext, owned: OwnedRelation) -> int | None:
     return rows
 
 
-def _counts_people(situation: PlanContext, owned: OwnedRelation | None) -> bool:
+def _counts_people(context: PlanContext, owned: OwnedRelation | None) -> bool:
     """Whether only people are counted, each once: COUNT(DISTINCT key of the person)."""
-    if owned is None or situation.question.keys or situation.needs.ranks:
+    if owned is None or context.question.keys or context.required.ranks:
         return False
-    totals = situation.needs.totals
-    return all(each.kind == "distinct" and owned.is_named_by(each.argument) for each in totals)
+    totals = context.required.totals
+    return all(each.kind == "distinct" and owned.is_identified_by(each.argument) for each in totals)
 
 
 def _choose_method(rows: int | None) -> str:
@@ -96,156 +100,171 @@ def _choose_method(rows: int | None) -> str:
     return "capped" if rows is not None and rows <= TYPICAL / CHOSEN_SHARE else "chosen-cap"
 
 
-def _total_steps(method: str, situation: PlanContext, scene: StepContext, rows: int | None) -> list[Step]:
+def _total_steps(
+    method: str, context: PlanContext, step_context: StepContext, rows: int | None
+) -> list[Step]:
     if method == "capped":
-        return [_capped_step(situation, scene, rows)]
+        return [_capped_step(context, step_context, rows)]
     if method == "chosen-cap":
-        return [_chosen_cap_step(situation, scene, rows)]
-    return r2t_steps(situation, scene, rows, to_top=method == "race")
+        return [_chosen_cap_step(context, step_context, rows)]
+    return r2t_steps(context, step_context, rows, releases_candidates=method == "r2t")
 
 
-def _capped_step(situation: PlanContext, scene: StepContext, rows: int | None) -> Step:
+def _capped_step(context: PlanContext, step_context: StepContext, rows: int | None) -> Step:
     if rows is None:
         raise unsuitable_method(
             "capped",
             "No declared caps bound the rows of one person.",
             "Let the owner declare `most` or `unique` of the columns that lead to the person.",
         )
-    unit = situation.policy.unit.name
-    what = "rows" if situation.policy.graph is None else "solutions"
+    unit = context.policy.unit.name
+    what = "rows" if context.policy.graph is None else "solutions"
     bound = f"each {unit} has at most {rows} {what}, by declared caps"
-    if _counts_people(situation, scene.owned):
+    if _counts_people(context, step_context.owned):
         bound = f"each {unit} counts once"
-    totals = tuple(situation.needs.totals)
+    totals = tuple(context.required.totals)
     return LaplaceStep(
-        scene=scene,
+        context=step_context,
         totals=totals,
-        shifts=tuple(situation.shift(each, max(1, rows)) for each in totals),
-        epsilon=situation.share,
+        shifts=tuple(context.shift(each, max(1, rows)) for each in totals),
+        epsilon=context.share,
         bound=(bound,) * len(totals),
     )
 
 
-def _chosen_cap_step(situation: PlanContext, scene: StepContext, rows: int | None) -> Step:
+def _chosen_cap_step(context: PlanContext, step_context: StepContext, rows: int | None) -> Step:
     return ChosenCapStep(
-        scene=scene,
-        totals=tuple(situation.needs.totals),
-        most=tuple(largest_contribution(situation, each, rows) for each in situation.needs.totals),
-        epsilon=situation.share,
-        halved=situation.changes,
+        context=step_context,
+        totals=tuple(context.required.totals),
+        most=tuple(largest_contribution(context, each, rows) for each in context.required.totals),
+        epsilon=context.share,
+        halved=context.changes,
         typical=TYPICAL,
     )
 
 
 def r2t_steps(
-    situation: PlanContext,
-    scene: StepContext,
+    context: PlanContext,
+    step_context: StepContext,
     rows: int | None,
     *,
-    to_top: bool,
-    sides: Callable[[Total], tuple[ProgramTerm, ...]] | None = None,
+    releases_candidates: bool,
+    terms: Callable[[Total], tuple[ProgramTerm, ...]] | None = None,
 ) -> list[Step]:
-    """One race for each total, and for each group of a few; of programs, where there are sides.
+    """One race for each total, and for each group of a few; of programs, where there are terms.
 
     Raises:
         QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
     """
-    name = "race" if to_top else "race-cap"
-    groups = count_groups(situation.keys.known) if situation.question.keys else 1
-    if situation.finds_keys:
+    name = "r2t" if releases_candidates else "r2t-cap"
+    groups = count_groups(context.keys.values) if context.question.keys else 1
+    if context.finds_keys:
         raise unsuitable_method(name, "It needs groups whose keys are public.")
     if groups > MOST_R2T_GROUPS:
         raise too_many_groups(groups, MOST_R2T_GROUPS)
     made: list[Step] = []
-    for total in situation.needs.totals:
-        if total.is_signed and sides is None:
+    for total in context.required.totals:
+        if total.is_signed and terms is None:
             raise unsuitable_method(
                 name,
-                f"{total.label} may add values below 0, which the race does not bound.",
+                f"{total.label} may add values below 0, which R2T does not bound.",
                 "Let the owner declare a lower bound of 0, or leave the method to the planner.",
             )
         made.append(
             R2TStep(
-                scene=scene,
+                context=step_context,
                 total=total,
-                most=largest_contribution(situation, total, rows),
-                epsilon=situation.share,
+                most=largest_contribution(context, total, rows),
+                epsilon=context.share,
                 groups=groups,
                 # A person is in at most as many groups as they have rows.
                 per_unit=groups if rows is None else max(1, min(rows, groups)),
-                to_top=to_top,
-                sides=() if sides is None else sides(total),
-                halved=situation.changes,
+                releases_candidates=releases_candidates,
+                terms=() if terms is None else terms(total),
+                halved=context.changes,
                 typical=TYPICAL,
             )
         )
     return made
 
 
-def largest_contribution(situation: PlanContext, total: Total, rows: int | None) -> int:
+def largest_contribution(context: PlanContext, total: Total, rows: int | None) -> int:
     """The most that one unit may add to a total, in steps."""
-    limit = situation.policy.most_per_unit
+    limit = context.policy.most_per_unit
     return min((limit if rows is None else max(1, min(limit, rows))) * total.reach, MOST)
 
 
-def choose_for_several_owners(situation: PlanContext, owned: OwnedRelation) -> MechanismChoice:
+def choose_for_several_owners(context: PlanContext, owned: OwnedRelation) -> MechanismChoice:
     """Rows of several owners: a linear program shares them out.
 
     Raises:
         QueryRefused: CEL-Q149 what it does not answer, CEL-Q143 another method.
     """
-    unit = situation.policy.unit.name
+    unit = context.policy.unit.name
     plain = _without_centres(
-        situation, f"A row of the result can belong to {owned.classes} different {plural(unit)}."
+        context, f"A row of the result can belong to {owned.owner_count} different {plural(unit)}."
     )
-    scene = StepContext(question=plain.question, target=plain.target, owned=owned)
+    step_context = StepContext(question=plain.question, target=plain.target, owned=owned)
     rows = None if plain.policy.unit.is_row else rows_per_person(plain, owned)
-    return _choose_r2t(plain, scene, rows, lambda total: (ProgramTerm(scene=scene, total=total),))
+    return _choose_r2t(
+        plain, step_context, rows, lambda total: (ProgramTerm(context=step_context, total=total),)
+    )
 
 
-def choose_for_semi_joins(situation: PlanContext, foreign: tuple[Match, ...]) -> MechanismChoice:
+def choose_for_semi_joins(context: PlanContext, foreign: tuple[Match, ...]) -> MechanismChoice:
     """Rows with, or without, partners of other owners: programs share out what they are joined to.
 
     Raises:
         QueryRefused: CEL-Q149, CEL-Q093 what they do not answer, CEL-Q143 another method.
     """
-    unit = situation.policy.unit.name
+    unit = context.policy.unit.name
     plain = _without_centres(
-        situation, f"A row depends on partners (IN, EXISTS) that belong to other {plural(unit)}."
+        context, f"A row depends on partners (IN, EXISTS) that belong to other {plural(unit)}."
     )
     question, target = plain.question, plain.target
-    sides = {
+    terms = {
         total.name: semi_join_terms(question, total, foreign, target=target)
-        for total in plain.needs.totals
+        for total in plain.required.totals
     }
-    scene = next(iter(sides.values()))[-1].scene
-    made = _choose_r2t(plain, scene, None, lambda total: sides[total.name])
-    assert scene.owned is not None
-    shown = restore_owner_names(scene.owned, question.source, foreign, policy=plain.policy)
+    step_context = next(iter(terms.values()))[-1].context
+    made = _choose_r2t(plain, step_context, None, lambda total: terms[total.name])
+    assert step_context.owned is not None
+    shown = restore_owner_names(step_context.owned, question.source, foreign, policy=plain.policy)
     return replace(made, owned=shown)
 
 
-def _without_centres(situation: PlanContext, why: str) -> PlanContext:
-    """The situation in terms of totals that programs share out.
+def _without_centres(context: PlanContext, why: str) -> PlanContext:
+    """The context in terms of totals that programs share out.
 
     Raises:
         QueryRefused: CEL-Q149 ranks, CEL-Q143 another method.
     """
-    if situation.needs.ranks:
-        raise several_owners(situation.needs.ranks[0].label, situation.policy.unit.name)
-    if situation.method not in (None, "race", "race-cap"):
-        raise unsuitable_method(situation.method, why, "Take 'race-cap', or leave the method to the planner.")
+    if context.required.ranks:
+        raise several_owners(context.required.ranks[0].label, context.policy.unit.name)
+    if context.method not in (None, "r2t", "r2t-cap"):
+        raise unsuitable_method(
+            context.method, why, "Take 'r2t-cap', or leave the method to the planner."
+        )
     # Values below 0 take a second program, so none are made by counting from the middle.
-    return replace(situation, needs=find_required_totals(situation.question, situation.target, centred=False))
+    return replace(
+        context, required=find_required_totals(context.question, context.target, centred=False)
+    )
 
 
 def _choose_r2t(
-    situation: PlanContext,
-    scene: StepContext,
+    context: PlanContext,
+    step_context: StepContext,
     rows: int | None,
-    sides: Callable[[Total], tuple[ProgramTerm, ...]],
+    terms: Callable[[Total], tuple[ProgramTerm, ...]],
 ) -> MechanismChoice:
-    to_top = situation.method == "race"
-    steps = r2t_steps(situation, scene, rows, to_top=to_top, sides=sides)
-    method = "race" if to_top else "race-cap"
-    return MechanismChoice(method=method, steps=steps, recipes=situation.needs.recipes, owned=scene.owned)
+    releases_candidates = context.method == "r2t"
+    steps = r2t_steps(
+        context, step_context, rows, releases_candidates=releases_candidates, terms=terms
+    )
+    method = "r2t" if releases_candidates else "r2t-cap"
+    return MechanismChoice(
+        method=method,
+        steps=steps,
+        derivations=context.required.derivations,
+        owned=step_context.owned,
+    )

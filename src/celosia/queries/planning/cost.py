@@ -60,7 +60,7 @@ class Cost:
 
 
 def estimate_cost(relation: Relation, facts: PublicFacts) -> Cost:
-    """The work that the rows of a question make."""
+    """The cost that the rows of a question make."""
     joined = _partners_joined(relation)
     public = max(_repeats(joined, _CostFacts(facts, private=1)), default=1)
     per_row = min(_repeats(joined, _CostFacts(facts, private=USUAL)), default=1)
@@ -71,28 +71,28 @@ def estimate_cost(relation: Relation, facts: PublicFacts) -> Cost:
     return Cost(public=public, per_row=per_row, rows=largest * public, is_declared=is_declared)
 
 
-def check_cost(work: Cost) -> None:
+def check_cost(cost: Cost) -> None:
     """Refuse a question that multiplies rows beyond the limits.
 
     Raises:
         QueryRefused: CEL-Q320.
     """
-    if work.public > MOST_PUBLIC:
+    if cost.public > MOST_PUBLIC:
         raise _amplified(
-            f"its joins turn one private row into up to {work.public:,} rows by public tables "
+            f"its joins turn one private row into up to {cost.public:,} rows by public tables "
             f"alone; the limit is {MOST_PUBLIC:,}",
             "Join public tables by unique columns, or ask only for COUNT, SUM and COUNT DISTINCT, "
             "for which public tables are aggregated before they are joined.",
         )
-    if work.per_row > MOST_PER_ROW:
+    if cost.per_row > MOST_PER_ROW:
         raise _amplified(
-            f"its joins can turn one private row into {work.per_row:,} rows; the limit is "
+            f"its joins can turn one private row into {cost.per_row:,} rows; the limit is "
             f"{MOST_PER_ROW:,}",
             "Join fewer tables, or let the owner declare `most` or `unique` of the joined columns.",
         )
-    if work.is_declared and work.rows > MOST_IN_ALL:
+    if cost.is_declared and cost.rows > MOST_IN_ALL:
         raise _amplified(
-            f"its joins can make {work.rows:,} rows in all; the limit is {MOST_IN_ALL:,}",
+            f"its joins can make {cost.rows:,} rows in all; the limit is {MOST_IN_ALL:,}",
             "Join fewer tables.",
         )
 

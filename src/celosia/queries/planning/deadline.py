@@ -34,18 +34,18 @@ _PROGRAM = 16
 
 
 def choose_deadline(
-    work: Cost, steps: Iterable[Step], *, dialect: str, declared: Fraction | None = None
+    cost: Cost, steps: Iterable[Step], *, dialect: str, declared: Fraction | None = None
 ) -> float:
     """The seconds to an answer: what the policy declares, else the time class of the question."""
     if declared is not None:
         return float(declared)
     passes = sum(map(_passes, steps))
-    seconds = _START[dialect] + passes * work.rows / _SPEED[dialect]
+    seconds = _START[dialect] + passes * cost.rows / _SPEED[dialect]
     return next((each for each in CLASSES if seconds <= each), CLASSES[-1])
 
 
 def _passes(step: Step) -> int:
-    if isinstance(step, R2TStep) and step.sides:
+    if isinstance(step, R2TStep) and step.terms:
         return _PROGRAM
     if isinstance(step, LaplaceStep):
         return 1

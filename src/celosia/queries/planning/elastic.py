@@ -54,7 +54,7 @@ class ElasticStep(Step):
     the data.
     """
 
-    scene: StepContext
+    context: StepContext
     totals: tuple[Total, ...]
     epsilon: Fraction
     """Of each total."""
@@ -83,7 +83,7 @@ class ElasticStep(Step):
         """The columns of private tables whose frequencies the bound needs."""
         asked = _RecordingFacts(self.facts)
         for total in self.totals:
-            bound_total(self.scene, total, asked, self.neighbours)
+            bound_total(self.context, total, asked, self.neighbours)
         return tuple(sorted(asked.seen))
 
     @property
@@ -106,13 +106,15 @@ class ElasticStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...] | None:  # noqa: D102
         return None
 
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
-        question, target = self.scene.asked(self.totals), self.scene.target
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        question, target = self.context.question_for(self.totals), self.context.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             query = count_query(question.source, target=target)
         else:
-            lists = known if question.keys else None
-            query = grouped_query(question, target=target, fixed=fixed_points(self.totals), known=lists)
+            lists = group_keys if question.keys else None
+            query = grouped_query(
+                question, target=target, fixed=fixed_points(self.totals), group_keys=lists
+            )
         for number, (table, word) in enumerate(self.columns, start=1):
             declared = target.table(table)
             spelled = declared.column(word)
@@ -121,18 +123,24 @@ class ElasticStep(Step):
             query = query.select(aliased(most, f"frequency_{number}"), copy=False)
         yield query
 
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
-        (query,) = self.queries(known)
-        rows = ask(query)
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        (query,) = self.queries(group_keys)
+        rows = execute(query)
         frequencies = rows[0][len(rows[0]) - len(self.columns) :]
         measured = {place: int(each) for place, each in zip(self.columns, frequencies, strict=True)}
         found = []
-        for place, total in enumerate(self.totals, start=self.scene.width):
+        for place, total in enumerate(self.totals, start=self.context.key_count):
             bound = self._bound(total, measured)
             smoothed = smooth(bound.growth, beta=self.beta).bound * bound.unit
-            noise = smooth_noise(smoothed, epsilon=self.epsilon, size=count_groups(known), rng=rng)
+            noise = smooth_noise(
+                smoothed, epsilon=self.epsilon, size=count_groups(group_keys), rng=rng
+            )
             found.append(
-                ReleasedValues(tuple(int(row[place]) + n for row, n in zip(rows, noise, strict=True)))
+                ReleasedValues(
+                    tuple(int(row[place]) + n for row, n in zip(rows, noise, strict=True))
+                )
             )
         return tuple(found)
 
@@ -145,11 +153,16 @@ class ElasticStep(Step):
         self, total: Total, measured: Mapping[TableColumn, int], *, step: Fraction = ONE
     ) -> ElasticSensitivity:
         facts = _MeasuredFacts(self.facts, DeclaredFacts(self.facts.policy, measured))
-        return bound_total(self.scene, total, facts, self.neighbours, step=step)
+        return bound_total(self.context, total, facts, self.neighbours, step=step)
 
 
 def bound_total(
-    scene: StepContext, total: Total, facts: Facts, neighbours: Neighbours, *, step: Fraction = ONE
+    context: StepContext,
+    total: Total,
+    facts: Facts,
+    neighbours: Neighbours,
+    *,
+    step: Fraction = ONE,
 ) -> ElasticSensitivity:
     """The elastic sensitivity of a total: in steps, or in what a step is taken to be worth.
 
@@ -160,7 +173,7 @@ def bound_total(
     if total.fixed is not None:
         bounds = total.fixed.low * step, total.fixed.high * step
     return elastic_sensitivity(
-        scene.question, total.aggregate, facts=facts, neighbours=neighbours, bounds=bounds
+        context.question, total.aggregate, facts=facts, neighbours=neighbours, bounds=bounds
     )
 
 

@@ -29,8 +29,8 @@ _PARTS = {
 class KeyDomains:
     """The keys of a question: their public values, or None where any has none."""
 
-    known: tuple[tuple[Any, ...], ...] | None
-    unknown: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...] | None
+    undeclared: tuple[str, ...]
     """Names of keys without declared values."""
 
 
@@ -40,18 +40,20 @@ def find_key_domains(question: Question, target: Target) -> KeyDomains:
     Raises:
         QueryRefused: CEL-Q147 too many combinations.
     """
-    lists, unknown, number = [], [], 1
+    lists, undeclared, number = [], [], 1
     for key in question.keys:
         declared = target.declared(key.expression, question.source)
-        values = declared.keys if declared is not None else implied_values(key, question.source, target)
+        values = (
+            declared.keys if declared is not None else implied_values(key, question.source, target)
+        )
         if values is None:
-            unknown.append(key.name)
+            undeclared.append(key.name)
         else:
             lists.append(tuple(values))
             number *= len(values)
     if number > MOST_GROUPS:
         raise too_many_groups(number, MOST_GROUPS)
-    return KeyDomains(None if unknown else tuple(lists), tuple(unknown))
+    return KeyDomains(None if undeclared else tuple(lists), tuple(undeclared))
 
 
 def implied_values(key: Key, source: Relation, target: Target) -> tuple[Any, ...] | None:

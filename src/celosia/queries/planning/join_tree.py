@@ -94,15 +94,20 @@ def _make_node(
     words = {each: f"part_{place}" for place, each in enumerate(sorted(needed, key=str), start=1)}
     inner = select(
         rows,
-        [aliased(column_expression(each), word) for each, word in words.items()] or [aliased(integer_literal(1), "one")],
+        [aliased(column_expression(each), word) for each, word in words.items()]
+        or [aliased(integer_literal(1), "one")],
         target=target,
     )
     counted = aliased(target.cast(exp.Count(this=exp.Star()), "wide"), WEIGHT)
-    query = group_by(select_from(inner, [*map(column, words.values()), counted]), list(words.values()))
+    query = group_by(
+        select_from(inner, [*map(column, words.values()), counted]), list(words.values())
+    )
     return _Node(query, words, min(mine))
 
 
-def _find_ear(nodes: list[_Node], pairs: Pairs, crossing: list[exp.Expr]) -> tuple[_Node, _Node] | None:
+def _find_ear(
+    nodes: list[_Node], pairs: Pairs, crossing: list[exp.Expr]
+) -> tuple[_Node, _Node] | None:
     """A node that shares columns with one other only, and that other; None if there is none."""
     for node in nodes:
         if any(node.holds(each) for tree in crossing for each in columns_in(tree)):
@@ -132,7 +137,9 @@ def _merge_nodes(
     home = {each: node for node in nodes for each in node.names}
     kept = [each for each in home if each in set(needed)]
     words = {each: f"part_{place}" for place, each in enumerate(sorted(kept, key=str), start=1)}
-    columns: list[exp.Expr] = [aliased(home[each].column(each), word) for each, word in words.items()]
+    columns: list[exp.Expr] = [
+        aliased(home[each].column(each), word) for each, word in words.items()
+    ]
     weights: list[exp.Expr] = [column(WEIGHT, each.alias) for each in nodes]
     weight = reduce(lambda one, other: exp.Mul(this=one, expression=other), weights)
     rows = exp.Select(
@@ -151,7 +158,9 @@ def _merge_nodes(
     if tests:
         rows.set("where", exp.Where(this=exp.and_(*tests, copy=False)))
     summed = aliased(exp.Sum(this=column(WEIGHT)), WEIGHT)
-    query = group_by(select_from(rows, [*map(column, words.values()), summed]), list(words.values()))
+    query = group_by(
+        select_from(rows, [*map(column, words.values()), summed]), list(words.values())
+    )
     return _Node(query, words, nodes[0].alias)
 
 

@@ -39,7 +39,7 @@ class LaplaceStep(Step):
     the queries, and that columns declared unique are unique.
     """
 
-    scene: StepContext
+    context: StepContext
     totals: tuple[Total, ...]
     shifts: tuple[int, ...]
     """For each total the most that one unit moves it, over all groups, in steps."""
@@ -83,23 +83,25 @@ class LaplaceStep(Step):
             LaplaceLoss(law.scale, shift) for law, shift in zip(self.laws, self.shifts, strict=True)
         )
 
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
-        question, target = self.scene.asked(self.totals), self.scene.target
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        question, target = self.context.question_for(self.totals), self.context.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             yield count_query(question.source, target=target)
         else:
             fixed = fixed_points(self.totals)
-            lists = known if question.keys else None
-            yield grouped_query(question, target=target, fixed=fixed, known=lists)
+            lists = group_keys if question.keys else None
+            yield grouped_query(question, target=target, fixed=fixed, group_keys=lists)
 
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
-        if not count_groups(known):  # no key was chosen
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        if not count_groups(group_keys):  # no key was chosen
             return tuple(ReleasedValues(()) for _ in self.totals)
-        (query,) = self.queries(known)
-        rows = ask(query)
+        (query,) = self.queries(group_keys)
+        rows = execute(query)
         found = []
-        for place, law in enumerate(self.laws, start=self.scene.width):
-            noise = law.draw(count_groups(known), rng).tolist()
+        for place, law in enumerate(self.laws, start=self.context.key_count):
+            noise = law.draw(count_groups(group_keys), rng).tolist()
             exact = [clamp_total(row[place]) for row in rows]
             found.append(ReleasedValues(tuple(a + b for a, b in zip(exact, noise, strict=True))))
         return tuple(found)
@@ -113,5 +115,7 @@ class LaplaceStep(Step):
             return tuple((low, high) for low, _, high in ends)
         return tuple(from_zero(*each) for each in ends)
 
-    def noise(self, number: int, measured: ReleasedValues, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+    def noise(
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[int | None, ...]:
         return (self.laws[number].bound(confidence),) * len(measured.values)

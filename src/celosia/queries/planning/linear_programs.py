@@ -38,7 +38,7 @@ class ProgramTerm:
     the cap.
     """
 
-    scene: StepContext
+    context: StepContext
     total: Total
     once: Column | None = None
     """What tells rows apart that count once, however many partners they have."""
@@ -52,31 +52,33 @@ class ProgramTerm:
     @cached_property
     def query(self) -> exp.Expr:
         """What the engine is asked, first whether it understands."""
-        assert self.scene.owned is not None
-        policy = self.scene.target.policy
+        assert self.context.owned is not None
+        policy = self.context.target.policy
         # Entities are whole numbers of 63 bits already (`rdf.terms.number_of`).
         numbered = policy.graph is None or policy.unit.is_row
         return limit_rows(
             incidence_query(
-                self.scene.asked([self.total]),
-                self.scene.owned,
-                target=self.scene.target,
+                self.context.question_for([self.total]),
+                self.context.owned,
+                target=self.context.target,
                 fixed=fixed_points([self.total]),
                 once=self.once,
                 numbered=numbered,
             )
         )
 
-    def totals(self, ask: Executor, known: GroupKeys | None, caps: Sequence[int]) -> list[list[list[int]]]:
+    def totals(
+        self, execute: Executor, group_keys: GroupKeys | None, caps: Sequence[int]
+    ) -> list[list[list[int]]]:
         """For each group and each program, the totals under all caps, in parts."""
-        owned = self.scene.owned
+        owned = self.context.owned
         assert owned is not None
-        width = self.scene.width
-        told = check_row_count(ask(self.query))
+        width = self.context.key_count
+        told = check_row_count(execute(self.query))
         by_group: dict[tuple[Any, ...], list[Any]] = {} if width else {(): list(told)}
         for row in told if width else ():
             by_group.setdefault(tuple(map(format_key, row[:width])), []).append(row[width:])
-        groups = [tuple(map(format_key, each)) for each in product(*(known or ()))]
+        groups = [tuple(map(format_key, each)) for each in product(*(group_keys or ()))]
         shown = self.once is not None or self.total.kind == "distinct"
 
         def solved(rows: Rows, sign: int) -> list[int]:

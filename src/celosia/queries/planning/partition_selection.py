@@ -49,7 +49,7 @@ class PartitionSelection(Step):
 
     finds_keys: ClassVar[bool] = True
 
-    scene: StepContext
+    context: StepContext
     per_unit: int
     epsilon: Fraction
     delta: Fraction
@@ -97,17 +97,17 @@ class PartitionSelection(Step):
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         return (self.mechanism.privacy_loss(),)
 
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
-        scene = self.scene
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        context = self.context
         yield limit_rows(
             people_by_key_query(
-                scene.question, scene.owned, groups=self.per_unit, target=scene.target
+                context.question, context.owned, groups=self.per_unit, target=context.target
             )
         )
 
-    def find(self, ask: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:  # noqa: D102
+    def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:  # noqa: D102
         (query,) = self.queries(None)
-        rows = check_row_count(ask(query))
+        rows = check_row_count(execute(query))
         noise = self.mechanism.noise.draw(len(rows), rng).tolist()
         found = [
             (clamp_total(row[-1]) + each, tuple(map(as_plain_key, row[:-1])))
@@ -115,10 +115,12 @@ class PartitionSelection(Step):
         ]
         return _fit_groups([(n, group) for n, group in found if n > self.mechanism.threshold])
 
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
         raise AssertionError("groups are found, not measured")
 
-    def empty_rows(self, query: exp.Expr, *, known: GroupKeys | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
         return []  # only values that occur have a row
 
     def bounds(  # noqa: D102

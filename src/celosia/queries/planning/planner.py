@@ -38,18 +38,16 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     delta: object = 0,
     method: str | None = None,
     count: Frequency | None = None,
-    ask_public: Executor | None = None,
+    execute_public: Executor | None = None,
 ) -> Plan:
     """How a query will be answered, and at what price; no private data is touched.
 
     Args:
-        query: one SELECT, in SQL, or in SPARQL where the policy is of a graph.
-        policy: what is declared.
-        epsilon: of the whole request.
-        delta: of the whole request; charged only where a mechanism needs it.
-        method: one of `METHODS`; the planner's choice if None.
-        count: counts how often values of public tables repeat, where that is not declared.
-        ask_public: runs a query about public tables, which are aggregated before they are joined
+        query: one SELECT, in SQL, or in SPARQL where the policy is of a graph. policy: what is
+        declared. epsilon: of the whole request. delta: of the whole request; charged only where a
+        mechanism needs it. method: one of `METHODS`; the planner's choice if None. count: counts
+        how often values of public tables repeat, where that is not declared. execute_public: runs a
+        query about public tables, which are aggregated before they are joined
             where they multiply rows.
 
     Raises:
@@ -60,7 +58,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     check_delta(delta, zero=True)
     failure = exact(delta)
     assert failure is not None
-    wish = check_method(method)
+    chosen_method = check_method(method)
     target = Target(policy=policy, dialect=policy.database.kind)
     question = compile_query(query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
@@ -68,7 +66,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         step = PublicStep(question=question, target=target)
         return Plan(
             question_text=" ".join(query.split()),
-            steps=describe_tree(question, policy, None),
+            tree=describe_tree(question, policy, None),
             parts=step.parts,
             epsilon=Fraction(0),
             delta=Fraction(0),
@@ -76,48 +74,49 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
             method="public",
             normalised=normalised(question),
             question=question,
-            recipes=(),
-            work=(step,),
+            derivations=(),
+            original=question,
+            steps=(step,),
             labels=_labels(question, policy),
         )
     facts = PublicFacts(policy, count)
-    work = estimate_cost(question.source, facts)
-    asked = question
-    if work.public > PREAGGREGATE_ABOVE and ask_public is not None and count is not None:
-        folded = preaggregate_public_tables(question, target, facts, ask_public)
-        if folded is not None:
-            question, target, facts = folded.question, folded.target, folded.facts
-            work = estimate_cost(question.source, facts)
-    check_cost(work)
-    situation = PlanContext(
+    cost = estimate_cost(question.source, facts)
+    original = question
+    if cost.public > PREAGGREGATE_ABOVE and execute_public is not None and count is not None:
+        aggregated = preaggregate_public_tables(question, target, facts, execute_public)
+        if aggregated is not None:
+            question, target, facts = aggregated.question, aggregated.target, aggregated.facts
+            cost = estimate_cost(question.source, facts)
+    check_cost(cost)
+    context = PlanContext(
         question=question,
         target=target,
-        needs=find_required_totals(question, target),
+        required=find_required_totals(question, target),
         keys=find_key_domains(question, target),
         epsilon=price,
         delta=failure,
-        method=wish,
+        method=chosen_method,
         facts=facts,
     )
-    choice = choose_for_rows(situation) if policy.unit.is_row else choose_for_people(situation)
+    choice = choose_for_rows(context) if policy.unit.is_row else choose_for_people(context)
     steps, owned = choice.steps, choice.owned
     parts = tuple(part for step in steps for part in step.parts)
     return Plan(
         question_text=" ".join(query.split()),
-        steps=describe_tree(question, target.policy, owned),
+        tree=describe_tree(question, target.policy, owned),
         parts=parts,
         epsilon=price,
         delta=sum((part.delta for part in parts), Fraction(0)),
         neighbours=neighbours,
         method=choice.method,
-        notes=_notes(asked, policy) if owned is not None else (),
-        normalised=normalised(asked),
+        notes=_notes(original, policy) if owned is not None else (),
+        normalised=normalised(original),
         question=question,
-        compiled=None if asked is question else asked,
-        deadline=choose_deadline(work, steps, dialect=target.dialect, declared=policy.deadline),
-        recipes=tuple(choice.recipes),
-        work=tuple(steps),
-        known=situation.keys.known,
+        original=original,
+        deadline=choose_deadline(cost, steps, dialect=target.dialect, declared=policy.deadline),
+        derivations=tuple(choice.derivations),
+        steps=tuple(steps),
+        group_keys=context.keys.values,
         labels=_labels(question, policy),
     )
 
@@ -165,7 +164,9 @@ def _is_public(policy: Policy, table: str) -> bool:
     return declared is not None and declared.public
 
 
-def describe_tree(question: Question, policy: Policy, owned: OwnedRelation | None) -> tuple[str, ...]:
+def describe_tree(
+    question: Question, policy: Policy, owned: OwnedRelation | None
+) -> tuple[str, ...]:
     """All lines, the outermost first; each two spaces further in than the one it belongs to."""
     return tuple(_tree_lines(describe(question), 0, policy, owned))
 

@@ -72,14 +72,16 @@ class Preaggregation:
     facts: PublicFacts
 
 
-def preaggregate_public_tables(question: Question, target: Target, facts: PublicFacts, ask: Executor) -> Preaggregation | None:
+def preaggregate_public_tables(
+    question: Question, target: Target, facts: PublicFacts, execute: Executor
+) -> Preaggregation | None:
     """The same question with public tables aggregated by their join keys; None where it cannot be.
 
     Args:
         question: what is asked.
         target: the engine.
         facts: what is public.
-        ask: runs a query over public tables only.
+        execute: runs a query over public tables only.
     """
     if not {each.kind for each in question.aggregates} <= _WEIGHTED:
         return None
@@ -90,7 +92,7 @@ def preaggregate_public_tables(question: Question, target: Target, facts: Public
         each.argument for each in question.aggregates if each.argument is not None
     ]
     spoken += [each.expression for each in question.keys]
-    made = _Preaggregator(question, target, facts, ask)
+    made = _Preaggregator(question, target, facts, execute)
     return made.fold(whole_block, spoken)
 
 
@@ -101,10 +103,12 @@ class _Preaggregator:
     question: Question
     target: Target
     facts: PublicFacts
-    ask: Executor
+    execute: Executor
 
     def fold(self, block: JoinBlock, spoken: list[exp.Expr]) -> Preaggregation | None:
-        parts = [part for part in _connected_parts(block, self._is_public) if self._repeats(part, block)]
+        parts = [
+            part for part in _connected_parts(block, self._is_public) if self._repeats(part, block)
+        ]
         tables: list[tuple[_AggregatedTable, str]] = []
         left = block
         word = unused_name("celosia_public", all_aliases(self.question.source))
@@ -138,7 +142,10 @@ class _Preaggregator:
         """The tables of a part as one, with what may be known of it."""
         inside = frozenset[str]().union(*map(aliases, part))
         visible = list(dict.fromkeys(_visible_columns(block, spoken, inside)))
-        kinds = [self.target.declared(column_expression(each), _member_of(each, part)) for each in visible]
+        kinds = [
+            self.target.declared(column_expression(each), _member_of(each, part))
+            for each in visible
+        ]
         known = [each for each in kinds if each is not None]
         if not visible or len(known) != len(kinds):
             return None  # a computed column, of which nothing is declared
@@ -146,7 +153,7 @@ class _Preaggregator:
         query = aggregation_query(part, _inner_block(block, inside), names, self.target)
         words = sorted({scan.table for each in part for scan in scans(each)})
         try:
-            size, most, *frequencies = self.ask(facts_query(query, list(names.values())))[0]
+            size, most, *frequencies = self.execute(facts_query(query, list(names.values())))[0]
         except EngineError:
             return None  # too much even for public tables: the limit on work decides
         title = f"{', '.join(words)}, aggregated as {alias}"
@@ -161,7 +168,9 @@ class _Preaggregator:
         declared = TablePolicy(name=title, columns=(*columns, weight), public=True, rows=int(size))
         return _AggregatedTable(declared, query, names, counted)
 
-    def _question(self, block: JoinBlock, tables: list[tuple[_AggregatedTable, str]]) -> Preaggregation:
+    def _question(
+        self, block: JoinBlock, tables: list[tuple[_AggregatedTable, str]]
+    ) -> Preaggregation:
         names = {
             each: Column(alias, word) for made, alias in tables for each, word in made.names.items()
         }
@@ -179,9 +188,12 @@ class _Preaggregator:
         question = replace(
             self.question,
             source=rebuild_joins(block, names),
-            aggregates=tuple(_weight_aggregate(each, weight, names) for each in self.question.aggregates),
+            aggregates=tuple(
+                _weight_aggregate(each, weight, names) for each in self.question.aggregates
+            ),
             keys=tuple(
-                Key(each.name, rename_columns(each.expression, names)) for each in self.question.keys
+                Key(each.name, rename_columns(each.expression, names))
+                for each in self.question.keys
             ),
         )
         counts = {made.policy.name.lower(): made.frequencies for made, _ in tables}
@@ -208,7 +220,9 @@ class _AggregatedTable:
     frequencies: dict[str, int]
 
 
-def _connected_parts(block: JoinBlock, is_public: Callable[[Relation], bool]) -> Iterator[list[Relation]]:
+def _connected_parts(
+    block: JoinBlock, is_public: Callable[[Relation], bool]
+) -> Iterator[list[Relation]]:
     """The public members, in parts that equalities or conditions of their own connect."""
     waiting = [each for each in block.members if is_public(each)]
     links = [frozenset({one.relation, other.relation}) for one, other in block.pairs]

@@ -47,7 +47,7 @@ class PublicStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         return ()
 
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         question, target = self.question, self.target
         keys = [f"key_{number}" for number, _ in enumerate(question.keys, start=1)]
         columns: list[exp.Expr] = [
@@ -57,7 +57,9 @@ class PublicStep(Step):
         words = [f"value_{number}" for number, _ in enumerate(question.aggregates, start=1)]
         columns += [
             aliased(
-                write_expression(each.argument or exp.Literal.number(1), question.source, target=target),
+                write_expression(
+                    each.argument or exp.Literal.number(1), question.source, target=target
+                ),
                 word,
             )
             for word, each in zip(words, question.aggregates, strict=True)
@@ -69,14 +71,16 @@ class PublicStep(Step):
         inner = select(question.source, columns, target=target)
         yield order_by(group_by(select_from(inner, [*map(column, keys), *amounts]), keys), keys)
 
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
         raise AssertionError("public rows are read, not measured")
 
-    def rows(self, ask: Executor) -> list[dict[str, Any]]:
+    def rows(self, execute: Executor) -> list[dict[str, Any]]:
         """The groups that there are, with their exact aggregates."""
         (query,) = self.queries(None)
         names = [*(each.name for each in self.question.keys), *self.names]
-        return [dict(zip(names, map(_plain, row), strict=True)) for row in ask(query)]
+        return [dict(zip(names, map(_plain, row), strict=True)) for row in execute(query)]
 
     def bounds(  # noqa: D102
         self, number: int, measured: ReleasedValues, confidence: float

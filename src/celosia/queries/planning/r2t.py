@@ -1,4 +1,4 @@
-"""Totals under a ladder of caps that race: methods "race" and "race-cap", also for self-joins."""
+"""Totals under a ladder of caps that race: methods "r2t" and "r2t-cap", also for self-joins."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from celosia.queries.planning.step import (
 class R2TStep(Step):
     """One total for each group, under the cap that wins a race.
 
-    Where a row can belong to several people (`sides`), the totals are optima of linear programs
+    Where a row can belong to several people (`terms`), the totals are optima of linear programs
     that share rows out among their owners (Dong et al. 2022), one race for each program; else sums
     of clipped contributions.
 
@@ -51,7 +51,7 @@ class R2TStep(Step):
     removal and one addition.
     """
 
-    scene: StepContext
+    context: StepContext
     total: Total
     most: int
     epsilon: Fraction
@@ -59,9 +59,9 @@ class R2TStep(Step):
     groups: int
     per_unit: int
     """Groups that one person can be in."""
-    to_top: bool = False
-    """Whether all candidates are released ("race")."""
-    sides: tuple[ProgramTerm, ...] = ()
+    releases_candidates: bool = False
+    """Whether all candidates are released ("r2t")."""
+    terms: tuple[ProgramTerm, ...] = ()
     """The rows of linear programs; none where each row belongs to one person."""
     halved: bool = False
     typical: int
@@ -77,20 +77,24 @@ class R2TStep(Step):
     def mechanism(self) -> R2T | R2TCap:
         """Of one race in one group."""
         price: Any = self.epsilon / self.per_unit / len(self.signs) / (2 if self.halved else 1)
-        kind = R2T if self.to_top else R2TCap
-        return kind(epsilon=price, most=self.most, grain=GRAIN if self.sides else 1)
+        kind = R2T if self.releases_candidates else R2TCap
+        return kind(epsilon=price, most=self.most, grain=GRAIN if self.terms else 1)
 
     @property
     def signs(self) -> tuple[int, ...]:
         """Whether the total of each race is added or taken away."""
-        return tuple(sign for side in self.sides for sign in side.signs) or (1,)
+        return tuple(sign for term in self.terms for sign in term.signs) or (1,)
 
     @property
     def parts(self) -> tuple[Part, ...]:  # noqa: D102
-        shares = "rows shared out by a linear program, " if self.sides else ""
+        shares = "rows shared out by a linear program, " if self.terms else ""
         if len(self.signs) > 1:
             shares = f"rows shared out by {len(self.signs)} linear programs, "
-        words = "a race of totals under caps" if self.to_top else "the cap that wins a race"
+        words = (
+            "race to the top (R2T) over totals under caps"
+            if self.releases_candidates
+            else "a cap chosen by race to the top (R2T)"
+        )
         total = self.total
         typical = self.mechanism.typical_error(self.typical * total.reach)
         typical *= len(self.signs) ** 0.5
@@ -113,20 +117,24 @@ class R2TStep(Step):
         count = self.per_unit * len(self.signs)
         return (Composed(tuple(self.mechanism.privacy_loss() for _ in range(count))),)
 
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
-        totals = self._programs(ask, known) if self.sides else self._sums(ask, known)
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        totals = (
+            self._programs(execute, group_keys) if self.terms else self._sums(execute, group_keys)
+        )
         found = [[self.mechanism.measure(each, rng=rng) for each in group] for group in totals]
         values = tuple(
             sum(sign * each.value for sign, each in zip(self.signs, group, strict=True))
             for group in found
         )
-        names = ("cap", "candidates") if self.to_top else ("cap",)
+        names = ("cap", "candidates") if self.releases_candidates else ("cap",)
         released: dict[str, Any] = {
             name: [self._each([_plain(one.parts[name]) for one in group]) for group in found]
             for name in names
         }
         if len(self.signs) > 1:
-            released["races"] = [[one.value for one in group] for group in found]
+            released["terms"] = [[one.value for one in group] for group in found]
         if self.groups == 1:
             released["cap"] = released["cap"][0]
         return (ReleasedValues(values, released),)
@@ -135,17 +143,17 @@ class R2TStep(Step):
         """One for each race, or the only one."""
         return listed[0] if len(self.signs) == 1 else listed
 
-    def _races(self, measured: ReleasedValues) -> list[list[Measurement[float]]]:
+    def _results(self, measured: ReleasedValues) -> list[list[Measurement[float]]]:
         """What was released of each race, group by group."""
         found = []
         for place, value in enumerate(measured.values):
-            values = measured.released["races"][place] if len(self.signs) > 1 else [value]
+            values = measured.released["terms"][place] if len(self.signs) > 1 else [value]
             parts = {
                 name: measured.released[name]
                 if self.groups == 1 and name == "cap"
                 else measured.released[name][place]
                 for name in measured.released
-                if name != "races"
+                if name != "terms"
             }
             found.append(
                 [
@@ -161,37 +169,37 @@ class R2TStep(Step):
             )
         return found
 
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
-        if self.sides:
-            yield from (side.query for side in self.sides)
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        if self.terms:
+            yield from (term.query for term in self.terms)
             return
-        assert self.scene.owned is not None
+        assert self.context.owned is not None
         yield truncated_totals_query(
-            self.scene.asked([self.total]),
-            self.scene.owned,
+            self.context.question_for([self.total]),
+            self.context.owned,
             thresholds=self.mechanism.caps,
-            target=self.scene.target,
+            target=self.context.target,
             fixed=fixed_points([self.total]),
-            known=known if self.scene.width else None,
+            group_keys=group_keys if self.context.key_count else None,
         )
 
     def prepare(self) -> None:  # noqa: D102 - as in Step
-        if self.sides:
+        if self.terms:
             load_solvers()
 
-    def empty_rows(self, query: exp.Expr, *, known: GroupKeys | None) -> Rows:  # noqa: D102
-        if self.sides:
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
+        if self.terms:
             return []  # only rows that belong to somebody are told
-        return super().empty_rows(query, known=known)
+        return super().empty_rows(query, group_keys=group_keys)
 
-    def _sums(self, ask: Executor, known: GroupKeys | None) -> list[list[list[int]]]:
-        (query,) = self.queries(known)
-        rows = ask(query)
-        return [[[clamp_total(each) for each in row[self.scene.width :]]] for row in rows]
+    def _sums(self, execute: Executor, group_keys: GroupKeys | None) -> list[list[list[int]]]:
+        (query,) = self.queries(group_keys)
+        rows = execute(query)
+        return [[[clamp_total(each) for each in row[self.context.key_count :]]] for row in rows]
 
-    def _programs(self, ask: Executor, known: GroupKeys | None) -> list[list[list[int]]]:
-        sides = [side.totals(ask, known, self.mechanism.caps) for side in self.sides]
-        return [[each for part in group for each in part] for group in zip(*sides, strict=True)]
+    def _programs(self, execute: Executor, group_keys: GroupKeys | None) -> list[list[list[int]]]:
+        terms = [term.totals(execute, group_keys, self.mechanism.caps) for term in self.terms]
+        return [[each for part in group for each in part] for group in zip(*terms, strict=True)]
 
     def bounds(  # noqa: D102
         self, number: int, measured: ReleasedValues, confidence: float
@@ -199,7 +207,7 @@ class R2TStep(Step):
         # All races of a group keep to their bounds together.
         each = 1 - (1 - confidence) / len(self.signs)
         found: list[Bounds | None] = []
-        for group in self._races(measured):
+        for group in self._results(measured):
             low = high = 0.0
             for sign, one in zip(self.signs, group, strict=True):
                 ends = self.mechanism.interval(one, each)
@@ -208,14 +216,16 @@ class R2TStep(Step):
             found.append((low, high) if isfinite(low) else None)
         return tuple(found)
 
-    def noise(self, number: int, measured: ReleasedValues, confidence: float) -> tuple[int | None, ...]:  # noqa: D102
+    def noise(
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[int | None, ...]:
         mechanism = self.mechanism
         each = 1 - (1 - confidence) / len(self.signs)
         # A race is won by noise as well, so all candidates keep to their bounds together; the cap
         # of `R2TCap` is chosen before the noise of its answer is drawn.
-        size = len(mechanism.caps) if self.to_top else 1
+        size = len(mechanism.caps) if self.releases_candidates else 1
         found = []
-        for group in self._races(measured):
+        for group in self._results(measured):
             caps = [one.parts["cap"] for one in group]
             parts = sum(
                 mechanism.laws[mechanism.caps.index(cap)].bound(each, size=size)

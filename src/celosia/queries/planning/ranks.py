@@ -66,8 +66,8 @@ class RankStep(Step):
     `RowCap` before, and the two add up (Dwork & Roth 2014, Thm 3.16).
     """
 
-    scene: StepContext
-    recipe: Derivation
+    context: StepContext
+    derivation: Derivation
     epsilon: Fraction
     relation: Relation
     rows: RankContribution
@@ -81,12 +81,12 @@ class RankStep(Step):
 
     @property
     def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
-        return (self.recipe.aggregate.name,)
+        return (self.derivation.aggregate.name,)
 
     @cached_property
     def share(self) -> Fraction:
         """The wanted share of rows below the answer."""
-        wanted = quantile_share(self.recipe.aggregate)
+        wanted = quantile_share(self.derivation.aggregate)
         return EXTREME if wanted == 0 else 1 - EXTREME if wanted == 1 else wanted
 
     @cached_property
@@ -94,15 +94,15 @@ class RankStep(Step):
         """Which of a unit's own values counts, where it is one only."""
         if not self.rows.is_reduced:
             return None
-        return "minimum" if quantile_share(self.recipe.aggregate) == 0 else "maximum"
+        return "minimum" if quantile_share(self.derivation.aggregate) == 0 else "maximum"
 
     @cached_property
     def fixed(self) -> FixedPoint:
         """The grid of the answer."""
-        assert self.recipe.bounds is not None
-        scene, argument = self.scene, self.recipe.aggregate.argument
-        declared = scene.target.declared(argument, scene.question.source)
-        low, high = self.recipe.bounds
+        assert self.derivation.bounds is not None
+        context, argument = self.context, self.derivation.aggregate.argument
+        declared = context.target.declared(argument, context.question.source)
+        low, high = self.derivation.bounds
         grid = None if declared is None else declared.grid
         is_whole = declared is not None and declared.type == "integer"
         made = choose_fixed_point((low, high), grid=grid, is_whole=is_whole)
@@ -141,7 +141,7 @@ class RankStep(Step):
     def parts(self) -> tuple[Part, ...]:  # noqa: D102
         return (
             Part(
-                name=self.recipe.label,
+                name=self.derivation.label,
                 mechanism=describe_mechanism(self),
                 bound=describe_bound(self),
                 epsilon=self.epsilon,
@@ -157,86 +157,90 @@ class RankStep(Step):
 
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
         first, last = self.prices
-        ranks = Pure(last) if self.scene.width else BoundedRange(last)
+        ranks = Pure(last) if self.context.key_count else BoundedRange(last)
         if not first:
             return (ranks,)
         if self.relation is Relation.CHANGE_ONE:
             return Pure(first), ranks
         return LaplaceLoss(self.cap.mechanism.counting.scale, 1), ranks
 
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
-        if not all(known or ()):
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        if not all(group_keys or ()):
             return (ReleasedValues(()),)
-        lists = known if self.scene.width else None
+        lists = group_keys if self.context.key_count else None
         rows, released = self.rows.most, {}
         if self.rows.is_chosen:
-            rows, noisy = self.cap.choose(self.levels(ask, lists), rng)
+            rows, noisy = self.cap.choose(self.levels(execute, lists), rng)
             released = {"cap": rows, "people": noisy}
-        counted = self.histograms(ask, lists, rows)
+        counted = self.histograms(execute, lists, rows)
         rate = self.rate(rows)
         points = [self.segments(each).draw(rate, rng) for each in counted]
         return (ReleasedValues(tuple(points), released),)
 
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
-        lists = known if self.scene.width else None
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        lists = group_keys if self.context.key_count else None
         if self.rows.is_chosen:
             yield self._levels_query(lists)
         yield self._histogram_query(lists, self.rows.most)
 
-    def _levels_query(self, known: GroupKeys | None) -> exp.Expr:
-        scene = self.scene
-        assert scene.owned is not None
+    def _levels_query(self, group_keys: GroupKeys | None) -> exp.Expr:
+        context = self.context
+        assert context.owned is not None
         return people_by_rows_query(
             self._question,
-            scene.owned,
+            context.owned,
             fixed=self.fixed,
-            target=scene.target,
+            target=context.target,
             most=self.rows.most,
-            known=known,
+            group_keys=group_keys,
             extreme=self.extreme,
         )
 
-    def _histogram_query(self, known: GroupKeys | None, rows: int) -> exp.Expr:
-        scene = self.scene
+    def _histogram_query(self, group_keys: GroupKeys | None, rows: int) -> exp.Expr:
+        context = self.context
         return limit_rows(
             histogram_query(
                 self._question,
                 fixed=self.fixed,
-                target=scene.target,
-                owned=scene.owned,
-                known=known,
+                target=context.target,
+                owned=context.owned,
+                group_keys=group_keys,
                 extreme=self.extreme,
                 most=rows if self.rows.is_chosen else None,
             )
         )
 
-    def levels(self, ask: Executor, known: GroupKeys | None) -> list[int]:
+    def levels(self, execute: Executor, group_keys: GroupKeys | None) -> list[int]:
         """How many units have how many rows: exact, for no eyes."""
-        rows = ask(self._levels_query(known))
+        rows = execute(self._levels_query(group_keys))
         return self.cap.levels((int(held), int(people)) for held, people in rows)
 
-    def histograms(self, ask: Executor, known: GroupKeys | None, rows: int) -> list[list[tuple[int, int]]]:
+    def histograms(
+        self, execute: Executor, group_keys: GroupKeys | None, rows: int
+    ) -> list[list[tuple[int, int]]]:
         """For each group the points with the number of their rows: exact, for no eyes."""
-        scene = self.scene
-        found = check_row_count(ask(self._histogram_query(known, rows)))
+        context = self.context
+        found = check_row_count(execute(self._histogram_query(group_keys, rows)))
         by_group: dict[tuple[str, ...], list[tuple[int, int]]] = {}
         for row in found:
-            group = tuple(map(format_key, row[: scene.width]))
+            group = tuple(map(format_key, row[: context.key_count]))
             by_group.setdefault(group, []).append((int(row[-2]), int(row[-1])))
-        groups = [tuple(map(format_key, each)) for each in product(*(known or ()))]
+        groups = [tuple(map(format_key, each)) for each in product(*(group_keys or ()))]
         return [by_group.get(group, []) for group in groups]
 
     @property
     def _question(self) -> Question:
-        asked = self.scene.question
-        return Question(asked.source, (self.recipe.aggregate,), asked.keys)
+        asked = self.context.question
+        return Question(asked.source, (self.derivation.aggregate,), asked.keys)
 
     def segments(self, counted: list[tuple[int, int]]) -> Segments:
         """The runs of points that miss the target equally: exact, for no eyes."""
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
         return _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share)
 
-    def empty_rows(self, query: exp.Expr, *, known: GroupKeys | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
         return []  # only values that occur have a row
 
     def bounds(  # noqa: D102
@@ -256,18 +260,18 @@ def quantile_share(aggregate: Aggregate) -> Fraction:
 def describe_mechanism(step: RankStep) -> str:
     """What is chosen, for the plan."""
     words = "the exponential mechanism over ranks"
-    wanted = quantile_share(step.recipe.aggregate)
+    wanted = quantile_share(step.derivation.aggregate)
     if wanted not in (0, 1):
         return words
     kind = "minimum" if wanted == 0 else "maximum"
-    unit = step.scene.target.policy.unit.name
+    unit = step.context.target.policy.unit.name
     of_whom = f" of each {unit}'s own {kind}" if step.rows.is_reduced else ""
     return f"{words}: the {float(step.share):g} quantile{of_whom} stands for the {kind}"
 
 
 def describe_bound(step: RankStep) -> str:
     """With which rows a unit counts and how far the rank is off, for the plan: all of it public."""
-    rows, unit = step.rows, step.scene.target.policy.unit.name
+    rows, unit = step.rows, step.context.target.policy.unit.name
     what = "rows" if not rows.is_reduced else plural(unit)
     if rows.is_chosen:
         counts = (
@@ -286,7 +290,7 @@ def describe_bound(step: RankStep) -> str:
             counts += f" in a group, in at most {rows.most} groups"
     elif rows.most == 1:
         counts = "one row each"
-    elif step.scene.owned is None:
+    elif step.context.owned is None:
         counts = f"one row moves at most {rows.most} rows of the result, by declared caps"
     else:
         counts = f"each {unit} has at most {rows.most} rows, by declared caps"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.wording import did_you_mean, plural
 
-METHODS = ("capped", "chosen-cap", "race", "race-cap", "global", "elastic")
+METHODS = ("capped", "chosen-cap", "r2t", "r2t-cap", "global", "elastic")
 
 
 def check_method(method: object) -> str | None:
@@ -24,7 +24,9 @@ def check_method(method: object) -> str | None:
     )
 
 
-def unsuitable_method(method: str, why: str, fix: str = "Leave the method to the planner.") -> QueryRefused:
+def unsuitable_method(
+    method: str, why: str, fix: str = "Leave the method to the planner."
+) -> QueryRefused:
     """A method that cannot answer this question."""
     return QueryRefused(
         "CEL-Q143", f"the method {method!r} cannot answer this question.", why=why, fix=fix

@@ -23,61 +23,67 @@ from celosia.queries.planning.refusals import (
 from celosia.queries.planning.step import Step, StepContext, count_groups
 
 
-def choose_for_rows(situation: PlanContext) -> MechanismChoice:
+def choose_for_rows(context: PlanContext) -> MechanismChoice:
     """The method and its steps.
 
     Raises:
         QueryRefused: what cannot be promised.
     """
-    situation.check_keys()
-    method = situation.method
-    if method in ("race", "race-cap"):
-        return _choose_r2t(situation)
+    context.check_keys()
+    method = context.method
+    if method in ("r2t", "r2t-cap"):
+        return _choose_r2t(context)
     if method in ("capped", "chosen-cap"):
-        raise unsuitable_method(method, "It bounds what a person adds, and the policy protects single rows.")
-    if method == "elastic" and not situation.needs.totals:
-        raise unsuitable_method(method, "It bounds counts and sums, and the question asks for ranks only.")
-    scene = StepContext(question=situation.question, target=situation.target)
-    rows = count_moved_rows(situation)
-    if situation.finds_keys and rows != 1:
+        raise unsuitable_method(
+            method, "It bounds what a person adds, and the policy protects single rows."
+        )
+    if method == "elastic" and not context.required.totals:
+        raise unsuitable_method(
+            method, "It bounds counts and sums, and the question asks for ranks only."
+        )
+    step_context = StepContext(question=context.question, target=context.target)
+    rows = count_moved_rows(context)
+    if context.finds_keys and rows != 1:
         raise unsuitable_method(
             method or "global",
             "Groups are found by their rows only where one row adds one row to the answer.",
             "Let the owner declare `keys` of the column, or ask without the join.",
         )
-    steps = situation.key_steps(scene, 1, situation.delta)
-    if situation.needs.totals:
-        method = method or _choose_method(situation, scene)
-        steps.append(_total_step(method, situation, scene))
-    steps += situation.rank_steps(scene, rows)
-    return MechanismChoice(method=method or "rank", steps=steps, recipes=situation.needs.recipes)
+    steps = context.partition_steps(step_context, 1, context.delta)
+    if context.required.totals:
+        method = method or _choose_method(context, step_context)
+        steps.append(_total_step(method, context, step_context))
+    steps += context.rank_steps(step_context, rows)
+    return MechanismChoice(
+        method=method or "rank", steps=steps, derivations=context.required.derivations
+    )
 
 
-def count_moved_rows(situation: PlanContext) -> int | None:
+def count_moved_rows(context: PlanContext) -> int | None:
     """The most rows of the result that come or go with one row, if declared caps tell it.
 
     Groups feel a row that leaves and one that comes, so this is asked of a count by groups.
     """
-    source = situation.question.source
+    source = context.question.source
     grouped = Question(source, (Aggregate("rows", "n"),), (Key("any", exp.Column()),))
     try:
         limit = elastic_sensitivity(
-            grouped, grouped.aggregates[0], facts=situation.facts, neighbours=ADD_REMOVE
+            grouped, grouped.aggregates[0], facts=context.facts, neighbours=ADD_REMOVE
         )
     except QueryRefused:
         return None
     return None if limit.limit is None else int(limit.limit)
 
 
-def _choose_method(situation: PlanContext, scene: StepContext) -> str:
+def _choose_method(context: PlanContext, step_context: StepContext) -> str:
     """A global bound wherever there is one: its noise is smaller, and its error public."""
     try:
-        for total in situation.needs.totals:
-            bound_total(scene, total, situation.facts, situation.neighbours)
+        for total in context.required.totals:
+            bound_total(step_context, total, context.facts, context.neighbours)
     except QueryRefused as refusal:
-        if situation.policy.elastic and refusal.code == "CEL-Q060":
+        if context.policy.elastic and refusal.code == "CEL-Q060":
             return "elastic"
-        if situation.policy.graph is not None and refusal.code == "CEL-Q060":
+        if context.policy.graph is not None and refusal.code == "CEL-Q060":
             details = refusal.details
             raise uncapped_facts(str(details["table"]), str(details["column"])) from None
         raise QueryRefused(
@@ -90,71 +96,72 @@ def _choose_method(situation: PlanContext, scene: StepContext) -> str:
     return "global"
 
 
-def _total_step(method: str, situation: PlanContext, scene: StepContext) -> Step:
-    totals = tuple(situation.needs.totals)
+def _total_step(method: str, context: PlanContext, step_context: StepContext) -> Step:
+    totals = tuple(context.required.totals)
     if method == "global":
         shifts = []
         for total in totals:
-            limit = bound_total(scene, total, situation.facts, situation.neighbours).limit
+            limit = bound_total(step_context, total, context.facts, context.neighbours).limit
             assert limit is not None, "without measured frequencies every bound is a cap"
             shifts.append(max(1, int(limit)))
         return LaplaceStep(
-            scene=scene,
+            context=step_context,
             totals=totals,
             shifts=tuple(shifts),
-            epsilon=situation.share,
+            epsilon=context.share,
             bound=tuple(
-                f"one {situation.policy.unit.name} moves it by at most "
+                f"one {context.policy.unit.name} moves it by at most "
                 f"{format_amount(shift * total.step)}, by declared caps"
                 for total, shift in zip(totals, shifts, strict=True)
             ),
         )
-    if not situation.policy.elastic:
+    if not context.policy.elastic:
         raise unsuitable_method(
             "elastic_sensitivity",
             "The policy does not allow noise that is scaled by the data.",
             "Let the owner declare caps (`most`) of the join keys, or write elastic = true.",
         )
-    if not situation.delta:
+    if not context.delta:
         raise delta_needed("elastic sensitivity")
-    if situation.finds_keys:
+    if context.finds_keys:
         raise unsuitable_method("elastic", "It needs groups whose keys are public.")
     return ElasticStep(
-        scene=scene,
+        context=step_context,
         totals=totals,
-        epsilon=situation.share,
-        delta=situation.delta / len(totals),
-        neighbours=situation.neighbours,
-        facts=situation.facts,
-        groups=count_groups(situation.keys.known) if situation.question.keys else 1,
+        epsilon=context.share,
+        delta=context.delta / len(totals),
+        neighbours=context.neighbours,
+        facts=context.facts,
+        groups=count_groups(context.keys.values) if context.question.keys else 1,
     )
 
 
-def _choose_r2t(situation: PlanContext) -> MechanismChoice:
+def _choose_r2t(context: PlanContext) -> MechanismChoice:
     """Rows as people: each row of the result is shared out among the rows it is made of."""
     capped = [
-        scan.table
-        for scan in scans(situation.question.source)
-        if situation.facts.displaced(scan.table)
+        scan.table for scan in scans(context.question.source) if context.facts.displaced(scan.table)
     ]
     if capped:
         raise unsuitable_method(
-            str(situation.method),
+            str(context.method),
             f"The cap on table {capped[0]} lets one row push another one out.",
         )
-    owned = attach_owners(situation.question.source, policy=situation.policy)
-    if owned.nameless:
+    owned = attach_owners(context.question.source, policy=context.policy)
+    if owned.unidentified:
         raise unsuitable_method(
-            str(situation.method),
+            str(context.method),
             "A private table takes part of which no unique column is declared, or partners of "
             "IN or EXISTS.",
             "Let the owner declare its primary key as unique.",
         )
-    if owned.classes > 1:
-        return choose_for_several_owners(situation, owned)
-    scene = StepContext(question=situation.question, target=situation.target, owned=owned)
-    steps = r2t_steps(situation, scene, None, to_top=situation.method == "race")
-    steps += situation.rank_steps(scene, count_moved_rows(situation))
+    if owned.owner_count > 1:
+        return choose_for_several_owners(context, owned)
+    step_context = StepContext(question=context.question, target=context.target, owned=owned)
+    steps = r2t_steps(context, step_context, None, releases_candidates=context.method == "r2t")
+    steps += context.rank_steps(step_context, count_moved_rows(context))
     return MechanismChoice(
-        method=str(situation.method), steps=steps, recipes=situation.needs.recipes, owned=owned
+        method=str(context.method),
+        steps=steps,
+        derivations=context.required.derivations,
+        owned=owned,
     )

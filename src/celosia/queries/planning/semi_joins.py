@@ -74,8 +74,8 @@ def semi_join_terms(
     without = [each for each in foreign if each.negated]
     if len(without) > MOST_ANTI_JOINS:
         raise _not_answered(
-            f"more than {MOST_ANTI_JOINS} conditions NOT IN or NOT EXISTS with rows of other people",
-            "Each doubles the number of totals that share epsilon.",
+            f"more than {MOST_ANTI_JOINS} conditions NOT IN or NOT EXISTS with rows of other
+            people", "Each doubles the number of totals that share epsilon.",
         )
     if without and total.kind == "distinct":
         raise _not_answered(
@@ -85,8 +85,10 @@ def semi_join_terms(
         )
     bare = _drop_semi_joins(question.source, {id(each) for each in foreign})
     subsets = chain.from_iterable(combinations(without, n) for n in range(len(without) + 1))
-    joined = _PartnerJoin(replace(question, source=bare), total, target, _rows_alias(question.source))
-    return tuple(joined.side([*kept, *some], -1 if len(some) % 2 else 1) for some in subsets)
+    joined = _PartnerJoin(
+        replace(question, source=bare), total, target, _rows_alias(question.source)
+    )
+    return tuple(joined.term([*kept, *some], -1 if len(some) % 2 else 1) for some in subsets)
 
 
 def restore_owner_names(
@@ -114,15 +116,15 @@ class _PartnerJoin:
     rows: str
     """The alias of the rows before the join."""
 
-    def side(self, partners: list[Match], sign: int) -> ProgramTerm:
+    def term(self, partners: list[Match], sign: int) -> ProgramTerm:
         """The rows that have all these partners."""
         question, total, once = self.question, self.total, None
         if partners:
             question, total = self._joined(partners)
             once = None if total.kind == "distinct" else Column(self.rows, NUMBER)
         owned = attach_owners(question.source, policy=self.target.policy)
-        scene = StepContext(question=question, target=self.target, owned=owned)
-        return ProgramTerm(scene=scene, total=total, once=once, sign=sign)
+        context = StepContext(question=question, target=self.target, owned=owned)
+        return ProgramTerm(context=context, total=total, once=once, sign=sign)
 
     def _joined(self, partners: list[Match]) -> tuple[Question, Total]:
         bare, total = self.question.source, self.total
@@ -180,14 +182,20 @@ def _drop_semi_joins(relation: Relation, left_out: set[int]) -> Relation:
         case Filter(source=source):
             return replace(relation, source=_drop_semi_joins(source, left_out))
         case Join(left=left, right=right):
-            return replace(relation, left=_drop_semi_joins(left, left_out), right=_drop_semi_joins(right, left_out))
+            return replace(
+                relation,
+                left=_drop_semi_joins(left, left_out),
+                right=_drop_semi_joins(right, left_out),
+            )
         case Match(left=left):
             inner = _drop_semi_joins(left, left_out)
             return inner if id(relation) in left_out else replace(relation, left=inner)
     return relation
 
 
-def _column_renamer(rows: str, words: dict[Column, str]) -> Callable[[exp.Expression], exp.Expression]:
+def _column_renamer(
+    rows: str, words: dict[Column, str]
+) -> Callable[[exp.Expression], exp.Expression]:
     def changed(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and (word := words.get(Column(node.table, node.name))):
             return column_expression(Column(rows, word))

@@ -45,7 +45,7 @@ class StarSchemaStep(Step):
     links come from one statement, and so from one state of the data.
     """
 
-    scene: StepContext
+    context: StepContext
     totals: tuple[Total, ...]
     epsilon: Fraction
     """Of each count."""
@@ -68,7 +68,7 @@ class StarSchemaStep(Step):
     @cached_property
     def decomposed(self) -> tuple[StarDecomposition, tuple[Link, ...]]:
         """The stars of the question, and the links that are measured."""
-        return find_required_links(self.scene.question, policy=self.scene.target.policy)
+        return find_required_links(self.context.question, policy=self.context.target.policy)
 
     @cached_property
     def _dry(self) -> Mapping[str, Growth]:
@@ -91,18 +91,20 @@ class StarSchemaStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...] | None:  # noqa: D102
         return None
 
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
         stars, links = self.decomposed
-        query = grouped_query(self.scene.asked(self.totals), target=self.scene.target)
+        query = grouped_query(self.context.question_for(self.totals), target=self.context.target)
         for number, link in enumerate(links, start=1):
-            most = exp.Subquery(this=most_linked_query(stars, link, target=self.scene.target))
+            most = exp.Subquery(this=most_linked_query(stars, link, target=self.context.target))
             query = query.select(aliased(most, f"linked_{number}"), copy=False)
         yield query
 
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:  # noqa: D102
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
         _, links = self.decomposed
-        (query,) = self.queries(known)
-        (row,) = ask(query)
+        (query,) = self.queries(group_keys)
+        (row,) = execute(query)
         measured = {
             link.name: int(each)
             for link, each in zip(links, row[len(row) - len(links) :], strict=True)
@@ -121,8 +123,8 @@ class StarSchemaStep(Step):
 
     def _bound(self, total: Total, measured: Mapping[str, int]) -> Growth:
         return star_bound(
-            self.scene.question,
-            policy=self.scene.target.policy,
+            self.context.question,
+            policy=self.context.target.policy,
             measured=measured,
             aggregate=total.aggregate,
         )
@@ -143,28 +145,28 @@ def most_linked_query(stars: StarDecomposition, link: Link, *, target: Target) -
     return select_from(groups, [aliased(most, "n")], alias="links")
 
 
-def choose_for_entities(situation: PlanContext) -> MechanismChoice:
+def choose_for_entities(context: PlanContext) -> MechanismChoice:
     """Method "elastic" where entities of a graph are protected.
 
     Raises:
         QueryRefused: CEL-Q070 to CEL-Q075 no bound, CEL-Q143 the policy does not allow it, and
             without a delta.
     """
-    if not situation.policy.elastic:
+    if not context.policy.elastic:
         raise unsuitable_method(
             "elastic",
             "The policy does not allow noise that is scaled by the data.",
             "Leave the method to the planner, or let the owner write elastic = true.",
         )
-    if not situation.delta:
+    if not context.delta:
         raise delta_needed("elastic sensitivity")
-    if situation.needs.ranks or not situation.needs.totals:
+    if context.required.ranks or not context.required.totals:
         raise unsuitable_method("elastic", "It bounds counts only.")
-    totals = tuple(situation.needs.totals)
+    totals = tuple(context.required.totals)
     step = StarSchemaStep(
-        scene=StepContext(question=situation.question, target=situation.target),
+        context=StepContext(question=context.question, target=context.target),
         totals=totals,
-        epsilon=situation.share,
-        delta=situation.delta / len(totals),
+        epsilon=context.share,
+        delta=context.delta / len(totals),
     )
-    return MechanismChoice(method="elastic", steps=[step], recipes=situation.needs.recipes)
+    return MechanismChoice(method="elastic", steps=[step], derivations=context.required.derivations)

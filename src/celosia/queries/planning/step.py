@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -56,17 +56,13 @@ class StepContext:
     owned: OwnedRelation | None = None
     """The rows with their owners, where people (or rows as people) are followed."""
 
-    def asked(self, totals: Sequence[Total]) -> Question:
+    def question_for(self, totals: Sequence[Total]) -> Question:
         """The question about totals, over rows that have owners where these matter."""
         source = self.question.source if self.owned is None else self.owned.relation
         return Question(source, tuple(each.aggregate for each in totals), self.question.keys)
 
-    def alone(self) -> StepContext:
-        """The same without groups."""
-        return replace(self, question=replace(self.question, keys=()))
-
     @property
-    def width(self) -> int:
+    def key_count(self) -> int:
         """How many columns of a result are keys."""
         return len(self.question.keys)
 
@@ -104,12 +100,12 @@ class Step(ABC):
         """What one step of a cap that was chosen for it is worth."""
         return self.unit(number)
 
-    def find(self, ask: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:
+    def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:
         """The values of each key, and which of their combinations are groups."""
         raise AssertionError("only a step that finds keys is asked for them")
 
     @abstractmethod
-    def queries(self, known: GroupKeys | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         """What it asks the engine; where a query depends on a cap yet to choose, for one of them.
 
         The engine is shown them before anything is charged, so that what it does not understand
@@ -117,20 +113,22 @@ class Step(ABC):
         """
 
     @abstractmethod
-    def measure(self, ask: Executor, *, known: GroupKeys | None, rng: Source) -> tuple[ReleasedValues, ...]:
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
         """Ask for the exact numbers and add noise to them, one `ReleasedValues` for each name."""
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to prepare
         """Load what `measure` needs and an empty database does not, before time begins to run."""
 
-    def empty_rows(self, query: exp.Expr, *, known: GroupKeys | None) -> Rows:
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:
         """What the engine returns for a query of this step where no private row exists.
 
-        Zeros: one row for each group of the known keys, or one row for a query without keys.
+        Zeros: one row for each group of the public keys, or one row for a query without keys.
         """
         columns = query.expressions
         by_group = bool(columns) and columns[0].alias == "key_1"
-        return [(0,) * len(columns)] * (count_groups(known) if by_group else 1)
+        return [(0,) * len(columns)] * (count_groups(group_keys) if by_group else 1)
 
     @abstractmethod
     def bounds(
@@ -138,7 +136,9 @@ class Step(ABC):
     ) -> tuple[Bounds | None, ...]:
         """For each group, between what the exact number lies, in steps; from released numbers."""
 
-    def noise(self, number: int, measured: ReleasedValues, confidence: float) -> tuple[int | None, ...]:
+    def noise(
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[int | None, ...]:
         """For each group, what the noise alone does not exceed in size, in steps; None if secret.
 
         It says how far the number is from the exact one under the caps in force, those that were
@@ -177,9 +177,9 @@ def clamp_total(total: Any) -> int:
     return max(-FARTHEST, min(FARTHEST, int(total)))
 
 
-def count_groups(known: GroupKeys | None) -> int:
+def count_groups(group_keys: GroupKeys | None) -> int:
     """How many groups there are."""
     count = 1
-    for values in known or ():
+    for values in group_keys or ():
         count *= len(values)
     return count

@@ -34,9 +34,9 @@ class RemotePlan:
         return str(self.facts["question"])
 
     @property
-    def steps(self) -> tuple[str, ...]:
+    def tree(self) -> tuple[str, ...]:
         """The tree of the question, each line with the rule that is used there."""
-        return tuple(self.facts["steps"])
+        return tuple(self.facts["tree"])
 
     @property
     def parts(self) -> tuple[Part, ...]:
