@@ -359,7 +359,7 @@ def test_answers_are_as_near_as_the_least_cap_that_takes_nothing_allows(
     (step,) = plan.steps
     assert isinstance(step, R2TStep)
     r2t = step.mechanism
-    assert isinstance(race, R2TCap)
+    assert isinstance(r2t, R2TCap)
     ((truth,),) = exact(rows, QUESTIONS[query])
     # With s the sensitivity of that cap, the winner's total falls short by at most rate + d of s,
     # where d is how far from the best it may be chosen but for a chance of 10^-6 (2 d < rate, so

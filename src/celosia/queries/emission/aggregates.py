@@ -74,10 +74,11 @@ def grouped_query(
     A sum of values from 0 may end at 2^53 steps: noise is added to what is far below.
 
     Args:
-        question: what is asked; its keys may be none. target: the engine. fixed: how each sum is
-        put on a grid, by the name of its aggregate. group_keys: all values of each key. Every
-        combination then has a row, in order, and nothing else
-            has one. Without it the rows are the groups that exist, which is for the curator.
+        question: what is asked; its keys may be none.
+        target: the engine.
+        fixed: how each sum is put on a grid, by the name of its aggregate.
+        group_keys: all values of each key. Every combination then has a row, in order, and nothing
+            else has one. Without it the rows are the groups that exist, which is for the curator.
         owned: adds a last column, the number of people that each group has rows of.
     """
     flat = FlatQuery(

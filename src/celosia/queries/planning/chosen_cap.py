@@ -101,7 +101,7 @@ class ChosenCapStep(Step):
             return tuple(Pure(self.epsilon) for _ in self.totals)
         return tuple(each.privacy_loss() for each in self.mechanisms(groups))
 
-    def measure(
+    def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         groups = count_groups(group_keys)
@@ -217,7 +217,7 @@ class ChosenCapStep(Step):
         lows, highs = np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()
         return tuple(zip(map(float, lows), map(float, highs), strict=True))
 
-    def noise(
+    def noise(  # noqa: D102
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         groups = len(measured.values)

@@ -123,7 +123,7 @@ class ElasticStep(Step):
             query = query.select(aliased(most, f"frequency_{number}"), copy=False)
         yield query
 
-    def measure(
+    def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         (query,) = self.queries(group_keys)

@@ -92,7 +92,7 @@ class LaplaceStep(Step):
             lists = group_keys if question.keys else None
             yield grouped_query(question, target=target, fixed=fixed, group_keys=lists)
 
-    def measure(
+    def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         if not count_groups(group_keys):  # no key was chosen
@@ -115,7 +115,7 @@ class LaplaceStep(Step):
             return tuple((low, high) for low, _, high in ends)
         return tuple(from_zero(*each) for each in ends)
 
-    def noise(
+    def noise(  # noqa: D102
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         return (self.laws[number].bound(confidence),) * len(measured.values)

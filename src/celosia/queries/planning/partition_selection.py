@@ -115,7 +115,7 @@ class PartitionSelection(Step):
         ]
         return _fit_groups([(n, group) for n, group in found if n > self.mechanism.threshold])
 
-    def measure(
+    def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         raise AssertionError("groups are found, not measured")

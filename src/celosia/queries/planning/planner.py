@@ -43,12 +43,14 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     """How a query will be answered, and at what price; no private data is touched.
 
     Args:
-        query: one SELECT, in SQL, or in SPARQL where the policy is of a graph. policy: what is
-        declared. epsilon: of the whole request. delta: of the whole request; charged only where a
-        mechanism needs it. method: one of `METHODS`; the planner's choice if None. count: counts
-        how often values of public tables repeat, where that is not declared. execute_public: runs a
-        query about public tables, which are aggregated before they are joined
-            where they multiply rows.
+        query: one SELECT, in SQL, or in SPARQL where the policy is of a graph.
+        policy: what is declared.
+        epsilon: of the whole request.
+        delta: of the whole request; charged only where a mechanism needs it.
+        method: one of `METHODS`; the planner's choice if None.
+        count: counts how often values of public tables repeat, where that is not declared.
+        execute_public: runs a query about public tables, which are aggregated before they are
+            joined where they multiply rows.
 
     Raises:
         InputError: CEL-M002, CEL-M003, CEL-Q020, CEL-Q142 a parameter or the text is wrong.

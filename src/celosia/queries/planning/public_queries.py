@@ -71,7 +71,7 @@ class PublicStep(Step):
         inner = select(question.source, columns, target=target)
         yield order_by(group_by(select_from(inner, [*map(column, keys), *amounts]), keys), keys)
 
-    def measure(
+    def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         raise AssertionError("public rows are read, not measured")

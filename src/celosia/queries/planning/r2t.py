@@ -117,7 +117,7 @@ class R2TStep(Step):
         count = self.per_unit * len(self.signs)
         return (Composed(tuple(self.mechanism.privacy_loss() for _ in range(count))),)
 
-    def measure(
+    def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         totals = (
@@ -216,7 +216,7 @@ class R2TStep(Step):
             found.append((low, high) if isfinite(low) else None)
         return tuple(found)
 
-    def noise(
+    def noise(  # noqa: D102
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         mechanism = self.mechanism

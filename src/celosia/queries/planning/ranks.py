@@ -164,7 +164,7 @@ class RankStep(Step):
             return Pure(first), ranks
         return LaplaceLoss(self.cap.mechanism.counting.scale, 1), ranks
 
-    def measure(
+    def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         if not all(group_keys or ()):

@@ -74,8 +74,9 @@ def semi_join_terms(
     without = [each for each in foreign if each.negated]
     if len(without) > MOST_ANTI_JOINS:
         raise _not_answered(
-            f"more than {MOST_ANTI_JOINS} conditions NOT IN or NOT EXISTS with rows of other
-            people", "Each doubles the number of totals that share epsilon.",
+            f"more than {MOST_ANTI_JOINS} conditions NOT IN or NOT EXISTS with rows of other "
+            "people",
+            "Each doubles the number of totals that share epsilon.",
         )
     if without and total.kind == "distinct":
         raise _not_answered(

@@ -99,7 +99,7 @@ class StarSchemaStep(Step):
             query = query.select(aliased(most, f"linked_{number}"), copy=False)
         yield query
 
-    def measure(
+    def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         _, links = self.decomposed
