@@ -180,7 +180,7 @@ def test_all_races_together_cost_what_is_charged(query: str, relation: Relation)
     runs = step.per_unit * len(step.signs) * halves
     assert step.per_unit == step.groups
     assert isinstance(step.mechanism, R2TCap)
-    assert sum(step.mechanism.prices, Fraction(0)) * runs == 1
+    assert sum(step.mechanism.epsilon_shares, Fraction(0)) * runs == 1
     assert plan.loss is not None
     assert plan.loss.pure == pytest.approx(1)
 

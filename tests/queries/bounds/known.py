@@ -24,11 +24,11 @@ class Known:
     def cap(self, table: str, column: str) -> int | None:
         return self.caps.get((table, column))
 
-    def displaced(self, table: str) -> int:
+    def displaced_rows(self, table: str) -> int:
         return self.pushed.get(table, 0)
 
     def key(self, table: str) -> frozenset[str]:
         return self.keys.get(table, frozenset())
 
-    def part_of(self, table: str) -> str | None:
+    def containing_table(self, table: str) -> str | None:
         return self.parts.get(table)

@@ -91,7 +91,7 @@ def test_no_more_rows_come_and_go_than_the_stability() -> None:
     for seed in range(20_000, 20_500):
         case = Case(seed)
         facts = Known(frequencies(case.database), frozenset("P"))
-        moves = StabilityAnalysis(facts).moves(case.question.source)
+        moves = StabilityAnalysis(facts).stabilities(case.question.source)
         here = bag(case, case.database)
         for other in steps(case.database, PRIVATE, case.everything, ADD_REMOVE.relation):
             (table,) = (name for name in PRIVATE if other[name] is not case.database[name])

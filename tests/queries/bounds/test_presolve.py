@@ -128,7 +128,7 @@ def test_rows_are_merged_by_their_people_also_where_their_numbers_are_large() ->
     sets = np.sort(rng.integers(0, 2**20, (40, 4)), axis=1)
     sets[20:] = sets[:20]
     rows = np.repeat(np.arange(40), 4)
-    merged = PackingRows(rows, sets.reshape(-1), np.full(40, 2**39)).merged(2**40)
+    merged = PackingRows(rows, sets.reshape(-1), np.full(40, 2**39)).merge_equal(2**40)
     assert merged.weights.tolist() == [2**40] * 20
     assert {tuple(each) for each in merged.people.reshape(20, 4)} == {tuple(each) for each in sets}
 

@@ -34,37 +34,37 @@ def test_the_joint_law_of_levels_and_answer_is_epsilon_private(lowest: int) -> N
                     Fraction(abs(a - b)) / law.scale
                     for a, b, law in zip(one.totals, two.totals, mechanism.laws, strict=True)
                 )
-                worst = max(worst, levels / mechanism.counting.scale + answered)
+                worst = max(worst, levels / mechanism.level_noise.scale + answered)
     assert Fraction(9, 10) * (1 - Fraction(1, 2**49)) <= worst <= Fraction(9, 10)
     assert mechanism.privacy_loss().pure == pytest.approx(0.9, abs=1e-12)
 
 
 def test_noise_alone_passes_the_alarms_as_rarely_as_stated() -> None:
     mechanism, rng = PrivateCap(epsilon=1, most=2**20, failure=0.2), Seeded(2)
-    alarms, runs = np.array(mechanism.alarms), 20_000
-    noise = mechanism.counting.draw(runs * alarms.size, rng).reshape(runs, -1)
-    passed = (noise > alarms).any(axis=1).mean()
+    thresholds, runs = np.array(mechanism.thresholds), 20_000
+    noise = mechanism.level_noise.draw(runs * thresholds.size, rng).reshape(runs, -1)
+    passed = (noise > thresholds).any(axis=1).mean()
     # At most 0.2; whole numbers make each chance up to exp(-epsilon share) = 0.74 times smaller.
     spread = 4 * (0.16 / runs) ** 0.5
     assert 0.74 * (1 - np.exp(-0.2)) - spread <= passed <= 0.2 + spread
 
 
 def test_high_levels_need_more_people_than_low_ones() -> None:
-    alarms = PrivateCap(epsilon=1, most=2**20).alarms
-    assert list(alarms) == sorted(alarms)
-    assert alarms[0] < alarms[-1]
+    thresholds = PrivateCap(epsilon=1, most=2**20).thresholds
+    assert list(thresholds) == sorted(thresholds)
+    assert thresholds[0] < thresholds[-1]
 
 
 def test_the_choice_follows_the_people() -> None:
     mechanism = PrivateCap(epsilon=1, most=2**20)
     nobody = [0] * len(mechanism.caps)
-    assert mechanism.chosen(nobody) == 0
+    assert mechanism.choose_cap(nobody) == 0
     crowd = [*nobody[:8], 10**5, *nobody[9:]]
-    assert mechanism.chosen(crowd) == 8
-    assert mechanism.chosen([*crowd[:15], 3, *crowd[16:]]) == 8
+    assert mechanism.choose_cap(crowd) == 8
+    assert mechanism.choose_cap([*crowd[:15], 3, *crowd[16:]]) == 8
     # One person above a cap costs less than the noise of a cap twice as large.
     low = [*nobody[:4], 10**4, 1, *nobody[6:]]
-    assert mechanism.chosen(low) == 4
+    assert mechanism.choose_cap(low) == 4
 
 
 def heavy_tailed(people: int) -> NDArray[np.int64]:

@@ -102,7 +102,7 @@ def chain() -> Growth:
             ("t4", "f"): 1,
         }
     )
-    return largest(StabilityAnalysis(facts, rule="elastic").moves(source).values())
+    return largest(StabilityAnalysis(facts, rule="elastic").stabilities(source).values())
 
 
 def test_the_search_goes_on_after_the_first_decrease() -> None:
@@ -132,7 +132,7 @@ def test_the_search_finds_a_far_second_peak() -> None:
     facts = Known({(name[0], name[2]): number for name, number in known.items()})
     rules: tuple[Rule, ...] = ("elastic", "tight")
     for rule in rules:
-        growth = largest(StabilityAnalysis(facts, rule=rule).moves(source).values())
+        growth = largest(StabilityAnalysis(facts, rule=rule).stabilities(source).values())
         assert growth.at(0) == 10**12 > growth.at(1) * exp(-choose_beta(0.1, 1e-8))
         found = smooth(growth, beta=choose_beta(0.1, 1e-8))
         assert found.distance == 396

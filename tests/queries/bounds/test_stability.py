@@ -186,7 +186,7 @@ def test_all_counts_of_a_table_have_sensitivity_1(kind: Any) -> None:
 def test_keeping_tables_apart_sees_that_only_one_of_them_changes() -> None:
     """An order moves 3 rows, a customer 100; together they were charged with 201."""
     source = Join(TO_CUSTOMERS, scan("orders", "o"), on("orders.order_id=o.order_id"))
-    moves = StabilityAnalysis(FLEX).moves(source)
+    moves = StabilityAnalysis(FLEX).stabilities(source)
     assert {table: moved.at(0) for table, moved in moves.items()} == {"orders": 3, "customers": 100}
 
 
@@ -260,12 +260,12 @@ def test_semi_and_anti_joins_move_as_many_rows_as_share_the_key() -> None:
     """One row of B can give or take the partner of every row of A with its key (FIX-5)."""
     facts = Known({("A", "x"): 80, ("B", "x"): 9})
     for negated in (False, True):
-        moves = StabilityAnalysis(facts).moves(Match(A, B, on("a.x=b.x"), negated=negated))
+        moves = StabilityAnalysis(facts).stabilities(Match(A, B, on("a.x=b.x"), negated=negated))
         assert {table: (moved.at(0), moved.at(3)) for table, moved in moves.items()} == {
             "a": (1, 1),
             "b": (80, 83),
         }
-        moves = StabilityAnalysis(facts).moves(Match(A, A2, on("a.x=a2.x"), negated=negated))
+        moves = StabilityAnalysis(facts).stabilities(Match(A, A2, on("a.x=a2.x"), negated=negated))
         assert moves["a"].at(0) == 81
 
 
@@ -345,7 +345,7 @@ def test_the_spelling_of_a_table_does_not_hide_a_self_join() -> None:
     facts = Known({(table, "x"): 2 for table in ("A", "a")})
     assert (
         StabilityAnalysis(facts, ADD_REMOVE)
-        .moves(Join(Scan("A", "p"), Scan("a", "q"), on("p.x=q.x")))["a"]
+        .stabilities(Join(Scan("A", "p"), Scan("a", "q"), on("p.x=q.x")))["a"]
         .at(0)
         == 5
     )

@@ -298,7 +298,7 @@ def test_rows_with_several_partners_count_once(bench: Bench) -> None:
             owned,
             target=target,
             fixed={"n": FixedPoint(lower=Fraction(0), upper=Fraction(3))},
-            once=Column("r", "place"),
+            result_column=Column("r", "place"),
         )
         answer = bench.ask(query)
         assert [(*row[:2], row[3]) for row in answer] == expected

@@ -55,7 +55,7 @@ def test_weights_beyond_64_bits_are_cut_off_and_those_of_the_other_sign_are_none
 
 def test_results_keep_their_weight_in_whatever_order_rows_are_told() -> None:
     rows = [(50, 2, 4), (30, 0, 1), (30, 2, 4), (50, 0, 1)]
-    found = read_incidence(rows, ("person",), shown=True)
+    found = read_incidence(rows, ("person",), has_results=True)
     assert found.people.tolist() == [0, 0, 1, 1]
     assert found.results.tolist() == [0, 1, 0, 1]
     assert found.weights.tolist() == [1, 4]

@@ -71,7 +71,7 @@ def test_a_changed_person_is_one_removal_and_one_addition(relation: str, times: 
     (step,) = plan.steps
     assert isinstance(step, ChosenCapStep)
     (mechanism,) = step.mechanisms(1)
-    assert times * sum(mechanism.prices) == plan.epsilon == 1
+    assert times * sum(mechanism.epsilon_shares) == plan.epsilon == 1
 
 
 @pytest.mark.parametrize(

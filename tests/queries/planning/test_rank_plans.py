@@ -111,7 +111,7 @@ def test_the_losses_add_up_to_epsilon(relation: Relation) -> None:
     policy = replace(POLICY, relation=relation)
     (chosen,) = steps_of("SELECT MEDIAN(balance) AS m FROM orders", policy)
     scale = 5 if relation is Relation.ADD_REMOVE else 10
-    assert chosen.cap.mechanism.counting.scale == scale
+    assert chosen.cap.mechanism.level_noise.scale == scale
     first = LaplaceLoss(Fraction(5), 1) if relation is Relation.ADD_REMOVE else Pure(Fraction(1, 5))
     assert chosen.losses(1) == (first, BoundedRange(Fraction(4, 5)))
     (grouped,) = steps_of(QUESTIONS[5], policy)

@@ -168,7 +168,7 @@ class Exact:
     def distance(self, other: Exact, step: RankStep) -> float:
         """The largest log-ratio of any output: the cap's numbers, then the points of all groups."""
         moved = sum(abs(a - b) for a, b in zip(self.levels, other.levels, strict=True))
-        first = float(moved / step.cap.mechanism.counting.scale) if self.levels else 0.0
+        first = float(moved / step.cap.mechanism.level_noise.scale) if self.levels else 0.0
         return first + max(
             max(
                 sum(float((a - b).max()) for a, b in zip(mine, theirs, strict=True)),

@@ -63,7 +63,7 @@ class FlexFacts:
         """None: FLEX has no caps."""
         return None
 
-    def displaced(self, table: str) -> int:
+    def displaced_rows(self, table: str) -> int:
         """None: nothing is left out."""
         return 0
 
@@ -71,7 +71,7 @@ class FlexFacts:
         """None: FLEX knows single columns only."""
         return frozenset()
 
-    def part_of(self, table: str) -> str | None:
+    def containing_table(self, table: str) -> str | None:
         """None: no table of FLEX is a part of another."""
         return None
 

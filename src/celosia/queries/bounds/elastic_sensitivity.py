@@ -91,17 +91,19 @@ def elastic_sensitivity(  # noqa: PLR0913 - each is a fact of its own, named at 
             has no key, CEL-Q065 another aggregate, CEL-Q066 a sum without bounds.
     """
     low, high = _bounds(aggregate, bounds)
-    analyst = StabilityAnalysis(facts, neighbours, rule)
-    moves, ways = analyst.moves(question.source), analyst.directions(question.source)
+    analysis = StabilityAnalysis(facts, neighbours, rule)
+    moves, directions = analysis.stabilities(question.source), analysis.directions(question.source)
     two_sided = {
-        scan.table.lower() for scan in scans(question.source) if analyst.sides(scan.table)[1]
+        scan.table.lower()
+        for scan in scans(question.source)
+        if analysis.table_changes(scan.table)[1]
     }
     larger = max(abs(low), abs(high))
     weights: dict[str, Fraction] = {}
     for table in moves:
         if table not in two_sided:
             weights[table] = larger
-        elif question.keys or ways[table] == 0:
+        elif question.keys or directions[table] == 0:
             weights[table] = 2 * larger
         else:
             weights[table] = max(high, Fraction(0)) - min(low, Fraction(0))
@@ -123,8 +125,8 @@ def _is_exchanged(moves: Mapping[str, Growth], facts: Facts) -> bool:
     So a fact of a graph gets another predicate. Without caps one table then only loses a row and
     the other only gets one: the two halves work against each other, or `found` counts both.
     """
-    is_shared = any(facts.part_of(table) is not None for table in moves)
-    return is_shared and len(moves) > 1 and any(facts.displaced(table) for table in moves)
+    is_shared = any(facts.containing_table(table) is not None for table in moves)
+    return is_shared and len(moves) > 1 and any(facts.displaced_rows(table) for table in moves)
 
 
 def _larger_of(found: ElasticSensitivity, half: ElasticSensitivity) -> ElasticSensitivity:

@@ -39,13 +39,13 @@ class JoinGraph:
                 return place
         return None
 
-    def asked(self, columns: Iterable[Column]) -> JoinGraph:
+    def with_columns(self, columns: Iterable[Column]) -> JoinGraph:
         """The same, with a class for each of some columns."""
         known = frozenset().union(*self.classes)
         alone = tuple(frozenset({each}) for each in dict.fromkeys(columns) if each not in known)
         return JoinGraph(self.members, (*self.classes, *alone))
 
-    def numbers(self, columns: Iterable[Column]) -> int:
+    def class_mask(self, columns: Iterable[Column]) -> int:
         """The classes of some columns, as a bit mask."""
         given = set(columns)
         return sum(1 << place for place, each in enumerate(self.classes) if each & given)
@@ -72,12 +72,12 @@ def build_join_graph(relation: Relation) -> JoinGraph:
 
 
 def bound_join_size(
-    whole: JoinGraph, *, seeds: Iterable[int] = (), columns: Iterable[Column] = (), cost: Cost
+    graph: JoinGraph, *, seeds: Iterable[int] = (), columns: Iterable[Column] = (), cost: Cost
 ) -> Growth | None:
     """How many rows of a block hold given rows of some relations, or values of some columns.
 
     Args:
-        whole: the relations.
+        graph: the relations.
         seeds: relations of which one row is given.
         columns: columns of which the value is given.
         cost: how many rows of a relation agree in some of its columns.
@@ -86,78 +86,80 @@ def bound_join_size(
         The least of the bounds of all orders; None if none leads to every relation.
     """
     given = tuple(columns)
-    search = _Search(whole.asked(given), cost)
-    return search.best(sum(1 << seed for seed in set(seeds)), search.block.numbers(given))
+    search = _Search(graph.with_columns(given), cost)
+    return search.best(sum(1 << seed for seed in set(seeds)), search.graph.class_mask(given))
 
 
 @dataclass(slots=True)
 class _Search:
     """Sets of relations and of classes are bit masks."""
 
-    block: JoinGraph
+    graph: JoinGraph
     cost: Cost
     held: list[int] = field(init=False)
     """The classes of each relation."""
     done: dict[int, Growth | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        columns: list[list[Column]] = [[] for _ in self.block.members]
-        for column in frozenset().union(*self.block.classes):
-            place = self.block.member(column)
+        columns: list[list[Column]] = [[] for _ in self.graph.members]
+        for column in frozenset().union(*self.graph.classes):
+            place = self.graph.member(column)
             if place is not None:
                 columns[place].append(column)
-        self.held = [self.block.numbers(each) for each in columns]
+        self.held = [self.graph.class_mask(each) for each in columns]
 
-    def best(self, inside: int, asked: int) -> Growth | None:
+    def best(self, inside: int, given_mask: int) -> Growth | None:
         if inside not in self.done:
-            self.done[inside] = self._best(inside, asked)
+            self.done[inside] = self._best(inside, given_mask)
         return self.done[inside]
 
-    def _best(self, inside: int, asked: int) -> Growth | None:
+    def _best(self, inside: int, given_mask: int) -> Growth | None:
         outside = [place for place in range(len(self.held)) if not inside >> place & 1]
         if not outside:
             return ONE
-        given = self._given(inside, asked)
+        given = self._given(inside, given_mask)
         open_ = [place for place in outside if self.held[place] & given]
         for place in open_:
             price = self.cost(place, self._columns(place, given))
             # Taken now, it costs the least that it ever can and only helps the others.
-            if self._is_settled(place, inside, asked) or (price is not None and price.limit == 1):
-                return self._onward(price, inside | 1 << place, asked)
+            if self._is_settled(place, inside, given_mask) or (
+                price is not None and price.limit == 1
+            ):
+                return self._onward(price, inside | 1 << place, given_mask)
         found: list[Growth] = []
         for place in open_:
             if found and len(self.done) > MOST_STATES:
                 break
             price = self.cost(place, self._columns(place, given))
-            onward = self._onward(price, inside | 1 << place, asked)
+            onward = self._onward(price, inside | 1 << place, given_mask)
             if onward is not None:
                 found.append(onward)
         return least(found) if found else None
 
-    def _onward(self, price: Growth | None, inside: int, asked: int) -> Growth | None:
-        rest = None if price is None else self.best(inside, asked)
+    def _onward(self, price: Growth | None, inside: int, given_mask: int) -> Growth | None:
+        rest = None if price is None else self.best(inside, given_mask)
         return None if price is None or rest is None else product([price, rest])
 
-    def _given(self, inside: int, asked: int) -> int:
+    def _given(self, inside: int, given_mask: int) -> int:
         for place, classes in enumerate(self.held):
             if inside >> place & 1:
-                asked |= classes
-        return asked
+                given_mask |= classes
+        return given_mask
 
     def _columns(self, place: int, given: int) -> tuple[Column, ...]:
-        names = aliases(self.block.members[place])
+        names = aliases(self.graph.members[place])
         found = (
             column
-            for number, each in enumerate(self.block.classes)
+            for number, each in enumerate(self.graph.classes)
             if given >> number & 1
             for column in each
             if column.relation in names
         )
         return tuple(sorted(found, key=str))
 
-    def _is_settled(self, place: int, inside: int, asked: int) -> bool:
+    def _is_settled(self, place: int, inside: int, given_mask: int) -> bool:
         """Whether no other relation can still give more columns of one before it is entered."""
-        given = self._given(inside, asked)
+        given = self._given(inside, given_mask)
         now = given & self.held[place]
         grown = -1
         while grown != given:

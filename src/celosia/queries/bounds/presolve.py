@@ -43,7 +43,7 @@ class PackingRows:
     people: Whole
     weights: Whole
 
-    def merged(self, most: int) -> PackingRows:
+    def merge_equal(self, most: int) -> PackingRows:
         """One row for each set of people, with all their weight up to a number of at most 2^41."""
         sets = people_table(self.rows, self.people)
         if sets is None:
@@ -55,7 +55,7 @@ class PackingRows:
         row, place = np.nonzero(sets[first] >= 0)
         return PackingRows(row, sets[first[row], place], weights)
 
-    def without(self, dropped: NDArray[np.bool_]) -> tuple[PackingRows, Whole]:
+    def drop_people(self, dropped: NDArray[np.bool_]) -> tuple[PackingRows, Whole]:
         """The same without some people, and the weights of rows that have no person any more."""
         kept = ~dropped[self.people]
         rows, people = self.rows[kept], self.people[kept]
@@ -73,7 +73,7 @@ def presolve(shares: PackingRows, caps: Sequence[int]) -> Iterator[tuple[int, in
     """
     done = np.zeros(0, dtype=np.int64)
     most = max(caps, default=1)
-    shares = shares.merged(most)
+    shares = shares.merge_equal(most)
     for cap in sorted(caps):
         while shares.rows.size:
             loads = capped_sums(
@@ -81,9 +81,9 @@ def presolve(shares: PackingRows, caps: Sequence[int]) -> Iterator[tuple[int, in
             )
             if (loads > cap).all():
                 break
-            shares, alone = shares.without(loads <= cap)
+            shares, alone = shares.drop_people(loads <= cap)
             done = np.r_[done, alone]
-            shares = shares.merged(most)
+            shares = shares.merge_equal(most)
         rest = PackingRows(shares.rows, shares.people, np.minimum(shares.weights, cap))
         yield cap, exact_sum(np.minimum(done, cap)), rest
 

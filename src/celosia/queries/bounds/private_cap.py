@@ -64,11 +64,11 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
     """A total cut off at a cap that is chosen inside epsilon, for rows of one person each.
 
     A share of epsilon buys the numbers of people at each level of contribution. Levels whose noisy
-    number may be nothing but noise are left out from the top: noise alone passes the `alarms` with
-    a chance of at most `failure`, and the higher the level, the smaller its part of that chance,
-    because the error of a needlessly high cap grows with it. For what is left, the cap with the
-    least sum of squares of what it takes away (people at a level contributing the middle of it) and
-    of the noise is taken; the rest of epsilon buys the total under this cap with fresh noise.
+    number may be nothing but noise are left out from the top: noise alone passes the `thresholds`
+    with a chance of at most `failure`, and the higher the level, the smaller its part of that
+    chance, because the error of a needlessly high cap grows with it. For what is left, the cap with
+    the least sum of squares of what it takes away (people at a level contributing the middle of it)
+    and of the noise is taken; the rest of epsilon buys the total under this cap with fresh noise.
 
     With `groups` the answer is a list. A person then counts up to the cap in sum over all groups
     (see `grouped_totals`), her level is that of the sum of sizes, and each group gets noise for
@@ -107,7 +107,7 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         check_share(self.failure, name="failure")
         check_whole(self.groups, name="the number of groups", most=MOST_GROUPS)
         check_add_remove(self.neighbours)
-        _ = self.counting, self.laws  # a scale out of reach is refused here
+        _ = self.level_noise, self.laws  # a scale out of reach is refused here
 
     @cached_property
     def caps(self) -> tuple[int, ...]:
@@ -120,33 +120,34 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         return float(self.caps[-1])
 
     @cached_property
-    def prices(self) -> tuple[Fraction, Fraction]:
+    def epsilon_shares(self) -> tuple[Fraction, Fraction]:
         """The epsilon of the numbers of people, and that of the answer."""
         whole = check_epsilon(self.epsilon)
         first = whole * check_share(self.share, name="share")
         return first, whole - first
 
     @cached_property
-    def counting(self) -> DiscreteLaplace:
+    def level_noise(self) -> DiscreteLaplace:
         """The noise of each number of people."""
-        return DiscreteLaplace(1 / self.prices[0])
+        return DiscreteLaplace(1 / self.epsilon_shares[0])
 
     @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
         """The noise of the answer under each cap."""
-        return tuple(DiscreteLaplace(cap / self.prices[1]) for cap in self.caps)
+        return tuple(DiscreteLaplace(cap / self.epsilon_shares[1]) for cap in self.caps)
 
     @cached_property
-    def alarms(self) -> tuple[int, ...]:
+    def thresholds(self) -> tuple[int, ...]:
         """What a noisy number of people must exceed to be taken for more than noise."""
         chances = split_failure(float(check_share(self.failure, name="failure")), len(self.caps))
         # The chance of noise above a bound is half of that of noise larger in size.
-        return tuple(self.counting.bound(1 - 2 * chance) for chance in chances)
+        return tuple(self.level_noise.bound(1 - 2 * chance) for chance in chances)
 
     def privacy_loss(self) -> Loss:
         """Epsilon: one number of people moves by one, then the answer is paid."""
-        answer = Pure(self.prices[1])  # for every cap, and for every way to spread it over groups
-        return Composed((LaplaceLoss(self.counting.scale, 1), answer))
+        # For every cap, however it is spread over groups.
+        answer = Pure(self.epsilon_shares[1])
+        return Composed((LaplaceLoss(self.level_noise.scale, 1), answer))
 
     def measure(self, x: ContributionSummary, *, rng: Source) -> Measurement[Any]:
         """Choose the cap and answer under it.
@@ -156,9 +157,9 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         """
         levels = read_levels(x.levels, len(self.caps))
         totals = None if callable(x.totals) else self._read(x.totals)
-        noise = self.counting.draw(len(self.caps), rng).tolist()
+        noise = self.level_noise.draw(len(self.caps), rng).tolist()
         noisy = [level + each for level, each in zip(levels, noise, strict=True)]
-        place = self.chosen(noisy)
+        place = self.choose_cap(noisy)
         law = self.laws[place]
         if totals is None:  # the cap is a function of noisy numbers, so it may be asked with
             exact = read_totals(x.totals(self.caps[place]), self.groups)
@@ -176,13 +177,13 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
             },
         )
 
-    def chosen(self, noisy: list[int]) -> int:
+    def choose_cap(self, noisy: list[int]) -> int:
         """The place of the cap for noisy numbers of people: a function of released numbers only.
 
-        >>> PrivateCap(epsilon=1, most=16).chosen([1000, 900, 800, 4, -3])
+        >>> PrivateCap(epsilon=1, most=16).choose_cap([1000, 900, 800, 4, -3])
         2
         """
-        seen = [i for i, alarm in enumerate(self.alarms) if noisy[i] > alarm]
+        seen = [i for i, threshold in enumerate(self.thresholds) if noisy[i] > threshold]
         top = max(seen, default=0)
         return min(range(top + 1), key=lambda place: self._cost(noisy, place, top))
 
@@ -193,23 +194,24 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
             noisy[i] * max(0, self.caps[i - 1] + self.caps[i] - 2 * cap)
             for i in range(place + 1, top + 1)
         )
-        return max(0, lost) ** 2 + 8 * (cap / self.prices[1]) ** 2
+        return max(0, lost) ** 2 + 8 * (cap / self.epsilon_shares[1]) ** 2
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that is not exceeded whatever the data are, in terms of the largest cap.
 
         With chance 1 - (1 - confidence) / 2 no number of people is off by more than some b. Levels
-        that passed no alarm then hold at most alarm + b people. Those below the top one have an
-        estimated loss of at most sqrt(2) most / epsilon, or the top would have been chosen; the
-        loss is at most twice the estimate (a level ends at most twice as far above the cap as its
-        middle is), and b people a level more.
+        that passed no threshold then hold at most threshold + b people. Those below the top one
+        have an estimated loss of at most sqrt(2) most / epsilon, or the top would have been chosen;
+        the loss is at most twice the estimate (a level ends at most twice as far above the cap as
+        its middle is), and b people a level more.
         """
         doubt = (1 - check_confidence(confidence)) / 2 / check_whole(size, name="the size")
-        off = self.counting.bound(1 - doubt, size=len(self.caps))
+        off = self.level_noise.bound(1 - doubt, size=len(self.caps))
         noise = self.laws[-1].bound(1 - doubt, size=self.groups)
-        estimated = 2 * (isqrt(int(2 * (self.caps[-1] / self.prices[1]) ** 2)) + 1)
+        estimated = 2 * (isqrt(int(2 * (self.caps[-1] / self.epsilon_shares[1]) ** 2)) + 1)
         unseen = sum(
-            cap * (alarm + 2 * off) for cap, alarm in zip(self.caps, self.alarms, strict=True)
+            cap * (threshold + 2 * off)
+            for cap, threshold in zip(self.caps, self.thresholds, strict=True)
         )
         return float(noise + estimated + unseen)
 
@@ -232,7 +234,7 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         cap = measurement.parts["cap"]
         place = self.caps.index(cap)
         noise = self.laws[place].bound(1 - doubt, size=self.groups)
-        off = self.counting.bound(1 - doubt, size=len(self.caps))
+        off = self.level_noise.bound(1 - doubt, size=len(self.caps))
         beyond = sum(
             max(0, people + off) * (limit - cap)
             for people, limit in zip(measurement.parts["people"], self.caps, strict=True)

@@ -36,7 +36,7 @@ class R2TCap(Mechanism[Any, float]):
     winner only, and then for one total: its noise is wider by 1 / (1 - share) instead of n. It
     needs the totals only, so it serves rows of several people (`r2t_program`) as well.
 
-    With s the sensitivity of the total Q under a cap and a public rate r, the worth of a cap is
+    With s the sensitivity of the total Q under a cap and a public rate r, the value of a cap is
     m = Q - r s, and its score the most, over all caps j, of (m_j - m) / max(s_j, s): by how many
     sensitivities it falls short of the best. Permute-and-flip takes the least score.
 
@@ -95,7 +95,7 @@ class R2TCap(Mechanism[Any, float]):
         return tuple(rounding(cap, self.grain) for cap in self.caps)
 
     @cached_property
-    def prices(self) -> tuple[Fraction, Fraction]:
+    def epsilon_shares(self) -> tuple[Fraction, Fraction]:
         """The epsilon of the choice, and that of the answer."""
         whole = check_epsilon(self.epsilon)
         first = whole * check_share(self.share, name="share")
@@ -104,12 +104,12 @@ class R2TCap(Mechanism[Any, float]):
     @cached_property
     def choice(self) -> PermuteAndFlip:
         """How the cap is chosen."""
-        return PermuteAndFlip(epsilon=self.prices[0], sensitivity=STEPS)  # type: ignore[arg-type]
+        return PermuteAndFlip(epsilon=self.epsilon_shares[0], sensitivity=STEPS)  # type: ignore[arg-type]
 
     @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
         """The noise of the answer under each cap, in parts."""
-        return tuple(DiscreteLaplace(shift / self.prices[1]) for shift in self.shifts)
+        return tuple(DiscreteLaplace(shift / self.epsilon_shares[1]) for shift in self.shifts)
 
     @cached_property
     def rate(self) -> int:
@@ -117,24 +117,24 @@ class R2TCap(Mechanism[Any, float]):
 
         Without the second part, caps that are far too large would be hardly worse than the best.
         """
-        doubt = 2 * log(len(self.caps) / float(self.failure)) / float(self.prices[0])
-        return ceil(doubt + 1 / float(self.prices[1]))
+        doubt = 2 * log(len(self.caps) / float(self.failure)) / float(self.epsilon_shares[0])
+        return ceil(doubt + 1 / float(self.epsilon_shares[1]))
 
     def privacy_loss(self) -> Composed:
         """Epsilon: the choice, then the answer."""
-        return Composed((Pure(self.prices[0]), Pure(self.prices[1])))
+        return Composed((Pure(self.epsilon_shares[0]), Pure(self.epsilon_shares[1])))
 
     def scores(self, totals: list[int]) -> NDArray[np.int64]:
         """By how many steps each cap falls short of the best, below 0; private, never shown."""
-        worth = [
+        values = [
             total - self.rate * shift for total, shift in zip(totals, self.shifts, strict=True)
         ]
         short = [
             max(
                 (other - own) * STEPS // (max(wide, shift) + max(rough, step))
-                for other, wide, rough in zip(worth, self.shifts, self.roundings, strict=True)
+                for other, wide, rough in zip(values, self.shifts, self.roundings, strict=True)
             )
-            for own, shift, step in zip(worth, self.shifts, self.roundings, strict=True)
+            for own, shift, step in zip(values, self.shifts, self.roundings, strict=True)
         ]
         return np.array([-min(each, FARTHEST) for each in short], dtype=np.int64)
 
@@ -160,7 +160,7 @@ class R2TCap(Mechanism[Any, float]):
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that is not exceeded whatever the data are, in terms of the largest cap.
 
-        If the chosen score is d short of the best, whose score is 0, the worth of the largest cap
+        If the chosen score is d short of the best, whose score is 0, the value of the largest cap
         exceeds that of the chosen one by at most d of its sensitivities: the total is cut by no
         more than rate + d of them.
         """

@@ -226,5 +226,5 @@ def _reduce_program(shown: _ResultRows, cap: int) -> tuple[int, Program | None]:
     # Each row counts for at most the cap, which one of its people holds. Weights are at most 2^50.
     most = np.minimum(weights[own], np.minimum(np.bincount(results), FARTHEST // cap + 1) * cap)
     if own.size == used.size:  # a row for each result: as rows that count for themselves
-        return free, Program.of(PackingRows(rows, people, most[results]).merged(cap), cap)
+        return free, Program.of(PackingRows(rows, people, most[results]).merge_equal(cap), cap)
     return free, Program(rows, people, results, most, cap)

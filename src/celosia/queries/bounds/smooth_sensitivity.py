@@ -126,13 +126,13 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
     for start in range(0, farthest + 1, CHUNK):
         progress(Step("Smoothing the sensitivity", start, farthest + 1))
         distances = np.arange(start, min(start + CHUNK, farthest + 1), dtype=np.int64)
-        heights = growth.logarithms(distances) - rate * distances
-        if (top := float(heights.max())) == -np.inf:
+        values = growth.logarithms(distances) - rate * distances
+        if (top := float(values.max())) == -np.inf:
             continue
         if top > best + TIE:
             near = near[:0]
         best = max(best, top)
-        near = np.concatenate([near, distances[heights >= best - TIE]])
+        near = np.concatenate([near, distances[values >= best - TIE]])
     found = [(_discounted(growth.at(k), beta, k), -k) for k in near.tolist()]
     bound, distance = max(found, default=(Fraction(0), 0))
     return SmoothBound(bound, -distance, beta)

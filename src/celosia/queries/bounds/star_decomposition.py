@@ -69,10 +69,10 @@ class StarDecomposition:
     stars: tuple[Star, ...]
     links: tuple[Link, ...]
 
-    def ways(self, root: int) -> Mapping[int, tuple[tuple[Link, ...], ...]]:
-        """For each star that links lead to, the way from the root: steps, each of some links.
+    def paths(self, root: int) -> Mapping[int, tuple[tuple[Link, ...], ...]]:
+        """For each star that links lead to, the path from the root: steps, each of some links.
 
-        The ways are a tree, the shortest ones; links of one step join the same two stars.
+        The paths are a tree, the shortest ones; links of one step join the same two stars.
         """
         found: dict[int, tuple[tuple[Link, ...], ...]] = {root: ()}
         fresh = [root]
@@ -89,10 +89,10 @@ class StarDecomposition:
 
     def reaches(self, root: int) -> bool:
         """Whether links lead from a star to all private ones."""
-        ways = self.ways(root)
-        return all(place in ways for place, star in enumerate(self.stars) if star.is_private)
+        paths = self.paths(root)
+        return all(place in paths for place, star in enumerate(self.stars) if star.is_private)
 
-    def linked(self, link: Link) -> Relation:
+    def linked_facts(self, link: Link) -> Relation:
         """The facts of a link whose subjects match all patterns of their star."""
         relation = link.pattern.relation
         for other in self.stars[link.start].patterns:
@@ -109,9 +109,9 @@ def decompose_stars(source: Relation, *, policy: Policy) -> StarDecomposition:
     """
     if policy.graph is None or policy.unit.is_row:
         raise not_a_pattern("the policy does not protect entities of a graph.")
-    whole = build_join_graph(source)
+    graph = build_join_graph(source)
     patterns = []
-    for member in whole.members:
+    for member in graph.members:
         fixed = find_pinned_scan(member)
         table = None if fixed is None else policy.table(fixed.table)
         if fixed is None or table is None or table.column("object") is None:
@@ -120,7 +120,7 @@ def decompose_stars(source: Relation, *, policy: Policy) -> StarDecomposition:
         if not table.public and set(capped) - {"subject"}:
             raise capped_objects(table.name)
         patterns.append(Pattern(member, fixed))
-    same = _classes(patterns, whole.classes)
+    same = _classes(patterns, graph.classes)
     grouped: dict[frozenset[_Term], list[Pattern]] = {}
     for each in patterns:
         grouped.setdefault(same[each.subject], []).append(each)

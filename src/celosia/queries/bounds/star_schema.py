@@ -6,12 +6,12 @@ Let every private star be reached from the root star by links that lead away fro
 a link be the most entities that match star A and are linked to one value.
 
 Let entity e change, all its facts at once. A solution that comes or goes has e as the centre of
-some star; let B be the first of these on the way from the root, along a fixed tree of links. All
+some star; let B be the first of these on the path from the root, along a fixed tree of links. All
 centres before B are other entities, whose facts did not change: e has at most mp parents, each of
 these has at most mp parents, and so on. So the solutions with e first in B have at most the product
-of mp on the way to B different roots, and
+of mp on the path to B different roots, and
 
-    S^(k) = sum over private stars B of the product of (mp + k) on the way from the root to B
+    S^(k) = sum over private stars B of the product of (mp + k) on the path from the root to B
 
 bounds how far COUNT(DISTINCT root) moves, because a changed entity adds at most one to any mp.
 Everything else in the question (filters, further links, shared values) only takes solutions away.
@@ -21,8 +21,8 @@ replaced moves it by no more than one that is removed or added.
 If every entity keeps to one class, in the database and in all its neighbours, e is the centre of
 stars of one class only: then the largest sum over a class will do (`one_class_each`).
 
-With declared caps on the facts of one subject, the solutions with a given way to B are bounded too,
-and with them COUNT(*) and COUNT(DISTINCT ...) of anything.
+With declared caps on the facts of one subject, the solutions with a given path to B are bounded
+too, and with them COUNT(*) and COUNT(DISTINCT ...) of anything.
 
 Reference: the sound form of the entity-level analysis by star decomposition; Johnson, Near & Song
 2018, section 3, for the distances.
@@ -112,8 +112,8 @@ def find_required_links(
         link.name: link
         for root in range(len(found.stars))
         if found.reaches(root)
-        for way in found.ways(root).values()
-        for step in way
+        for path in found.paths(root).values()
+        for step in path
         for link in step
     }
     return found, tuple(links.values())
@@ -124,18 +124,18 @@ class _StarCount:
     stars: StarDecomposition
     policy: Policy
     measured: Mapping[str, int]
-    analyst: StabilityAnalysis
+    analysis: StabilityAnalysis
     one_class_each: bool
 
     def bound(self, root: int, *, with_rows: bool) -> Growth:
         """The bound for a root: of different roots, or of all solutions."""
-        ways = self.stars.ways(root)
+        paths = self.stars.paths(root)
         parts: dict[int, Growth] = {}
         for place, star in enumerate(self.stars.stars):
             if star.is_private:
-                factors = [least(self._mp(link) for link in step) for step in ways[place]]
+                factors = [least(self._mp(link) for link in step) for step in paths[place]]
                 if with_rows:
-                    factors += self._others(ways, ways[place])
+                    factors += self._others(paths, paths[place])
                 parts[place] = product(factors)
         if not self.one_class_each:
             return total(parts.values())
@@ -151,12 +151,12 @@ class _StarCount:
         )
 
     def _private(self, star: Star) -> frozenset[str]:
-        facts = self.analyst.facts
+        facts = self.analysis.facts
         return frozenset(name for name in star.predicates if not facts.is_public(name))
 
     def _mp(self, link: Link) -> Growth:
         """Entities of a star for one value: a step changes one of them, if they are private."""
-        fixed, facts = link.pattern.fixed, self.analyst.facts
+        fixed, facts = link.pattern.fixed, self.analysis.facts
         return Leaf(
             self.measured[link.name],
             grows=self.stars.stars[link.start].is_private,
@@ -165,22 +165,22 @@ class _StarCount:
         )
 
     def _others(
-        self, ways: Mapping[int, Sequence[Sequence[Link]]], way: Sequence[Sequence[Link]]
+        self, paths: Mapping[int, Sequence[Sequence[Link]]], path: Sequence[Sequence[Link]]
     ) -> list[Growth]:
-        """How many facts each pattern has, whose subject is known, apart from those of a way.
+        """How many facts each pattern has, whose subject is known, apart from those of a path.
 
         A link with both its ends known is one fact, unless its predicate is not.
         """
-        if len(ways) < len(self.stars.stars):
+        if len(paths) < len(self.stars.stars):
             raise no_caps()
         known = {
             link.name
-            for step in way
+            for step in path
             for link in step
-            if self.analyst.facts.key(_table(link)) == KEY
+            if self.analysis.facts.key(_table(link)) == KEY
         }
         return [
-            self.analyst.frequency(each.subject, each.relation)
+            self.analysis.frequency(each.subject, each.relation)
             for star in self.stars.stars
             for each in star.patterns
             if each.fixed.alias not in known

@@ -94,7 +94,7 @@ def grouped_query(
     if owned is not None:
         amounts.append("people")
         groups = _with_people(groups, flat)
-    return flat.shown(groups, amounts)
+    return flat.present_groups(groups, amounts)
 
 
 def _single(

@@ -86,7 +86,7 @@ def _kept(capped: _Capped) -> exp.Union:
     many = _rows(declared.name, columns, crowded)
     # A unique column orders rows as well as all columns do, and faster.
     unique = [each.name for each in declared.columns if each.unique][:1] or columns
-    order = [target.scramble([column(each) for each in unique]), *map(column, unique)]
+    order = [target.hash_values([column(each) for each in unique]), *map(column, unique)]
     for number, cap in enumerate(caps):
         place = row_number([column(cap.name)], [each.copy() for each in order])
         many.select(exp.Alias(this=place, alias=identifier(f"celosia_place_{number}")), copy=False)

@@ -81,7 +81,7 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
             fix="Ask for one after the other.",
         )
     if any(shared):
-        parts = _shared_values(flat, flat.rows(of_group_keys=True), ladders[0])
+        parts = _shared_values(flat, flat.rows(only_group_keys=True), ladders[0])
     elif flat.keys:
         raise InputError(
             "CEL-Q135",
@@ -91,7 +91,7 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
         )
     else:
         parts = _own_contributions(flat, ladders)
-    return flat.shown(parts, _names(ladders)) if flat.keys else parts
+    return flat.present_groups(parts, _names(ladders)) if flat.keys else parts
 
 
 def _names(ladders: list[list[int]]) -> list[str]:
@@ -111,7 +111,7 @@ def _own_contributions(flat: FlatQuery, ladders: list[list[int]]) -> exp.Select:
     if later is None:
         entries = aggregate_rows(fast, fast.rows(), ["owner_1"])
     else:
-        entries = later.joined(aggregate_rows(later.flat, later.flat.rows(), ["owner_1"]))
+        entries = later.join_owners(aggregate_rows(later.flat, later.flat.rows(), ["owner_1"]))
     signed = [
         each.kind == "sum" and flat.fixed[each.name].low < 0 for each in flat.question.aggregates
     ]
@@ -131,7 +131,7 @@ def _shared_values(flat: FlatQuery, rows: exp.Select, ladder: list[int]) -> exp.
     different = group_by(select_from(rows, [column(word) for word in words]), words)
     different.where(exp.Not(this=exp.Is(this=column("value_1"), expression=exp.Null())), copy=False)
     mixed: list[exp.Expr] = [column(word) for word in (*flat.keys, "value_1")]
-    order = [flat.target.scramble([*mixed, column("owner_1")]), *mixed]
+    order = [flat.target.hash_values([*mixed, column("owner_1")]), *mixed]
     owner: list[exp.Expr] = [column("owner_1")]
     all_of = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("owner_1")])
     placed = select_from(

@@ -27,7 +27,7 @@ class DeferredJoin:
     table: Scan
     key: str
 
-    def joined(self, entries: exp.Select) -> exp.Select:
+    def join_owners(self, entries: exp.Select) -> exp.Select:
         """The entries, one for each owner_1, of owners that are in the table."""
         target = self.flat.target
         words = [word for word, _ in self.flat.aggregates]
@@ -87,7 +87,7 @@ def _is_owner(flat: FlatQuery, mine: Column, other: Column, table: Scan) -> bool
     assert flat.owned is not None
     ends = (
         flat.target.table(table.table).column(mine.name),
-        flat.target.declared(column(other.name, other.relation), flat.owned.relation),
+        flat.target.declared_column(column(other.name, other.relation), flat.owned.relation),
     )
     if any(end is None or end.type != "integer" for end in ends):
         return False

@@ -75,7 +75,7 @@ class FlatQuery:
             for number, each in enumerate(self.question.aggregates, start=1)
         ]
 
-    def rows(self, *, of_group_keys: bool = False) -> exp.Select:
+    def rows(self, *, only_group_keys: bool = False) -> exp.Select:
         """The keys, owners and values of every row, if wished only of rows with known keys."""
         source = self.owned.relation if self.owned else self.question.source
         columns: list[exp.Expr] = [
@@ -93,7 +93,7 @@ class FlatQuery:
             if each.kind != "rows"
         ]
         made = select(source, columns or [aliased(integer_literal(1), "one")], target=self.target)
-        if of_group_keys and self.group_keys is not None:
+        if only_group_keys and self.group_keys is not None:
             made = select_from(made, [exp.Star()])
             for number, word in enumerate(self.keys):
                 made.where(exp.In(this=column(word), expressions=self._listed(number)), copy=False)
@@ -125,7 +125,7 @@ class FlatQuery:
                 why="Without bounds one row could move it by any amount.",
                 fix="Declare lower, upper and grid of the column in the policy.",
             )
-        declared = self.target.declared(argument, source)
+        declared = self.target.declared_column(argument, source)
         is_whole = declared is not None and declared.type == "integer"
         return self.fixed[aggregate.name].tree(
             tree, is_whole=is_whole, target=self.target, as_real=self._is_real(aggregate)
@@ -136,7 +136,7 @@ class FlatQuery:
         is_fast = self.saturating and self.target.dialect in ("duckdb", "spark")
         return is_fast and self.fixed[aggregate.name].is_exact_in_doubles
 
-    def amount(self, word: str, aggregate: Aggregate) -> exp.Expr:
+    def aggregate_expression(self, word: str, aggregate: Aggregate) -> exp.Expr:
         """The aggregate of a group: a whole number, 0 for no rows.
 
         Whole numbers from 0 are added up in doubles without fault as long as no sum of some of them
@@ -160,7 +160,7 @@ class FlatQuery:
             case _:
                 return zero_if_null(exp.Sum(this=column(word)))
 
-    def shown(self, groups: exp.Select, amounts: list[str]) -> exp.Select:
+    def present_groups(self, groups: exp.Select, amounts: list[str]) -> exp.Select:
         """The groups in order: the known ones and no others, where keys are known."""
         if self.group_keys is None or not self.keys:
             projections: list[exp.Expr] = [column(each) for each in (*self.keys, *amounts)]
@@ -200,7 +200,7 @@ class FlatQuery:
         """The known values of a key, in the type of its column, or of what it is computed from."""
         assert self.group_keys is not None
         expression, source = self.question.keys[number].expression, self.question.source
-        declared = self.target.declared(expression, source)
+        declared = self.target.declared_column(expression, source)
         kind = declared.type if declared else infer_type(expression, source, target=self.target)
         literals = [_literal(value) for value in self.group_keys[number]]
         if kind in ("date", "timestamp"):
@@ -222,7 +222,9 @@ def zero_if_null(tree: exp.Expr) -> exp.Expr:
 def aggregate_rows(flat: FlatQuery, source: exp.Select, by: list[str]) -> exp.Select:
     """All aggregates of a question over rows, by some columns."""
     projections: list[exp.Expr] = [column(each) for each in by]
-    projections += [aliased(flat.amount(word, each), word) for word, each in flat.aggregates]
+    projections += [
+        aliased(flat.aggregate_expression(word, each), word) for word, each in flat.aggregates
+    ]
     return group_by(select_from(source, projections), by)
 
 

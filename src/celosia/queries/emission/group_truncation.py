@@ -64,7 +64,7 @@ def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of t
     words = [word for word, _ in flat.aggregates]
     # Ends at 2^53 are beyond all caps.
     fast = replace(flat, saturating=all(ladder[-1] <= EXACT for ladder in ladders))
-    rows = fast.rows(of_group_keys=True)
+    rows = fast.rows(only_group_keys=True)
     if any(_may_cancel(flat, word) for word in words):
         sizes: list[exp.Expr] = [
             # No size above the last cap matters: 2^20 groups of at most 2^62 stay within 128 bits.
@@ -118,20 +118,22 @@ def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the 
         )
     flat = _flatten(question, owned, target, fixed, group_keys)
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    everything = aggregate_rows(flat, flat.rows(of_group_keys=True), flat.keys)
+    everything = aggregate_rows(flat, flat.rows(only_group_keys=True), flat.keys)
     stacked = exp.Union(this=everything, expression=_excess(flat, limit), distinct=False)
     total = aliased(exp.Sum(this=column("value_1")), "value_1")
-    return flat.shown(group_by(select_from(stacked, [*keys, total]), flat.keys), ["value_1"])
+    return flat.present_groups(
+        group_by(select_from(stacked, [*keys, total]), flat.keys), ["value_1"]
+    )
 
 
 def _excess(flat: FlatQuery, cap: int) -> exp.Select:
     """For each entry of people above the cap what they have too much, with the other sign."""
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    rows = select_from(flat.rows(of_group_keys=True), [exp.Star()])
+    rows = select_from(flat.rows(only_group_keys=True), [exp.Star()])
     above = exp.In(this=column("owner_1"), query=exp.Subquery(this=_people_above(flat, cap)))
     entries = aggregate_rows(flat, rows.where(above, copy=False), [*flat.keys, "owner_1"])
     size = clip(exp.Abs(this=column("value_1")), cap)
-    order = [flat.target.scramble([*keys, column("owner_1")]), *keys]
+    order = [flat.target.hash_values([*keys, column("owner_1")]), *keys]
     upto = exp.Window(
         this=exp.Sum(this=size),
         partition_by=[column("owner_1")],
@@ -161,12 +163,14 @@ def _people_above(flat: FlatQuery, cap: int) -> exp.Select:
     """All whose sizes may add up to more than the cap; whoever does not is cut off nowhere."""
     fast = replace(flat, saturating=cap < EXACT)
     ((word, aggregate),) = fast.aggregates
-    amount = fast.amount(word, aggregate)
+    amount = fast.aggregate_expression(word, aggregate)
     if aggregate.kind == "distinct":
         amount = exp.Count(this=column(word))  # never fewer than different ones
     elif _may_cancel(flat, word):
         amount = exp.Sum(this=exp.Abs(this=column(word)))  # never less than the sums of groups
-    people = group_by(select_from(fast.rows(of_group_keys=True), [column("owner_1")]), ["owner_1"])
+    people = group_by(
+        select_from(fast.rows(only_group_keys=True), [column("owner_1")]), ["owner_1"]
+    )
     test = exp.GT(this=amount, expression=exp.Literal.number(str(cap)))
     people.set("having", exp.Having(this=test))
     return people

@@ -155,7 +155,7 @@ def _flat(  # noqa: PLR0913 - as above
 
 def _rows(flat: FlatQuery, extreme: Extreme | None) -> exp.Select:
     """Each row with a value, or the one of each owner and group."""
-    rows = select_from(flat.rows(of_group_keys=True), [exp.Star()]).where(
+    rows = select_from(flat.rows(only_group_keys=True), [exp.Star()]).where(
         _is_filled("value_1"), copy=False
     )
     if extreme is None:

@@ -43,7 +43,7 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     *,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    once: Column | None = None,
+    result_column: Column | None = None,
     numbered: bool = True,
 ) -> exp.Select:
     """The keys, one number for each owner, and the weight that these people own together.
@@ -52,15 +52,15 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     stay in the engine. Rows come in the order of keys and numbers. The weight is a count, or a sum
     in steps of its grid, below 0 if values may be; sets of people without weight have no row.
 
-    Of a distinct count, and with `once`, the number of the value before the weight tells what
-    counts once: numbered from 0, too, with the same weight in all rows.
+    Of a distinct count, and with `result_column`, the number of the value before the weight tells
+    what counts once: numbered from 0, too, with the same weight in all rows.
 
     Args:
         question: with one aggregate: a count, a distinct count or a sum.
         owned: the question's rows with their owners.
         target: the engine.
         fixed: how a sum is put on its grid.
-        once: a column that tells the rows that count once, whatever they were joined with.
+        result_column: a column that tells the rows that count once, whatever they were joined with.
         numbered: whether people are numbered; else their own keys stand there, and rows come in
             any order: for keys that are whole numbers, as those of entities, which is faster.
 
@@ -76,7 +76,7 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
             why="Each aggregate is clipped, and paid for, on its own.",
             fix="Ask for one after the other.",
         )
-    shares, flat = _shares(question, owned, target, fixed, once)
+    shares, flat = _shares(question, owned, target, fixed, result_column)
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
     shares = select_from(shares, [exp.Star()]).where(with_weight, copy=False)
     people = [f"person_{place}" for place, _ in enumerate(flat.owners, start=1)]
@@ -84,7 +84,7 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     for owner, person in zip(flat.owners, people, strict=True):
         told = column("number", person) if numbered else column(owner, SHARES)
         columns.append(aliased(told, person))
-    shown = once is not None or question.aggregates[0].kind == "distinct"
+    shown = result_column is not None or question.aggregates[0].kind == "distinct"
     if shown:
         by_value = exp.Ordered(this=column("shown", SHARES), nulls_first=False)
         place = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[by_value]))
@@ -120,19 +120,19 @@ def _shares(
     owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
-    once: Column | None,
+    result_column: Column | None,
 ) -> tuple[exp.Select, FlatQuery]:
     """What each set of people owns; of each thing that counts once, where there are such."""
     aggregate = question.aggregates[0]
     flat = FlatQuery(question=question, target=target, owned=owned, fixed=fixed)
     by = [*flat.keys, *flat.owners]
-    if once is None and aggregate.kind != "distinct":
+    if result_column is None and aggregate.kind != "distinct":
         return aggregate_rows(flat, flat.rows(), by), flat
     value, shown = column("value_1"), column("value_1")
     rows = flat.rows()
-    if once is not None:
+    if result_column is not None:
         shown = column("value_2")
-        both = (aggregate, Aggregate("distinct", "once", column_expression(once)))
+        both = (aggregate, Aggregate("distinct", "once", column_expression(result_column)))
         rows = replace(flat, question=replace(question, aggregates=both)).rows()
     if aggregate.kind in ("rows", "distinct"):
         weight: exp.Expr = integer_literal(1)

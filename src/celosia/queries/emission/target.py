@@ -66,7 +66,7 @@ class Target:
             tree = self.cast(tree, "text")
         return exp.Cast(this=tree, to=_type(names[self.dialect][kind], self.dialect).copy())
 
-    def scramble(self, trees: list[exp.Expr]) -> exp.Expr:
+    def hash_values(self, trees: list[exp.Expr]) -> exp.Expr:
         """A fixed but lawless number or text of some values, to order rows by."""
         if self.dialect != "postgres":
             function = "HASH" if self.dialect == "duckdb" else "XXHASH64"
@@ -81,7 +81,9 @@ class Target:
             joined = exp.DPipe(this=parted, expression=text)
         return exp.Anonymous(this="MD5", expressions=[joined])
 
-    def declared(self, expression: exp.Expr | None, relation: Relation) -> ColumnPolicy | None:
+    def declared_column(
+        self, expression: exp.Expr | None, relation: Relation
+    ) -> ColumnPolicy | None:
         """What is declared of the column that an expression is, if it is one, under any name."""
         column = as_column(expression)
         return None if column is None else self._origin(column, relation)
@@ -98,7 +100,7 @@ class Target:
                 return self._origin(column, left) or self._origin(column, right)
             case Derived(source=source, columns=columns):
                 named = [each for each in columns if each.name == column.name]
-                return self.declared(named[0].expression, source) if named else None
+                return self.declared_column(named[0].expression, source) if named else None
             case Stack(parts=parts):
                 return self._of_all([Column(part.alias, column.name) for part in parts], parts)
 

@@ -99,7 +99,7 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
         )
     flat = flatten_single_owner(question, owned, target, fixed, group_keys)
     aggregate = question.aggregates[0]
-    rows = flat.rows(of_group_keys=groups is not None)
+    rows = flat.rows(only_group_keys=groups is not None)
     if groups is not None and flat.keys:
         rows = keep_first_groups(rows, flat, groups)
     words = [f"total_{number}" for number, _ in enumerate(limits, start=1)]
@@ -121,7 +121,7 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
     columns += [
         aliased(zero_if_null(total), word) for word, total in zip(words, totals, strict=True)
     ]
-    return flat.shown(group_by(select_from(parts, columns), flat.keys), words)
+    return flat.present_groups(group_by(select_from(parts, columns), flat.keys), words)
 
 
 def _clipped_sum(limit: int, *, signed: bool, target: Target) -> exp.Sum:
@@ -139,7 +139,7 @@ def _lowest_places(rows: exp.Select, flat: FlatQuery) -> exp.Select:
     different = group_by(select_from(rows, [column(word) for word in words]), words)
     different.where(exp.Not(this=exp.Is(this=column("value_1"), expression=exp.Null())), copy=False)
     order = [
-        flat.target.scramble([column("value_1"), column("owner_1")]),
+        flat.target.hash_values([column("value_1"), column("owner_1")]),
         column("value_1"),
     ]
     place = row_number([column(word) for word in [*keys, "owner_1"]], order)
@@ -154,7 +154,7 @@ def _lowest_places(rows: exp.Select, flat: FlatQuery) -> exp.Select:
 def keep_first_groups(rows: exp.Select, flat: FlatQuery, groups: int) -> exp.Select:
     """The rows of the first groups of each person."""
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
-    order = [flat.target.scramble([*keys, column("owner_1")]), *keys]
+    order = [flat.target.hash_values([*keys, column("owner_1")]), *keys]
     place = exp.Window(
         this=exp.DenseRank(),
         partition_by=[column("owner_1")],

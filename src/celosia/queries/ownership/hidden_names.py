@@ -26,7 +26,7 @@ class HiddenNames:
     """Aliases of tables that are joined to find an owner."""
 
     @classmethod
-    def beside(cls, relation: Relation) -> HiddenNames:
+    def for_relation(cls, relation: Relation) -> HiddenNames:
         """Names for a relation that has its own."""
         columns = [
             each.name

@@ -2,7 +2,7 @@
 
 One rule holds for all of them. A row belongs to the person whose key its foreign keys lead to:
 
-- Where no key is reached (a NULL on the way, or a row that is missing on the way), the row belongs
+- Where no key is reached (a NULL on the path, or a row that is missing on it), the row belongs
   to nobody. Nothing bounds what nobody adds, so it is left out of every answer.
 - A key that is reached is one person, also where the table of the unit has no such row. All rows
   with this key are that person's: they come and go together in neighbouring databases, and caps
@@ -23,7 +23,7 @@ from celosia.queries.policy.values import Policy, TablePolicy
 
 @dataclass(frozen=True, slots=True)
 class OwnerPath:
-    """A way from the rows of a table to the key of a person, column by column."""
+    """A path from the rows of a table to the key of a person, column by column."""
 
     table: str
     links: tuple[tuple[str, str], ...]
@@ -34,7 +34,7 @@ class OwnerPath:
 
     @property
     def column(self) -> str:
-        """The column of the table with which the way begins."""
+        """The column of the table with which the path begins."""
         return self.links[0][1]
 
     @property
@@ -44,7 +44,7 @@ class OwnerPath:
 
 
 def owner_paths(table: TablePolicy, policy: Policy) -> tuple[OwnerPath, ...]:
-    """All ways from a private table to the person that its rows belong to."""
+    """All paths from a private table to the person that its rows belong to."""
     return tuple(
         _owner_path(table, first, steps, policy) for first, steps in key_paths(table, policy=policy)
     )
@@ -92,14 +92,14 @@ def _notes(table: TablePolicy, policy: Policy) -> Iterator[str]:
 
 
 def _gaps(path: OwnerPath) -> Iterator[str]:
-    """Where the way may end before a key is reached."""
+    """Where the path may end before a key is reached."""
     for place, (holder, column) in enumerate(path.links):
-        told = f"{holder}.{column} is NULL"
+        gap = f"{holder}.{column} is NULL"
         if place + 1 < len(path.links):
-            told += f" or missing in {path.targets[place][0]}"
+            gap += f" or missing in {path.targets[place][0]}"
         elif not path.ends_at_key and place:
             continue  # the key of the unit, which its own table holds
-        yield told
+        yield gap
 
 
 def _is_unit(table: str, policy: Policy) -> bool:

@@ -32,11 +32,11 @@ def attach_owners(relation: Relation, *, policy: Policy) -> OwnedRelation:
     """Give each row of a relation its owners, and say how many there can be.
 
     Raises:
-        QueryRefused: CEL-Q120 no way from a private table to the unit, CEL-Q121 a partner's owner
+        QueryRefused: CEL-Q120 no path from a private table to the unit, CEL-Q121 a partner's owner
             is not an owner of the row, CEL-Q122 UNION ALL of rows with and without owners,
             CEL-Q123 a cap on a column that does not tell the owner.
     """
-    scope = _Scope(policy, HiddenNames.beside(relation))
+    scope = _Scope(policy, HiddenNames.for_relation(relation))
     return scope.close(scope.gather(relation))
 
 
@@ -190,8 +190,8 @@ class _Scope:
         states = [(each.column, self.state(each)) for each in self.terms]
         states += [(each.column, self.state(each.term)) for each in self.anchors]
         mine = self.state(owner)
-        told = [column for column, state in states if state == mine]
-        return frozenset(each for column in told for each in self.same.members(column))
+        columns = [column for column, state in states if state == mine]
+        return frozenset(each for column in columns for each in self.same.members(column))
 
     def _is_private(self, scan: Scan) -> bool:
         return not self._table(scan).public

@@ -1,4 +1,4 @@
-"""The ways from a table to the person that its rows belong to, along declared foreign keys."""
+"""The paths from a table to the person that its rows belong to, along declared foreign keys."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from celosia.core.errors import QueryRefused
 from celosia.queries.policy.values import Policy, TablePolicy
 
 PathSteps = tuple[tuple[str, str, str], ...]
-"""The way to a person: a table, its unique column that we have the value of, the next column."""
+"""The path to a person: a table, its unique column that we have the value of, the next column."""
 
 
 def key_paths(table: TablePolicy, *, policy: Policy) -> tuple[tuple[str, PathSteps], ...]:
-    """All ways from a row of a table to the key of its person: the first column, then the steps.
+    """All paths from a row of a table to the key of its person: the first column, then the steps.
 
-    With a row as unit it is the way from the row to itself, by its first unique column.
+    With a row as unit it is the path from the row to itself, by its first unique column.
     """
     if policy.unit.is_row:
         return tuple((each.name, ()) for each in table.columns if each.unique)[:1]
@@ -22,7 +22,7 @@ def key_paths(table: TablePolicy, *, policy: Policy) -> tuple[tuple[str, PathSte
 
 
 def _key_paths(
-    table: TablePolicy, policy: Policy, seen: frozenset[str]
+    table: TablePolicy, policy: Policy, visited: frozenset[str]
 ) -> Iterator[tuple[str, PathSteps]]:
     unit = policy.unit
     assert unit.table is not None
@@ -33,9 +33,9 @@ def _key_paths(
         return
     for column, target, key in table.references:
         parent = policy.table(target)
-        if parent is None or parent.public or parent.name.lower() in seen | {table.name.lower()}:
+        if parent is None or parent.public or parent.name.lower() in visited | {table.name.lower()}:
             continue
-        for following, steps in _key_paths(parent, policy, seen | {table.name.lower()}):
+        for following, steps in _key_paths(parent, policy, visited | {table.name.lower()}):
             declared = parent.column(key)
             spelled = declared.name if declared else key
             if following.lower() == key.lower():

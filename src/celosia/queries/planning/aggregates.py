@@ -139,7 +139,7 @@ def _derivation(
     bounds = infer_range(argument, question.source, target)
     if bounds is None or argument is None:
         raise no_bounds(label)
-    declared = target.declared(argument, question.source)
+    declared = target.declared_column(argument, question.source)
     grid = None if declared is None else declared.grid
     whole = is_whole(argument, question.source, target)
     fixed = choose_fixed_point(bounds, grid=grid, is_whole=whole)

@@ -9,15 +9,15 @@ _ROUNDED_UP = Context(prec=12, rounding=ROUND_CEILING)
 """Amounts are bounds: digits that are left out never make one smaller."""
 
 
-def format_amount(worth: Fraction) -> str:
+def format_amount(value: Fraction) -> str:
     """An amount in plain decimals.
 
     >>> format_amount(Fraction(640)), format_amount(Fraction(1, 100)), format_amount(Fraction(1, 3))
     ('640', '0.01', '0.333333333334')
     """
-    if worth.denominator == 1:
-        return str(worth.numerator)
-    return f"{_ROUNDED_UP.divide(Decimal(worth.numerator), Decimal(worth.denominator)):f}"
+    if value.denominator == 1:
+        return str(value.numerator)
+    return f"{_ROUNDED_UP.divide(Decimal(value.numerator), Decimal(value.denominator)):f}"
 
 
 def format_caps(most: int, step: Fraction) -> str:

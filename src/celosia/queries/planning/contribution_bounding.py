@@ -74,11 +74,11 @@ def rows_per_person(context: PlanContext, owned: OwnedRelation) -> int | None:
 
     Where rows belong to several people, a person has some as each of the owners.
     """
-    analyst = StabilityAnalysis(context.facts, context.neighbours)
+    analysis = StabilityAnalysis(context.facts, context.neighbours)
     rows = 0
     for owner in owned.owners:
         try:
-            limit = analyst.frequency(owner, owned.relation).limit
+            limit = analysis.frequency(owner, owned.relation).limit
         except QueryRefused:
             return None
         if limit is None:

@@ -126,23 +126,23 @@ class _CostFacts:
             return declared
         return self.private if declared is None or self.private == 1 else declared
 
-    def displaced(self, table: str) -> int:
+    def displaced_rows(self, table: str) -> int:
         return 0
 
     def key(self, table: str) -> frozenset[str]:
         return self.facts.key(table)
 
-    def part_of(self, table: str) -> str | None:
-        return self.facts.part_of(table)
+    def containing_table(self, table: str) -> str | None:
+        return self.facts.containing_table(table)
 
 
 @dataclass(frozen=True, slots=True)
 class _CostAnalysis(StabilityAnalysis):
     """The analysis of stability, where a key that nothing bounds meets all rows of a relation."""
 
-    def _together(self, columns: Sequence[Column], relation: Relation) -> Growth:
+    def _joint_frequency(self, columns: Sequence[Column], relation: Relation) -> Growth:
         try:
-            return StabilityAnalysis._together(self, columns, relation)
+            return StabilityAnalysis._joint_frequency(self, columns, relation)
         except QueryRefused:
             return Leaf(_size(relation, self.facts))  # type: ignore[arg-type]
 
@@ -150,7 +150,7 @@ class _CostAnalysis(StabilityAnalysis):
 def _repeats(relation: Relation, facts: _CostFacts) -> list[int]:
     """For each private table the most rows of a relation that hold one given row of the table."""
     try:
-        return [each.at(0) for each in _CostAnalysis(facts).moves(relation).values()]
+        return [each.at(0) for each in _CostAnalysis(facts).stabilities(relation).values()]
     except QueryRefused:  # tables that no equality connects
         return [_size(relation, facts)]
 

@@ -196,14 +196,14 @@ class _RecordingFacts:
     def cap(self, table: str, column: str) -> int | None:
         return self.facts.cap(table, column)
 
-    def displaced(self, table: str) -> int:
-        return self.facts.displaced(table)
+    def displaced_rows(self, table: str) -> int:
+        return self.facts.displaced_rows(table)
 
     def key(self, table: str) -> frozenset[str]:
         return self.facts.key(table)
 
-    def part_of(self, table: str) -> str | None:
-        return self.facts.part_of(table)
+    def containing_table(self, table: str) -> str | None:
+        return self.facts.containing_table(table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +222,14 @@ class _MeasuredFacts:
     def cap(self, table: str, column: str) -> int | None:
         return self.facts.cap(table, column)
 
-    def displaced(self, table: str) -> int:
-        return self.facts.displaced(table)
+    def displaced_rows(self, table: str) -> int:
+        return self.facts.displaced_rows(table)
 
     def key(self, table: str) -> frozenset[str]:
         return self.facts.key(table)
 
-    def part_of(self, table: str) -> str | None:
-        return self.facts.part_of(table)
+    def containing_table(self, table: str) -> str | None:
+        return self.facts.containing_table(table)
 
 
 def _frequency_query(table: str, word: str) -> exp.Select:

@@ -49,14 +49,14 @@ class PublicFacts:
         """As declared."""
         return self._declared.cap(table, column)
 
-    def displaced(self, table: str) -> int:
+    def displaced_rows(self, table: str) -> int:
         """As declared."""
-        return self._declared.displaced(table)
+        return self._declared.displaced_rows(table)
 
     def key(self, table: str) -> frozenset[str]:
         """As declared."""
         return self._declared.key(table)
 
-    def part_of(self, table: str) -> str | None:
+    def containing_table(self, table: str) -> str | None:
         """As declared."""
-        return self._declared.part_of(table)
+        return self._declared.containing_table(table)

@@ -42,7 +42,7 @@ def find_key_domains(question: Question, target: Target) -> KeyDomains:
     """
     lists, undeclared, number = [], [], 1
     for key in question.keys:
-        declared = target.declared(key.expression, question.source)
+        declared = target.declared_column(key.expression, question.source)
         values = (
             declared.keys if declared is not None else implied_values(key, question.source, target)
         )

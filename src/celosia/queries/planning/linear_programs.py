@@ -40,7 +40,7 @@ class ProgramTerm:
 
     context: StepContext
     total: Total
-    once: Column | None = None
+    result_column: Column | None = None
     """What tells rows apart that count once, however many partners they have."""
     sign: int = 1
 
@@ -62,7 +62,7 @@ class ProgramTerm:
                 self.context.owned,
                 target=self.context.target,
                 fixed=fixed_points([self.total]),
-                once=self.once,
+                result_column=self.result_column,
                 numbered=numbered,
             )
         )
@@ -74,15 +74,15 @@ class ProgramTerm:
         owned = self.context.owned
         assert owned is not None
         width = self.context.key_count
-        told = check_row_count(execute(self.query))
-        by_group: dict[tuple[Any, ...], list[Any]] = {} if width else {(): list(told)}
-        for row in told if width else ():
+        rows = check_row_count(execute(self.query))
+        by_group: dict[tuple[Any, ...], list[Any]] = {} if width else {(): list(rows)}
+        for row in rows if width else ():
             by_group.setdefault(tuple(map(format_key, row[:width])), []).append(row[width:])
         groups = [tuple(map(format_key, each)) for each in product(*(group_keys or ()))]
-        shown = self.once is not None or self.total.kind == "distinct"
+        has_results = self.result_column is not None or self.total.kind == "distinct"
 
         def solved(rows: Rows, sign: int) -> list[int]:
-            incidence = read_incidence(rows, owned.tables, shown=shown, sign=sign)
+            incidence = read_incidence(rows, owned.tables, has_results=has_results, sign=sign)
             return [clamp_total(total) for total in program_totals(incidence, caps)]
 
         return [
@@ -92,18 +92,18 @@ class ProgramTerm:
 
 
 def read_incidence(
-    rows: Rows, tables: tuple[str, ...], *, shown: bool = False, sign: int = 1
+    rows: Rows, tables: tuple[str, ...], *, has_results: bool = False, sign: int = 1
 ) -> Incidence:
-    """Rows of numbers of people, of a result if `shown`, and a weight, as pairs.
+    """Rows of numbers of people, of a result if `has_results`, and a weight, as pairs.
 
     People are numbered anew, in the order of their numbers, and rows put in the order of people, so
-    that nothing depends on how the engine told them. People of different tables are different: the
-    n-th of k tables takes n, n + k, n + 2 k, ... Only weights of the sign count, and none for more
-    than the largest cap there is, which takes nothing from a total under a cap.
+    that nothing depends on the order in which the engine returns them. People of different tables
+    are different: the n-th of k tables takes n, n + k, n + 2 k, ... Only weights of the sign count,
+    and none for more than the largest cap there is, which takes nothing from a total under a cap.
     """
     spaces = list(dict.fromkeys(tables))
     width = len(tables)
-    cells = np.array(rows, dtype=object).reshape(len(rows), width + int(shown) + 1)
+    cells = np.array(rows, dtype=object).reshape(len(rows), width + int(has_results) + 1)
     # Cut off before they are put in 64 bits, which a sum need not fit in.
     weights = np.clip(sign * cells[:, -1], 0, MOST).astype(np.int64)
     numbers = cells[:, :-1].astype(np.int64)
@@ -115,7 +115,7 @@ def read_incidence(
     numbers, weights = numbers[order], weights[order]
     people = np.sort(numbers[:, :width], axis=1).reshape(-1)
     pairs = np.repeat(np.arange(len(rows), dtype=np.int64), width)
-    if not shown:
+    if not has_results:
         return Incidence(pairs, people, weights)
     shows, results = np.unique(numbers[:, width], return_inverse=True)
     once = np.zeros(shows.size, dtype=np.int64)

@@ -133,7 +133,7 @@ class _Preaggregator:
         (member,) = part
         mine = aliases(member)
         ends = [each for pair in block.pairs for each in pair if each.relation in mine]
-        declared = (self.target.declared(column_expression(each), member) for each in ends)
+        declared = (self.target.declared_column(column_expression(each), member) for each in ends)
         return not any(each is not None and each.unique for each in declared)
 
     def _table(
@@ -143,7 +143,7 @@ class _Preaggregator:
         inside = frozenset[str]().union(*map(aliases, part))
         visible = list(dict.fromkeys(_visible_columns(block, spoken, inside)))
         kinds = [
-            self.target.declared(column_expression(each), _member_of(each, part))
+            self.target.declared_column(column_expression(each), _member_of(each, part))
             for each in visible
         ]
         known = [each for each in kinds if each is not None]

@@ -29,7 +29,7 @@ def infer_range(  # noqa: PLR0911 - one a kind
 
     Whatever lies outside is clipped, so a wrong bound costs accuracy and never privacy.
     """
-    declared = target.declared(tree, source)
+    declared = target.declared_column(tree, source)
     if declared is not None:
         if declared.lower is None or declared.upper is None:
             return None
@@ -71,7 +71,7 @@ def choose_fixed_point(bounds: Range, *, grid: Fraction | None, is_whole: bool) 
 
 def is_whole(tree: exp.Expr | None, source: Relation, target: Target) -> bool:
     """Whether an expression is made of whole numbers by sums, differences and products."""
-    declared = target.declared(tree, source)
+    declared = target.declared_column(tree, source)
     if declared is not None:
         return declared.type == "integer" and declared.grid is None
     parts = _parts(tree)

@@ -88,7 +88,7 @@ class RowCap:
 
     @cached_property
     def mechanism(self) -> PrivateCap:
-        """The noise of the numbers, the alarms and the rule; its own totals are not asked for."""
+        """The noise of the numbers, the thresholds and the rule; its totals are not used."""
         halved = self.relation is Relation.CHANGE_ONE
         counting = self.epsilon / 2 if halved else self.epsilon
         # The price at which noise in a count would be as large as the miss: 1.4 caps / price.
@@ -107,6 +107,6 @@ class RowCap:
 
     def choose(self, levels: list[int], rng: Source) -> tuple[int, list[int]]:
         """The cap, and the noisy numbers of units that it was chosen by."""
-        noise = self.mechanism.counting.draw(len(levels), rng).tolist()
+        noise = self.mechanism.level_noise.draw(len(levels), rng).tolist()
         noisy = [level + each for level, each in zip(levels, noise, strict=True)]
-        return self.mechanism.caps[self.mechanism.chosen(noisy)], noisy
+        return self.mechanism.caps[self.mechanism.choose_cap(noisy)], noisy

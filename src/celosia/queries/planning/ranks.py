@@ -101,7 +101,7 @@ class RankStep(Step):
         """The grid of the answer."""
         assert self.derivation.bounds is not None
         context, argument = self.context, self.derivation.aggregate.argument
-        declared = context.target.declared(argument, context.question.source)
+        declared = context.target.declared_column(argument, context.question.source)
         low, high = self.derivation.bounds
         grid = None if declared is None else declared.grid
         is_whole = declared is not None and declared.type == "integer"
@@ -112,7 +112,7 @@ class RankStep(Step):
         return choose_fixed_point((low, high), grid=step, is_whole=False)
 
     @cached_property
-    def prices(self) -> tuple[Fraction, Fraction]:
+    def epsilon_shares(self) -> tuple[Fraction, Fraction]:
         """The epsilon of the choice of a cap, and that of the ranks."""
         first = self.epsilon * CAP_SHARE if self.rows.is_chosen else Fraction(0)
         return first, self.epsilon - first
@@ -120,7 +120,7 @@ class RankStep(Step):
     def rate(self, rows: int) -> Fraction:
         """Of the exponential mechanism, per step of rank, where a unit has so many rows."""
         steps = self.rows.steps(self.share, self.relation, rows=rows, groups=self.groups)
-        return sampling_rate(self.prices[1], steps)
+        return sampling_rate(self.epsilon_shares[1], steps)
 
     def miss(self, rows: int) -> float:
         """Rows by which the rank misses in about half of all cases, or fewer."""
@@ -131,7 +131,7 @@ class RankStep(Step):
     def cap(self) -> RowCap:
         """How the cap is chosen."""
         return RowCap(
-            epsilon=self.prices[0],
+            epsilon=self.epsilon_shares[0],
             most=self.rows.most,
             miss=self.miss(self.rows.most) / self.rows.most,
             relation=self.relation,
@@ -156,13 +156,13 @@ class RankStep(Step):
         return Fraction(1)
 
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
-        first, last = self.prices
+        first, last = self.epsilon_shares
         ranks = Pure(last) if self.context.key_count else BoundedRange(last)
         if not first:
             return (ranks,)
         if self.relation is Relation.CHANGE_ONE:
             return Pure(first), ranks
-        return LaplaceLoss(self.cap.mechanism.counting.scale, 1), ranks
+        return LaplaceLoss(self.cap.mechanism.level_noise.scale, 1), ranks
 
     def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
@@ -281,7 +281,7 @@ def describe_bound(step: RankStep) -> str:
         )
         return (
             f"{counts}; c is one of 1, 2, 4, ... up to {rows.most}, chosen privately for epsilon "
-            f"{float(step.prices[0]):g}; "
+            f"{float(step.epsilon_shares[0]):g}; "
             f"the rank misses by about c times {step.cap.miss:.0f} {what} or less"
         )
     if rows.is_reduced:

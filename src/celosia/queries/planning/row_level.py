@@ -139,7 +139,9 @@ def _total_step(method: str, context: PlanContext, step_context: StepContext) ->
 def _choose_r2t(context: PlanContext) -> MechanismChoice:
     """Rows as people: each row of the result is shared out among the rows it is made of."""
     capped = [
-        scan.table for scan in scans(context.question.source) if context.facts.displaced(scan.table)
+        scan.table
+        for scan in scans(context.question.source)
+        if context.facts.displaced_rows(scan.table)
     ]
     if capped:
         raise unsuitable_method(

@@ -119,13 +119,13 @@ class _PartnerJoin:
 
     def term(self, partners: list[Match], sign: int) -> ProgramTerm:
         """The rows that have all these partners."""
-        question, total, once = self.question, self.total, None
+        question, total, result_column = self.question, self.total, None
         if partners:
             question, total = self._joined(partners)
-            once = None if total.kind == "distinct" else Column(self.rows, NUMBER)
+            result_column = None if total.kind == "distinct" else Column(self.rows, NUMBER)
         owned = attach_owners(question.source, policy=self.target.policy)
         context = StepContext(question=question, target=self.target, owned=owned)
-        return ProgramTerm(context=context, total=total, once=once, sign=sign)
+        return ProgramTerm(context=context, total=total, result_column=result_column, sign=sign)
 
     def _joined(self, partners: list[Match]) -> tuple[Question, Total]:
         bare, total = self.question.source, self.total

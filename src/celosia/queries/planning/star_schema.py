@@ -136,7 +136,7 @@ def most_linked_query(stars: StarDecomposition, link: Link, *, target: Target) -
         column(each.name, each.relation) for each in (link.pattern.subject, link.pattern.object)
     )
     question = Question(
-        stars.linked(link), (Aggregate("distinct", "n", subject),), (Key("value", value),)
+        stars.linked_facts(link), (Aggregate("distinct", "n", subject),), (Key("value", value),)
     )
     flat = FlatQuery(question=question, target=target, fixed={})
     groups = aggregate_rows(flat, flat.rows(), flat.keys)

@@ -87,7 +87,7 @@ class RemotePlan:
         if self.deadline:
             lines.append(f"answered {self.deadline:g} s after it is asked, whatever the data")
         notes = [f"note: {each}" for each in self.notes]
-        return "\n".join([*lines, *map(str, self.parts), *self.steps, *notes])
+        return "\n".join([*lines, *map(str, self.parts), *self.tree, *notes])
 
 
 def answer_of(facts: Mapping[str, Any]) -> QueryAnswer:
