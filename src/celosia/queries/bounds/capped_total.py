@@ -1,4 +1,4 @@
-"""A total in which nobody counts for more than a cap that is given."""
+"""A total in which no person counts for more than a given cap."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class CappedTotal(Mechanism[int, int]):
     SUM(LEAST(contribution, cap)) in the engine). What the cap takes away is not part of the error
     that it states: where people may exceed the cap, the answer is too low by what they have beyond.
 
-    Guarantee: epsilon-DP for one person with all her rows, under either relation. What is left of a
-    person lies in [0, cap], so adding, removing or changing her moves the total by at most `cap`;
-    with `signed` it lies in [-cap, cap], and changing her moves it by at most twice the cap. It
-    assumes that the contributions were cut off, and that each row belongs to one person.
+    Guarantee: epsilon-DP for one person with all their rows, under either relation. What is left of
+    a person lies in [0, cap], so adding, removing or changing a person moves the total by at most
+    `cap`; with `signed` it lies in [-cap, cap], and changing a person moves it by at most twice the
+    cap. It assumes that the contributions were cut off, and that each row belongs to one person.
 
     Reference: Dwork & Roth 2014, Thm 3.6; Ghosh, Roughgarden & Sundararajan 2012 for the noise.
 

@@ -107,7 +107,11 @@ def _solve(program: Program, people: int, method: str) -> Solved | None:
 
 
 def _dual_bound(program: Program, prices: NDArray[np.float64]) -> Fraction:
-    """The upper bound that prices give, rounded to whole numbers of 1 / scale."""
+    """The upper bound that prices give, rounded to whole numbers of 1 / scale.
+
+    Weak duality: any prices y >= 0 of people give an upper bound, with the price of a result set to
+    max(0, 1 - the least sum of y over its rows), so that rounded ones do no harm.
+    """
     # Sums over a row's people, and over all people, stay below 2^62.
     size = max(prices.size, program.rows.size).bit_length()
     scale = 1 << min(size + FINEST, BITS - size)
@@ -123,7 +127,10 @@ def _dual_bound(program: Program, prices: NDArray[np.float64]) -> Fraction:
 
 
 def _primal_bound(program: Program, people: int, flow: NDArray[np.float64]) -> Fraction:
-    """The value of a flow that was made feasible, in whole numbers of 1 / scale."""
+    """The value of a flow that was made feasible, in whole numbers of 1 / scale.
+
+    Any feasible flow is a lower bound. What floats put above a limit is scaled down, never up.
+    """
     size = program.rows.size.bit_length()
     scale = 1 << max(0, size + FINEST - program.cap.bit_length() + 1)
     # Sums over rows are below 2^62 in 64 bits; Python's numbers carry what may be more.

@@ -1,4 +1,11 @@
-"""Elastic sensitivity: how far one row can move an answer, at every distance from the data."""
+"""Elastic sensitivity: how far one row can move an answer, at every distance from the data.
+
+The theorem (Johnson, Near & Song 2018, section 3): S^(k), computed from frequencies at distance k,
+is at least the local sensitivity A^(k) of every database within k steps. By induction over the
+algebra: `stability` bounds the rows that one step moves by frequencies; at distance k each of these
+is at most f + k; and all rules are monotone in frequencies. A count moves by at most the rows that
+move, a sum by these times the largest size of a clipped value.
+"""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class CompositeGrowth(Growth):
         return _fold(self, lambda leaf: leaf.limit, _LIMITS, {})
 
     def __str__(self) -> str:
-        """The formula, frequencies by their names: what may be shown to everybody.
+        """The formula, frequencies by their names: all of it public.
 
         >>> print(largest([product([Leaf(2, name="a.x"), ONE]), total([ONE, Leaf(3, name="b.y")])]))
         max(mf(a.x), (1 + mf(b.y)))
@@ -181,7 +181,7 @@ def _combined(kind: Kind, parts: Sequence[Growth]) -> Growth:
 
 
 def _different(parts: Iterable[Growth]) -> list[Growth]:
-    """Each once, as far as one level tells: products of the same frequencies are the same."""
+    """Each once, as far as one level shows: products of the same frequencies are the same."""
     return list({_shape(part): part for part in parts}.values())
 
 

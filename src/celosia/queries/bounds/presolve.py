@@ -99,7 +99,7 @@ def find_undominated(rows: Whole, people: Whole) -> NDArray[np.bool_]:
     if sets is None or sets.shape[1] < 2:
         return kept
     degree = np.bincount(people, minlength=size)
-    # Whoever has all rows of p has the first and the last one: few others are looked at closely.
+    # A person with all rows of p has the first and the last one: few others are compared in full.
     first, last = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     last[people] = rows
     first[people[::-1]] = rows[::-1]

@@ -71,15 +71,16 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
     and of the noise is taken; the rest of epsilon buys the total under this cap with fresh noise.
 
     With `groups` the answer is a list. A person then counts up to the cap in sum over all groups
-    (see `grouped_totals`), her level is that of the sum of sizes, and each group gets noise for
-    the whole cap: however many groups she is in, she moves the list by at most the cap in sum.
+    (see `grouped_totals`), the level of a person is that of the sum of sizes, and each group gets
+    noise for the whole cap: a person in any number of groups moves the list by at most the cap in
+    sum.
 
-    Guarantee: epsilon-DP with delta 0 for one person with all her rows, added or removed.
-    (1) Each person is at exactly one level, so she moves one number by one: with discrete Laplace
-    noise of scale 1 / (share * epsilon) the numbers are (share * epsilon)-DP. (2) For each cap she
-    moves the total, or all groups in sum, by at most the cap: (1 - share) * epsilon. (3) The cap
-    is a function of (1), so both compose (Dwork & Roth 2014, Thm 3.16). Contributions below 0 are
-    cut off at minus the cap and change nothing in this. It assumes that each row belongs to one
+    Guarantee: epsilon-DP with delta 0 for one person with all their rows, added or removed.
+    (1) Each person is at exactly one level, and so moves one number by one: with discrete Laplace
+    noise of scale 1 / (share * epsilon) the numbers are (share * epsilon)-DP. (2) For each cap a
+    person moves the total, or all groups in sum, by at most the cap: (1 - share) * epsilon. (3) The
+    cap is a function of (1), so both compose (Dwork & Roth 2014, Thm 3.16). Contributions below 0
+    are cut off at minus the cap and change nothing in this. It assumes that each row belongs to one
     person, that `ContributionSummary` is what it says and that the list of groups is public.
 
     Reference: Dwork & Roth 2014, Thm 3.6 (histogram); the trade-off of noise and truncation is that
@@ -189,6 +190,8 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
 
     def _cost(self, noisy: list[int], place: int, top: int) -> Fraction:
         """Squares of what a cap takes away and of the noise, four times each."""
+        # A level from c' to c has about (c' + c) / 2 each, of which a cap takes what is above it;
+        # Laplace noise of scale s has the variance 2 s^2. Both are functions of released numbers.
         cap = self.caps[place]
         lost = sum(
             noisy[i] * max(0, self.caps[i - 1] + self.caps[i] - 2 * cap)
@@ -216,7 +219,7 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         return float(noise + estimated + unseen)
 
     def typical_error(self, largest: int) -> float:
-        """The scale of the noise under the least cap that nobody exceeds.
+        """The scale of the noise under the least cap that no person exceeds.
 
         A prediction from a guess of the largest contribution, not a bound.
         """
@@ -224,7 +227,7 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         return float(self.laws[place].scale)
 
     def interval(self, measurement: Measurement[Any], confidence: float = 0.95) -> tuple[Any, Any]:
-        """Bounds of the exact total, if nobody contributes more than `most`.
+        """Bounds of the exact total, if no person contributes more than `most`.
 
         A cap can only take away, so the lower bound is that of the noise alone. The upper bound
         adds all that the people above the cap may have, by their noisy numbers: it is far away,

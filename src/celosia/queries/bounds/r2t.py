@@ -1,4 +1,4 @@
-"""Race to the top: totals under every cap of a ladder compete, each with the noise of its cap."""
+"""Race to the top (R2T): the best of the totals under every cap, each with the noise of its cap."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ COARSEST = 6
 
 @dataclass(frozen=True, kw_only=True)
 class R2T(Mechanism[Any, float]):
-    """A total whose cap is found by a race: each candidate is charged for its noise, the best wins.
+    """A total whose cap is found by R2T: each candidate is charged for its noise, the best wins.
 
     For the n caps 1, 2, 4, ..., `most` it draws candidate = total + discrete Laplace noise of scale
     n * cap / epsilon, and subtracts a public `penalty` that this noise exceeds with a chance of at
     most the cap's part of `failure`. The winner is the cap with the largest penalised candidate.
     That penalised candidate is the published answer (`lower` in the parts): with a chance of at
     least 1 - failure it is not above the exact total, and it is below it by at most two penalties
-    of the least cap that nobody exceeds. The value is the winner's candidate *before* the penalty,
-    which is post-processing and, the penalty being several times the noise, nearer to the truth.
-    All candidates are private and stand in the parts.
+    of the least cap that no person exceeds. The value is the winner's candidate *before* the
+    penalty, which is post-processing and, the penalty being several times the noise, nearer to the
+    truth. All candidates are private and stand in the parts.
 
     The parts of `failure` fall with the root of the cap, because a false winner costs in proportion
     to its cap.
 
-    Guarantee: epsilon-DP with delta 0 for one person with all her rows, added or removed. The total
-    under a cap moves by at most the cap, so each candidate is (epsilon / n)-DP and all of them
-    together epsilon-DP (Dwork & Roth 2014, Thm 3.16); winner and value are functions of them. It
-    assumes totals under the caps of `caps` in this order: sums of contributions of at least 0 cut
-    off at the cap, or optima of `r2t_program`, which are multiples of a step of parts of
-    1 / `grain`, rounded by less than one step on either side (the sensitivities of `shifts`).
+    Guarantee: epsilon-DP with delta 0 for one person with all their rows, added or removed. The
+    total under a cap moves by at most the cap, so each candidate is (epsilon / n)-DP and all of
+    them together epsilon-DP (Dwork & Roth 2014, Thm 3.16); winner and value are functions of them.
+    It assumes totals under the caps of `caps` in this order: sums of contributions of at least 0
+    cut off at the cap, or optima of `r2t_program`, which are multiples of a step of parts of 1 /
+    `grain`, rounded by less than one step on either side (the sensitivities of `shifts`).
 
     Reference: Dong, Fang, Yi, Tao & Machanavajjhala, R2T: instance-optimal truncation for
     differentially private query evaluation with foreign keys, SIGMOD 2022.
 
     >>> from celosia.core.randomness import Seeded
-    >>> race = R2T(epsilon=1, most=8)
-    >>> race.measure([1000, 1900, 2000, 2000], rng=Seeded(1)).parts["caps"]
+    >>> r2t = R2T(epsilon=1, most=8)
+    >>> r2t.measure([1000, 1900, 2000, 2000], rng=Seeded(1)).parts["caps"]
     (1, 2, 4, 8)
     """
 
@@ -90,9 +90,13 @@ class R2T(Mechanism[Any, float]):
 
     @cached_property
     def penalties(self) -> tuple[int, ...]:
-        """What is subtracted from each candidate in the race, in parts."""
+        """What is subtracted from each candidate, in parts."""
         chances = split_failure(float(check_share(self.failure, name="failure")), len(self.caps))
-        # The chance of noise above a bound is half of that of noise larger in size.
+        # The chance of noise above a bound is half of that of noise larger in size. By a union
+        # bound no candidate exceeds its total by its penalty, but for a chance of `failure`; and no
+        # total under a cap exceeds the exact one. So the best penalised candidate is at most the
+        # answer. It is at least that of the least cap that takes nothing away, which is below the
+        # answer by its noise and penalty (Dong et al. 2022, section 5).
         return tuple(
             law.bound(1 - 2 * chance) for law, chance in zip(self.laws, chances, strict=True)
         )
@@ -103,7 +107,7 @@ class R2T(Mechanism[Any, float]):
         return Composed(tuple(Pure(each) for _ in self.caps))
 
     def measure(self, x: Any, *, rng: Source) -> Measurement[float]:
-        """Run the race over exact totals, one for each cap.
+        """Take the best of the noisy totals, from one exact total for each cap.
 
         Raises:
             InputError: CEL-Q081 not a whole number within 2^50 for each cap.
@@ -139,7 +143,7 @@ class R2T(Mechanism[Any, float]):
         return in_units(self.penalties[-1] + bound, self.grain)
 
     def typical_error(self, largest: int) -> float:
-        """The scale of the noise if the race stops at the least cap that nobody exceeds.
+        """The scale of the noise if the winner is the least cap that no person exceeds.
 
         A prediction from a guess of the largest contribution, not a bound.
         """
@@ -149,7 +153,7 @@ class R2T(Mechanism[Any, float]):
     def interval(
         self, measurement: Measurement[float], confidence: float = 0.95
     ) -> tuple[float, float]:
-        """Bounds of the exact total, if nobody contributes more than `most`.
+        """Bounds of the exact total, if no person contributes more than `most`.
 
         The lower one is the best of all candidates. The upper one is that of the largest cap alone
         and far away: no private answer can rule out a few people with the largest contribution.

@@ -30,7 +30,7 @@ FARTHEST = 2**40
 
 @dataclass(frozen=True, kw_only=True)
 class R2TCap(Mechanism[Any, float]):
-    """A total under a cap that wins a race for a share of epsilon; the rest buys fresh noise.
+    """A total under a cap that R2T chooses for a share of epsilon; the rest buys fresh noise.
 
     Where `RaceToTop` pays for a noisy total under each of the n caps, this pays for the name of the
     winner only, and then for one total: its noise is wider by 1 / (1 - share) instead of n. It
@@ -40,8 +40,8 @@ class R2TCap(Mechanism[Any, float]):
     m = Q - r s, and its score the most, over all caps j, of (m_j - m) / max(s_j, s): by how many
     sensitivities it falls short of the best. Permute-and-flip takes the least score.
 
-    Guarantee: epsilon-DP with delta 0 for one person with all her rows, added or removed. Adding a
-    person raises Q_j by something in [0, s_j] and Q by something in [0, s]; so m_j - m moves by
+    Guarantee: epsilon-DP with delta 0 for one person with all their rows, added or removed. Adding
+    a person raises Q_j by something in [0, s_j] and Q by something in [0, s]; so m_j - m moves by
     at most max(s_j, s), each quotient by at most 1, and so does their maximum, with and without
     rounding down to a whole number of steps, of which 1 is a whole number. The choice is therefore
     (share * epsilon)-DP and the total under the chosen cap (1 - share) * epsilon-DP. (The rounded
@@ -53,8 +53,8 @@ class R2TCap(Mechanism[Any, float]):
     generalized exponential mechanism, FOCS 2016; McKenna & Sheldon 2020 for permute-and-flip.
 
     >>> from celosia.core.randomness import Seeded
-    >>> race = R2TCap(epsilon=1, most=2**10)
-    >>> race.measure([min(cap, 7) * 5000 for cap in race.caps], rng=Seeded(1)).parts["cap"]
+    >>> r2t = R2TCap(epsilon=1, most=2**10)
+    >>> r2t.measure([min(cap, 7) * 5000 for cap in r2t.caps], rng=Seeded(1)).parts["cap"]
     8
     """
 
@@ -129,6 +129,9 @@ class R2TCap(Mechanism[Any, float]):
         values = [
             total - self.rate * shift for total, shift in zip(totals, self.shifts, strict=True)
         ]
+        # Generalised exponential mechanism: divided by the larger of the two sensitivities, each
+        # comparison moves by at most 1 with one person, and so does the maximum of all of them.
+        # Undivided scores would all have the sensitivity of the largest cap.
         short = [
             max(
                 (other - own) * STEPS // (max(wide, shift) + max(rough, step))
@@ -170,7 +173,7 @@ class R2TCap(Mechanism[Any, float]):
         return (cut + self.laws[-1].bound(1 - doubt)) / self.grain
 
     def typical_error(self, largest: int) -> float:
-        """The scale of the noise under the least cap that nobody exceeds.
+        """The scale of the noise under the least cap that no person exceeds.
 
         A prediction from a guess of the largest contribution, not a bound.
         """

@@ -7,11 +7,11 @@ weight 1. The total under a cap t is the optimum of
     maximise sum of f_r   with   f >= 0,   sum of f_r over the rows of v <= w_v for each result v,
                                            sum of f_r over the rows of p <= t   for each person p.
 
-Adding a person adds rows that all belong to her. The optimum does not fall (leave f at 0 on the new
-rows), and what f has on the new rows is at most t, without which f is feasible before: the optimum
-moves by a number in [0, t]. It is concave in t, and at t = most it is the sum of all w, if nobody
-has more (Dong et al. 2022, section 6, with z_v = sum of f_r eliminated). A result of n rows counts
-for at most n * t, and is cut off there.
+Adding a person adds rows that all belong to this person. The optimum does not fall (leave f at 0 on
+the new rows), and what f has on the new rows is at most t, without which f is feasible before: the
+optimum moves by a number in [0, t]. It is concave in t, and at t = most it is the sum of all w, if
+no person has more (Dong et al. 2022, section 6, with z_v = sum of f_r eliminated). A result of n
+rows counts for at most n * t, and is cut off there.
 
 Most of it is settled without a solver (`presolve`), which returns floats, and these prove nothing.
 Any y >= 0 on people gives the upper bound

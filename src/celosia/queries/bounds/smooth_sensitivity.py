@@ -121,6 +121,9 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
             why=f"More than {FARTHEST} distances from the data would have to be looked at.",
             fix="Raise epsilon, ask for fewer groups, or declare caps (`most`) for the join keys.",
         )
+    # ln of exp(-beta k) k^d has the derivative d / k - beta, which is at most 0 from k = d / beta
+    # on. To stop at the first decrease would be unsound: a maximum of polynomials has several
+    # peaks.
     farthest = ceil(growth.degree / beta)
     rate, best, near = float(beta), -np.inf, np.empty(0, dtype=np.int64)
     for start in range(0, farthest + 1, CHUNK):

@@ -132,6 +132,10 @@ class StabilityAnalysis:
         }
         if self.rule == "elastic" or max(map(len, copies.values()), default=0) > MOST_COPIES:
             return self._pairwise(join)
+        # A join is linear in each member. With D in the place of some copies of a table and the old
+        # rows in that of the others, (R + D)(R + D)... - R R... is the sum over all non-empty sets
+        # of copies; for two copies it is the m1 S2 + m2 S1 + S1 S2 of the published self-join rule.
+        # The rows that hold one given row of each copy in the set are bounded by `_join_size`.
         found = {}
         for table, places in copies.items():
             rows = {place: self._of(moved[place], table) or ZERO for place in places}
@@ -260,7 +264,10 @@ class StabilityAnalysis:
         return found
 
     def _least(self, alternatives: Iterable[T], bound: Callable[[T], Growth]) -> Growth:
-        """The least of some bounds; an unknown one is no help, and no harm beside another."""
+        """The least of some bounds; an unknown one is no help, and no harm beside another.
+
+        Rows that agree in all keys agree in each: every key alone gives a bound, at every distance.
+        """
         found: list[Growth] = []
         missing: QueryRefused | None = None
         for each in alternatives:
@@ -295,6 +302,9 @@ class StabilityAnalysis:
                 table=table,
                 column=column,
             )
+        # A step adds at most one row to a value, so mf at distance k is at most mf + k (Johnson,
+        # Near & Song 2018, section 3); a cap that every neighbour obeys bounds it at all distances,
+        # and a public table does not change at all.
         if measured is None:
             assert cap is not None
             return Leaf(cap, name=name)
@@ -355,7 +365,7 @@ def _computed(column: Column) -> QueryRefused:
     return QueryRefused(
         "CEL-Q063",
         f"the join key {column} is computed, not a column of a table.",
-        why="Nobody has declared how many rows share a computed value.",
+        why="The policy declares nothing about how many rows share a computed value.",
         fix="Join on columns as they are, and compute afterwards.",
     )
 

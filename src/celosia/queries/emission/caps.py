@@ -18,10 +18,11 @@ Let K(D) be the rows of D that stay, with j capped columns, and r a row that is 
 - A count, or a sum of values that are not negative, of K(D) itself moves by no more than one row
   can add, while j = 1: both K(D) and K(D + r) are one row more than what they share.
 
-With a person as unit all this would fail for a capped column that does not tell the owner: a person
-with a thousand rows makes place for a thousand rows of others, whatever their own contribution is
-clipped to. Such a cap is refused (CEL-Q123). Where the column tells all owners of a row, the rows
-of one value all belong to the same people, come and go with them, and displace nobody else.
+With a person as unit all this would fail for a capped column that does not determine the owner: a
+person with a thousand rows makes place for a thousand rows of others, whatever their own
+contribution is clipped to. Such a cap is refused (CEL-Q123). Where the column determines all owners
+of a row, the rows of one value all belong to the same people, come and go with them, and displace
+rows of no other person.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from celosia.queries.emission.target import (
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 
 CAPPED = "celosia-capped-table"
-"""Under this name a subquery tells whose rows it holds, for whoever knows that all of them stay."""
+"""Marks a sub-query with its table, for readers that know that all rows of the table stay."""
 
 
 def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:

@@ -5,8 +5,9 @@ above the cap before and up to this one, and the total of all contributions cut 
 one person moves one number of people by one, and the total under a cap by at most the cap. For
 totals by group see `group_truncation`.
 
-A distinct count whose values do not tell their owner is no sum over people. Each person then keeps
-the first t of their own pairs of a group and a value, and a pair counts if somebody keeps it.
+A distinct count whose values do not determine their owner is no sum over people. Each person then
+keeps the first t of their own pairs of a group and a value, and a pair counts if at least one
+person keeps it.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
     group of theirs only.
 
     Args:
-        question: counts and sums, without keys; a distinct count that does not tell its owner must
-            be alone, and may have keys.
+        question: counts and sums, without keys; a distinct count whose values do not
+            determine their owner must be alone, and may have keys.
         owned: the question's rows with their owners, of one class.
         caps: a ladder for each aggregate.
         target: the engine.

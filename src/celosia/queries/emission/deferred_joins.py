@@ -1,4 +1,4 @@
-"""Rows are added up by their owners before the owners' own table is joined, where that is the same.
+"""Rows are added up by owner before the table of owners is joined, where the result is the same.
 
 In `visits JOIN people ON visits.person = people.person` the table of people has one row for each
 person. If nothing but that key is asked of it, all that the join does is to leave out visits of

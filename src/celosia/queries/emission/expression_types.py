@@ -53,7 +53,7 @@ NUMERIC = (*ARITHMETIC, exp.Neg, exp.Abs, exp.Round, exp.Ceil, exp.Floor)
 def infer_type(  # noqa: PLR0911 - one for each kind of node
     tree: exp.Expr | None, relation: Relation, *, target: Target
 ) -> ColumnType | None:
-    """The kind of an expression over a relation, or None where nothing tells."""
+    """The type of an expression over a relation, or None where it is unknown."""
     column = as_column(tree)
     if column is not None:
         return _column_type(column, relation, target)
@@ -84,12 +84,12 @@ def infer_type(  # noqa: PLR0911 - one for each kind of node
 def _common_type(
     trees: Iterable[exp.Expr | None], relation: Relation, target: Target
 ) -> ColumnType | None:
-    """The kind of one of several values, as the first tells it; dates beside moments are cast."""
+    """The type of one of several values, as of the first known one; dates become timestamps."""
     found = [infer_type(each, relation, target=target) for each in trees]
-    told = [each for each in found if each is not None]
-    if {"date", "timestamp"} <= set(told):
+    known = [each for each in found if each is not None]
+    if {"date", "timestamp"} <= set(known):
         return "timestamp"
-    return told[0] if told else None
+    return known[0] if known else None
 
 
 def _sum_type(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> ColumnType:

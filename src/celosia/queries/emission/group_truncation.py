@@ -48,7 +48,8 @@ def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of t
     What a person adds is the sum of sizes over all groups.
 
     Args:
-        question: counts and sums with keys, and distinct counts that tell their owner.
+        question: counts and sums with keys, and distinct counts of values that determine their
+            owner.
         owned: the question's rows with their owners, of one class.
         caps: for each aggregate its caps, rising.
         target: the engine.
@@ -160,7 +161,7 @@ def _excess(flat: FlatQuery, cap: int) -> exp.Select:
 
 
 def _people_above(flat: FlatQuery, cap: int) -> exp.Select:
-    """All whose sizes may add up to more than the cap; whoever does not is cut off nowhere."""
+    """People whose sizes may add up to more than the cap: all others are never cut off."""
     fast = replace(flat, saturating=cap < EXACT)
     ((word, aggregate),) = fast.aggregates
     amount = fast.aggregate_expression(word, aggregate)

@@ -1,4 +1,4 @@
-"""Which people share how much of an answer: the rows of the linear program.
+"""What each set of people owns together: the rows of the linear program.
 
 A row of the result can belong to several people (self-joins, messages of two). The race to the
 top then weighs rows so that no person's rows weigh more than t together (Dong et al. 2022, section
@@ -60,7 +60,7 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
         owned: the question's rows with their owners.
         target: the engine.
         fixed: how a sum is put on its grid.
-        result_column: a column that tells the rows that count once, whatever they were joined with.
+        result_column: identifies the rows that count once, whatever they were joined with.
         numbered: whether people are numbered; else their own keys stand there, and rows come in
             any order: for keys that are whole numbers, as those of entities, which is faster.
 
@@ -82,8 +82,8 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     people = [f"person_{place}" for place, _ in enumerate(flat.owners, start=1)]
     columns: list[exp.Expr] = [aliased(column(key, SHARES), key) for key in flat.keys]
     for owner, person in zip(flat.owners, people, strict=True):
-        told = column("number", person) if numbered else column(owner, SHARES)
-        columns.append(aliased(told, person))
+        number_or_key = column("number", person) if numbered else column(owner, SHARES)
+        columns.append(aliased(number_or_key, person))
     shown = result_column is not None or question.aggregates[0].kind == "distinct"
     if shown:
         by_value = exp.Ordered(this=column("shown", SHARES), nulls_first=False)

@@ -50,7 +50,7 @@ def write_expression(expression: exp.Expr, relation: Relation, *, target: Target
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """What FROM and WHERE hold: trees that nobody else has, which become parts of one SELECT."""
+    """What FROM and WHERE hold: trees of its own, which become parts of one SELECT."""
 
     sources: tuple[exp.Expr, ...]
     conditions: tuple[exp.Expr, ...] = ()

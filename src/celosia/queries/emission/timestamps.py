@@ -3,7 +3,7 @@
 A date may lie where timestamps do not reach: cast to one, alone or in silence beside another, it
 fails in PostgreSQL and in Spark, even with Spark's ANSI mode off. Python's calendar ends sooner
 still, so that one far date among the keys of a result fails when it is fetched. An error that
-depends on a row tells of it. So far moments become NULL first.
+depends on a row reveals it. So far moments become NULL first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def cast_dates(tree: exp.Expr, kind: Callable[[exp.Expr], ColumnType | None]) ->
 
     Args:
         tree: one of `SINGLE_TYPED` or `COMPARISONS`.
-        kind: tells the kind of an operand.
+        kind: returns the type of an operand.
     """
     kinds = {kind(each) for each in _operands(tree)}
     if not kinds.issuperset(DATE_TYPES):

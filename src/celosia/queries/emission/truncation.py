@@ -7,7 +7,7 @@ is what the race to the top needs (Dong, Fang, Yi, Tao and Machanavajjhala, SIGM
 
 COUNT(DISTINCT x) is a sum over people only where one value of x never goes with two people. Else
 each person keeps the first t of their own values, in an order that follows from the person and the
-value alone, and f_t counts the values that somebody keeps: the three facts hold again.
+value alone, and f_t counts the values that at least one person keeps: the three facts hold again.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def flatten_single_owner(
 
 
 def check_identified(owned: OwnedRelation) -> None:
-    """Refuse rows that nothing tells apart.
+    """Refuse rows that no unique column identifies.
 
     Raises:
         QueryRefused: CEL-Q125.
@@ -200,7 +200,7 @@ def check_identified(owned: OwnedRelation) -> None:
         raise QueryRefused(
             "CEL-Q125",
             "a private table takes part of which no unique column is declared.",
-            why="Nothing tells its rows apart, so what one of them adds cannot be found.",
+            why="Nothing identifies its rows, so what one of them adds cannot be bounded.",
             fix="Declare its primary key as unique in the policy.",
         )
 

@@ -1,7 +1,7 @@
 """Names of what is put beside the rows of a question: none that the question has itself.
 
-Whoever asks may call a column whatever they like. Were it called as the column that holds the
-owner, rows would belong to whom the question says, and every bound on a person would be void.
+An analyst may give a column any name. With the name of the column that holds the owner, an analyst
+could choose the owners of rows, and every bound on a person would be void.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A relation whose rows show whom they belong to."""
+"""A relation with the owners of its rows as columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.queries.ownership.equalities import lower_case
 
 @dataclass(frozen=True, slots=True)
 class OwnedRelation:
-    """A relation whose rows show whom they belong to."""
+    """A relation with the owners of its rows as columns."""
 
     relation: Relation
     owners: tuple[Column, ...]
@@ -25,7 +25,7 @@ class OwnedRelation:
     key_columns: tuple[frozenset[Column], ...] = ()
     """For each owner the columns that hold the same key."""
     unidentified: int = 0
-    """With a row as unit: private rows that take part and that no unique column tells apart."""
+    """With a row as unit: private rows that take part and that no unique column identifies."""
 
     @property
     def owner_count(self) -> int:

@@ -2,11 +2,11 @@
 
 One rule holds for all of them. A row belongs to the person whose key its foreign keys lead to:
 
-- Where no key is reached (a NULL on the path, or a row that is missing on it), the row belongs
-  to nobody. Nothing bounds what nobody adds, so it is left out of every answer.
+- Where no key is reached (a NULL on the path, or a row that is missing on it), the row has
+  no owner. Nothing bounds what such rows add, so they are left out of every answer.
 - A key that is reached is one person, also where the table of the unit has no such row. All rows
   with this key are that person's: they come and go together in neighbouring databases, and caps
-  bound them together. So they are counted, as those of anybody else.
+  bound them together. So they are counted, as those of other people.
 
 What is said here is made of the policy alone. How many such rows there are is private; the curator
 sees it in `celosia policy check --connect`.
@@ -65,7 +65,7 @@ def ownerless_notes(names: Iterable[str], policy: Policy) -> tuple[str, ...]:
     """What happens to rows without an owner in an answer about some tables, a sentence each.
 
     Nothing is said of tables whose policy refuses such rows, nor of the unit's own table, whose key
-    tells people apart.
+    identifies people.
     """
     found: dict[str, None] = {}
     for name in names:

@@ -34,7 +34,7 @@ def attach_owners(relation: Relation, *, policy: Policy) -> OwnedRelation:
     Raises:
         QueryRefused: CEL-Q120 no path from a private table to the unit, CEL-Q121 a partner's owner
             is not an owner of the row, CEL-Q122 UNION ALL of rows with and without owners,
-            CEL-Q123 a cap on a column that does not tell the owner.
+            CEL-Q123 a cap on a column that does not determine the owner.
     """
     scope = _Scope(policy, HiddenNames.for_relation(relation))
     return scope.close(scope.gather(relation))
@@ -42,7 +42,7 @@ def attach_owners(relation: Relation, *, policy: Policy) -> OwnedRelation:
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """An owner: whom `steps` lead to from the value of a column."""
+    """An owner: the person that `steps` lead to from the value of a column."""
 
     column: Column
     steps: PathSteps
@@ -97,7 +97,7 @@ class _Scope:
                 pairs = [*keys, *equal_columns(condition)]
                 partners.equal.add(exact_pairs(pairs, relation.left, right, policy=self.policy))
                 self.matches.append(partners)
-                if self.policy.unit.is_row:  # no row tells who its partners are
+                if self.policy.unit.is_row:  # no row identifies its partners
                     private = [each for each in scans(right) if self._is_private(each)]
                     self.unidentified += len(private)
                 return replace(relation, left=inner, right=there)
@@ -249,14 +249,14 @@ class _Scope:
         if self.policy.unit.is_row and (
             len(widths) > 1 or len({each.owned.tables for each in parts}) > 1
         ):
-            # Keys of different tables in one column: nothing tells their rows apart.
+            # Keys of different tables in one column: nothing identifies their rows.
             self.unidentified += max(each.owned.owner_count for each in parts)
             return stack
         if 0 in widths and len(widths) > 1:
             raise QueryRefused(
                 "CEL-Q122",
                 "UNION ALL puts rows of private tables and rows of public tables only together.",
-                why="Rows that belong to nobody could not be told from those of a person.",
+                why="Rows without an owner could not be separated from those of a person.",
                 fix="Ask about the public part on its own.",
             )
         width = max(widths)
@@ -291,7 +291,7 @@ class _Scope:
                     "CEL-Q121",
                     "a row depends on partners (IN, EXISTS, or their negations) that may belong to "
                     "other people.",
-                    why="One person could bring in, or take away, rows of everybody.",
+                    why="One person could add or remove rows of all other people.",
                     fix="Move the condition to the outermost WHERE, match on a key that both "
                     "sides' owners follow from, or join the tables and ask for "
                     "COUNT(DISTINCT ...).",
@@ -301,7 +301,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _SubQueryFacts:
-    """What a sub-query tells of its columns, by name."""
+    """What is known of the columns of a sub-query, by name."""
 
     tables: tuple[str, ...]
     equal: frozenset[tuple[str, str]]
@@ -341,7 +341,7 @@ class _SubQuery:
         return Derived(self.owned.relation, self.source.alias, (*self.source.columns, *owners))
 
     def facts(self) -> _SubQueryFacts:
-        """What the sub-query tells of its columns."""
+        """What is known of the columns of the sub-query."""
         shown = [
             (each.name, column)
             for each in self.derived.columns

@@ -40,7 +40,7 @@ from celosia.queries.planning.step import (
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenCapStep(Step):
-    """Totals in which nobody counts for more than a cap chosen inside epsilon.
+    """Totals in which no person counts for more than a cap, which is chosen inside epsilon.
 
     Guarantee: that of `PrivateCap` for each total: epsilon times their number, delta 0, for one
     person with all their rows, added or removed. Where a person is changed instead, `halved` stands

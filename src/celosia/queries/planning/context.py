@@ -1,4 +1,4 @@
-"""Everything that a choice of mechanisms depends on; all of it public."""
+"""What the planner knows when it chooses mechanisms; all of it public."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from celosia.queries.planning.step import Step, StepContext, count_groups
 from celosia.queries.policy.values import Policy
 
 TYPICAL = 64
-"""Rows that a person is taken to have in an answer where nothing tells: most have fewer."""
+"""Rows that a person is taken to have in an answer where no cap is declared: most have fewer."""
 TYPICAL_GROUPS = 8
 """Groups that a person is taken to be in, likewise."""
 
@@ -51,7 +51,7 @@ class PlanContext:
 
     @property
     def neighbours(self) -> Neighbours:
-        """Whom the answer protects."""
+        """The neighbours that the answer protects."""
         return Neighbours(self.policy.relation, unit=self.policy.unit.name)
 
     @property
@@ -97,7 +97,7 @@ class PlanContext:
 
         Args:
             step_context: the question, with owners where there are such.
-            rows: the most rows that a unit has or moves, if declared caps tell it.
+            rows: the most rows that a unit has or moves, if declared caps bound them.
 
         Raises:
             QueryRefused: CEL-Q145 nothing bounds the rows that a row moves, CEL-Q143 nor those of
@@ -166,7 +166,7 @@ class PlanContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MechanismChoice:
-    """What the planner has decided."""
+    """The mechanisms that the planner has chosen."""
 
     method: str
     steps: list[Step]

@@ -29,7 +29,7 @@ from celosia.queries.planning.step import Step, StepContext, count_groups
 CHOSEN_SHARE = 0.7
 """What a chosen cap leaves of epsilon for the answer, see `PrivateCap.share`."""
 MOST_R2T_GROUPS = 256
-"""Groups that each have a race of their own."""
+"""Groups that each have a run of R2T."""
 MOST_KEYS = 8
 """Groups that one person counts for, at most, where groups are found by their people."""
 
@@ -70,7 +70,7 @@ def choose_for_people(context: PlanContext) -> MechanismChoice:
 
 
 def rows_per_person(context: PlanContext, owned: OwnedRelation) -> int | None:
-    """The most rows of the result that one person owns, if declared caps tell it.
+    """The most rows of the result that one person owns, if declared caps bound them.
 
     Where rows belong to several people, a person has some as each of the owners.
     """
@@ -96,7 +96,11 @@ def _counts_people(context: PlanContext, owned: OwnedRelation | None) -> bool:
 
 
 def _choose_method(rows: int | None) -> str:
-    """The method of the smaller error: noise for the declared cap, or for a typical one."""
+    """The method of the smaller error: noise for the declared cap, or for a typical one.
+
+    A declared cap costs noise of scale rows / epsilon; a chosen one TYPICAL / (0.7 epsilon), as the
+    choice takes its share of epsilon. Only public numbers are compared.
+    """
     return "capped" if rows is not None and rows <= TYPICAL / CHOSEN_SHARE else "chosen-cap"
 
 
@@ -151,7 +155,7 @@ def r2t_steps(
     releases_candidates: bool,
     terms: Callable[[Total], tuple[ProgramTerm, ...]] | None = None,
 ) -> list[Step]:
-    """One race for each total, and for each group of a few; of programs, where there are terms.
+    """One run of R2T for each total and each group; of linear programs, where there are terms.
 
     Raises:
         QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
@@ -234,7 +238,7 @@ def choose_for_semi_joins(context: PlanContext, foreign: tuple[Match, ...]) -> M
 
 
 def _without_centres(context: PlanContext, why: str) -> PlanContext:
-    """The context in terms of totals that programs share out.
+    """The context with totals that programs share out: means are not centred.
 
     Raises:
         QueryRefused: CEL-Q149 ranks, CEL-Q143 another method.

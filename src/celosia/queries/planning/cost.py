@@ -1,7 +1,7 @@
 """How many rows a question makes the engine touch, bounded by public facts before it is asked.
 
 A join can turn one private row into any number of rows. If that number is large, the time of an
-answer tells whether the private row exists. So the bound is computed from the policy and from
+answer reveals whether the private row exists. So the bound is computed from the policy and from
 public tables only, and a question beyond a limit is refused before it is charged.
 
 The bound is the one of `bounds.stability`: one row meets at most as many rows of another table as

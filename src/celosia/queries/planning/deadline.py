@@ -1,4 +1,4 @@
-"""When a question is answered: a time class that public facts decide before any row is read.
+"""The deadline of an answer: a time class that public facts decide before any row is read.
 
 The time that an engine takes depends on rows. So no answer leaves when it is ready: each leaves at
 the deadline of its plan, which follows from the method, the engine, and the sizes that the policy

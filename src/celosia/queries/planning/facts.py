@@ -1,4 +1,4 @@
-"""Declared facts, and how often values repeat in public tables, which anybody may count."""
+"""Declared facts, and how often values repeat in public tables, which may be counted."""
 
 from __future__ import annotations
 

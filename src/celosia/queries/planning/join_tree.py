@@ -3,6 +3,11 @@
 A table that shares columns with one other table only is an ear (Graham 1979; Yannakakis 1981): it
 is aggregated by these columns before it is joined. So a chain of joins takes as many rows as its
 tables have, whatever the number of rows that it stands for.
+
+Why: weights multiply in a join and add up in a group, and multiplication distributes over addition.
+Columns of an ear that no other table needs can therefore be summed out first, one ear after the
+other (sum-product over a join tree: Abo Khamis, Ngo & Rudra, FAQ, PODS 2016). A join graph with a
+cycle has a core without an ear, which is joined at once.
 """
 
 from __future__ import annotations

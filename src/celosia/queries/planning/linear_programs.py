@@ -1,4 +1,4 @@
-"""The rows that a linear program shares out among their owners, as the engine tells them."""
+"""The rows that a linear program shares out among their owners, as the engine returns them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ProgramTerm:
     context: StepContext
     total: Total
     result_column: Column | None = None
-    """What tells rows apart that count once, however many partners they have."""
+    """Identifies the rows that count once, however many partners they have."""
     sign: int = 1
 
     @property

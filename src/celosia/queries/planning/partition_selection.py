@@ -108,6 +108,8 @@ class PartitionSelection(Step):
     def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:  # noqa: D102
         (query,) = self.queries(None)
         rows = check_row_count(execute(query))
+        # Keys that are not in the data get no noise: all keys that only one unit has pass the
+        # threshold with a chance of at most delta together (Korolova et al. 2009; `KeyHistogram`).
         noise = self.mechanism.noise.draw(len(rows), rng).tolist()
         found = [
             (clamp_total(row[-1]) + each, tuple(map(as_plain_key, row[:-1])))

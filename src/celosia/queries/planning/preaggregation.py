@@ -3,8 +3,8 @@
     SELECT count(*) FROM visits v JOIN doctors d ON v.doctor = d.id
     JOIN doctors e ON d.specialty = e.specialty
 
-turns one visit into as many rows as the specialty has doctors. The doctors are public, so this is
-the same number for everybody who may ask: it is counted first, and becomes a weight,
+turns one visit into as many rows as the specialty has doctors. The doctors are public, so this
+number is the same in all neighbouring databases: it is counted first, and becomes a weight,
 
     SELECT sum(p.weight) FROM visits v
     JOIN (SELECT d.id, sum(...) AS weight FROM ... GROUP BY d.id) p ON v.doctor = p.id
@@ -13,6 +13,12 @@ A private row then meets at most one row for each value of its key and of the co
 question still speaks of, and the engine's work on private rows no longer depends on how often
 public values repeat. COUNT(*) becomes SUM(weight), COUNT(x) and SUM(x) are weighted likewise, and
 COUNT(DISTINCT x) stays as it is. Each counts the same rows as before, so all bounds hold as before.
+
+Why: a private row v joins with the public rows that share its key, and
+    sum over v of sum over partners p of x(v) = sum over v of x(v) w(key of v),
+with w the number of partners: sums distribute over the join (eager aggregation, Yan & Larson 1995).
+The weights follow from public tables only. They are constants in all neighbouring databases, so the
+plan, its cost and its bounds may depend on them.
 
 How the public tables are put together is in `join_tree`.
 """

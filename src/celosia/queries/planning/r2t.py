@@ -1,4 +1,4 @@
-"""Totals under a ladder of caps that race: methods "r2t" and "r2t-cap", also for self-joins."""
+"""Race to the top over a ladder of caps: methods "r2t" and "r2t-cap", also for self-joins."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from celosia.queries.planning.step import (
 
 @dataclass(frozen=True, kw_only=True)
 class R2TStep(Step):
-    """One total for each group, under the cap that wins a race.
+    """One total for each group, under the cap that race to the top (R2T) chooses.
 
     Where a row can belong to several people (`terms`), the totals are optima of linear programs
-    that share rows out among their owners (Dong et al. 2022), one race for each program; else sums
-    of clipped contributions.
+    that share rows out among their owners (Dong et al. 2022), one run of R2T for each program; else
+    sums of clipped contributions.
 
-    Guarantee: that of `R2T` or `R2TCap`, delta 0, once for each race and for each group that
+    Guarantee: that of `R2T` or `R2TCap`, delta 0, once for each run and for each group that
     a person can be in (`per_unit`): each pays its part of epsilon, and groups without the person do
     not change. Where a person is changed instead of added or removed, `halved` stands for one
     removal and one addition.
@@ -60,7 +60,7 @@ class R2TStep(Step):
     per_unit: int
     """Groups that one person can be in."""
     releases_candidates: bool = False
-    """Whether all candidates are released ("r2t")."""
+    """Whether all candidates are released (method "r2t")."""
     terms: tuple[ProgramTerm, ...] = ()
     """The rows of linear programs; none where each row belongs to one person."""
     halved: bool = False
@@ -75,14 +75,14 @@ class R2TStep(Step):
 
     @cached_property
     def mechanism(self) -> R2T | R2TCap:
-        """Of one race in one group."""
+        """Of one run in one group."""
         price: Any = self.epsilon / self.per_unit / len(self.signs) / (2 if self.halved else 1)
         kind = R2T if self.releases_candidates else R2TCap
         return kind(epsilon=price, most=self.most, grain=GRAIN if self.terms else 1)
 
     @property
     def signs(self) -> tuple[int, ...]:
-        """Whether the total of each race is added or taken away."""
+        """Whether the total of each run is added or taken away."""
         return tuple(sign for term in self.terms for sign in term.signs) or (1,)
 
     @property
@@ -140,11 +140,11 @@ class R2TStep(Step):
         return (ReleasedValues(values, released),)
 
     def _each(self, listed: list[Any]) -> Any:
-        """One for each race, or the only one."""
+        """One for each run, or the only one."""
         return listed[0] if len(self.signs) == 1 else listed
 
     def _results(self, measured: ReleasedValues) -> list[list[Measurement[float]]]:
-        """What was released of each race, group by group."""
+        """What was released of each run, group by group."""
         found = []
         for place, value in enumerate(measured.values):
             values = measured.released["terms"][place] if len(self.signs) > 1 else [value]
@@ -189,7 +189,7 @@ class R2TStep(Step):
 
     def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
         if self.terms:
-            return []  # only rows that belong to somebody are told
+            return []  # only rows with an owner are returned
         return super().empty_rows(query, group_keys=group_keys)
 
     def _sums(self, execute: Executor, group_keys: GroupKeys | None) -> list[list[list[int]]]:
@@ -204,7 +204,7 @@ class R2TStep(Step):
     def bounds(  # noqa: D102
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
-        # All races of a group keep to their bounds together.
+        # All runs of a group keep to their bounds together.
         each = 1 - (1 - confidence) / len(self.signs)
         found: list[Bounds | None] = []
         for group in self._results(measured):
@@ -221,8 +221,8 @@ class R2TStep(Step):
     ) -> tuple[int | None, ...]:
         mechanism = self.mechanism
         each = 1 - (1 - confidence) / len(self.signs)
-        # A race is won by noise as well, so all candidates keep to their bounds together; the cap
-        # of `R2TCap` is chosen before the noise of its answer is drawn.
+        # Noise has a part in which candidate wins, so all candidates keep to their bounds together;
+        # the cap of `R2TCap` is chosen before the noise of its answer is drawn.
         size = len(mechanism.caps) if self.releases_candidates else 1
         found = []
         for group in self._results(measured):

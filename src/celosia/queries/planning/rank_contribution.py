@@ -1,4 +1,4 @@
-"""With how many rows a unit takes part in a rank, and how far it can move one for that."""
+"""How many rows of one unit count in a rank, and how far the unit can move the rank."""
 
 from __future__ import annotations
 

@@ -213,14 +213,14 @@ class RankStep(Step):
         )
 
     def levels(self, execute: Executor, group_keys: GroupKeys | None) -> list[int]:
-        """How many units have how many rows: exact, for no eyes."""
+        """How many units have how many rows: exact and private, never released."""
         rows = execute(self._levels_query(group_keys))
         return self.cap.levels((int(held), int(people)) for held, people in rows)
 
     def histograms(
         self, execute: Executor, group_keys: GroupKeys | None, rows: int
     ) -> list[list[tuple[int, int]]]:
-        """For each group the points with the number of their rows: exact, for no eyes."""
+        """For each group the points with the number of their rows: exact, never released."""
         context = self.context
         found = check_row_count(execute(self._histogram_query(group_keys, rows)))
         by_group: dict[tuple[str, ...], list[tuple[int, int]]] = {}
@@ -236,7 +236,7 @@ class RankStep(Step):
         return Question(asked.source, (self.derivation.aggregate,), asked.keys)
 
     def segments(self, counted: list[tuple[int, int]]) -> Segments:
-        """The runs of points that miss the target equally: exact, for no eyes."""
+        """The runs of points that miss the target equally: exact and private, never released."""
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
         return _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share)
 

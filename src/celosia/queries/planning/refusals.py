@@ -79,8 +79,8 @@ def no_keys(name: str) -> QueryRefused:
     return QueryRefused(
         "CEL-Q146",
         f"the groups of {name!r} have no declared public keys, and delta is 0.",
-        why="A group that exists because of one person would tell of them. Without declared keys "
-        "only groups of many people can be shown, which fails with a chance of delta.",
+        why="A group that exists because of one person would reveal that person. Without "
+        "declared keys only groups of many people can be shown, which fails with a chance of delta.",
         fix="Ask with a delta, such as 1e-8, or let the owner declare `keys` of the column.",
     )
 
@@ -90,7 +90,8 @@ def fractions_as_keys(name: str) -> QueryRefused:
     return QueryRefused(
         "CEL-Q154",
         f"the groups of {name!r} are numbers that need not be whole.",
-        why="Fractions have no one way to be written, so groups could not be told apart safely.",
+        why="The same fraction can be written in several ways, so groups could not be separated "
+        "safely.",
         fix=f"Group by whole numbers: CAST(FLOOR({name}) AS INTEGER).",
     )
 

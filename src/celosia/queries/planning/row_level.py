@@ -60,7 +60,7 @@ def choose_for_rows(context: PlanContext) -> MechanismChoice:
 
 
 def count_moved_rows(context: PlanContext) -> int | None:
-    """The most rows of the result that come or go with one row, if declared caps tell it.
+    """The most rows of the result that come or go with one row, if declared caps bound them.
 
     Groups feel a row that leaves and one that comes, so this is asked of a count by groups.
     """
@@ -137,7 +137,11 @@ def _total_step(method: str, context: PlanContext, step_context: StepContext) ->
 
 
 def _choose_r2t(context: PlanContext) -> MechanismChoice:
-    """Rows as people: each row of the result is shared out among the rows it is made of."""
+    """Rows as people: each row of the result is shared out among the rows it is made of.
+
+    A cap that is kept by leaving rows out is refused: one row more would then bring back, or push
+    out, another one, and the totals would move by more than what the new row adds.
+    """
     capped = [
         scan.table
         for scan in scans(context.question.source)

@@ -85,6 +85,8 @@ def semi_join_terms(
             "number does not follow from the other.",
         )
     bare = _drop_semi_joins(question.source, {id(each) for each in foreign})
+    # Inclusion and exclusion: the rows that have a partner for none of the conditions in `without`
+    # are the sum, over sets T of these, of (-1)^|T| times the rows with a partner for each in T.
     subsets = chain.from_iterable(combinations(without, n) for n in range(len(without) + 1))
     joined = _PartnerJoin(
         replace(question, source=bare), total, target, _rows_alias(question.source)
@@ -147,7 +149,7 @@ class _PartnerJoin:
             if _mentions(each.right, inside):
                 raise _not_answered(
                     "a partner of a partner that depends on the row itself",
-                    "The rows of the join could not be told from one another.",
+                    "The rows of the join could not be identified.",
                 )
             keys = tuple((Column(self.rows, words[left]), right) for left, right in each.keys)
             condition = None if each.condition is None else rename(each.condition)
@@ -178,7 +180,7 @@ def _matches(relation: Relation) -> Iterator[Match]:
 
 
 def _drop_semi_joins(relation: Relation, left_out: set[int]) -> Relation:
-    """The relation without some of these conditions, told by their identity."""
+    """The relation without some of these conditions, which are compared by identity."""
     match relation:
         case Filter(source=source):
             return replace(relation, source=_drop_semi_joins(source, left_out))

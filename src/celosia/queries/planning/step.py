@@ -49,7 +49,7 @@ class ReleasedValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepContext:
-    """What every step of a question knows."""
+    """The question of a step, the engine, and the owners of rows."""
 
     question: Question
     target: Target
