@@ -80,7 +80,8 @@ def no_keys(name: str) -> QueryRefused:
         "CEL-Q146",
         f"the groups of {name!r} have no declared public keys, and delta is 0.",
         why="A group that exists because of one person would reveal that person. Without "
-        "declared keys only groups of many people can be shown, which fails with a chance of delta.",
+        "declared keys only groups of many people can be shown, which fails with a chance of "
+        "delta.",
         fix="Ask with a delta, such as 1e-8, or let the owner declare `keys` of the column.",
     )
 
