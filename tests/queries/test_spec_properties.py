@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from tests.queries.bounds import graphs
 from tests.queries.bounds.evaluator import answer
-from tests.queries.bounds.known import Known
 from tests.queries.bounds.neighbours import Tables, local
+from tests.queries.bounds.plain_facts import PlainFacts
 from tests.queries.named_tests import is_there
 from tests.queries.vaults import BY_ROW, opened, shop
 from tests.tables.models.small_classes import classes_of, column_of
@@ -158,7 +158,7 @@ def test_the_counter_example_of_three_patterns_has_the_bound_of_its_size(size: i
     }
     known = {("P", "x"): 1, ("Q", "x"): 1, ("Q", "y"): size, ("R", "y"): 1}
     bound = elastic_sensitivity(
-        question, question.aggregates[0], facts=Known(known), rule="elastic"
+        question, question.aggregates[0], facts=PlainFacts(known), rule="elastic"
     )
 
     def ask(tables: Tables) -> dict[tuple[Any, ...], Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.queries.algebra import After
-from celosia.queries.emission.target import aliased, column, identifier, integer_literal
+from celosia.queries.emission.target import as_alias, column, identifier, integer_literal
 from celosia.queries.ownership.hidden_names import unused_name
 
 Row = dict[str, Any]
@@ -49,7 +49,7 @@ def _query(after: After, place: str) -> exp.Select:
     source: exp.Expr = exp.Table(this=identifier("answers"))
     for each in after.computed:  # one at a time: each may speak of those before it
         inner = exp.Select(
-            expressions=[exp.Star(), aliased(each.expression.copy(), each.name)],
+            expressions=[exp.Star(), as_alias(each.expression.copy(), each.name)],
             from_=exp.From(this=source),
         )
         source = exp.Subquery(this=inner, alias=exp.TableAlias(this=identifier("answers")))

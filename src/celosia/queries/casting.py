@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from celosia.queries.emission.target import aliased, column, identifier
+from celosia.queries.emission.target import as_alias, column, identifier
 from celosia.queries.policy.matching import Columns, type_of
 from celosia.queries.policy.values import Policy, TablePolicy
 
@@ -40,7 +40,7 @@ def as_texts(policy: Policy, types: Columns) -> Callable[[exp.Expr], exp.Expr]:
             return tree
         table, words = wanted[tree.name]
         columns = [
-            aliased(exp.cast(column(each.name), "text"), each.name)
+            as_alias(exp.cast(column(each.name), "text"), each.name)
             if each.name in words
             else column(each.name)
             for each in table.columns

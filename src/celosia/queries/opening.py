@@ -14,7 +14,7 @@ from celosia.queries.casting import as_texts
 from celosia.queries.catalogue import enforced_unique
 from celosia.queries.check_record import CheckRecord
 from celosia.queries.emission.target import (
-    aliased,
+    as_alias,
     column,
     group_by,
     identifier,
@@ -168,7 +168,7 @@ def _is_unique(table: str, word: str, ask: Ask) -> bool:
     filled = exp.Count(this=column(word))
     different = exp.Count(this=exp.Distinct(expressions=[column(word)]))
     query = exp.Select(
-        expressions=[aliased(exp.EQ(this=filled, expression=different), "is_unique")],
+        expressions=[as_alias(exp.EQ(this=filled, expression=different), "is_unique")],
         from_=exp.From(this=exp.Table(this=identifier(table))),
     )
     ((found,),) = ask(query)
@@ -248,7 +248,7 @@ def public_count(policy: Policy, ask: Ask) -> Callable[[str, str | None], int]:
         assert declared is not None
         assert declared.public
         source = exp.From(this=exp.Table(this=identifier(declared.name)))
-        counted = aliased(exp.Count(this=exp.Star()), "n")
+        counted = as_alias(exp.Count(this=exp.Star()), "n")
         if word is None:
             ((size,),) = ask(exp.Select(expressions=[counted], from_=source))
             return int(size)
@@ -261,7 +261,7 @@ def public_count(policy: Policy, ask: Ask) -> Callable[[str, str | None], int]:
             where=exp.Where(this=exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))),
         )
         most = exp.func("COALESCE", exp.Max(this=column("n")), integer_literal(0))
-        ((found,),) = ask(select_from(group_by(rows, [word]), [aliased(most, "n")]))
+        ((found,),) = ask(select_from(group_by(rows, [word]), [as_alias(most, "n")]))
         return int(found)
 
     return count

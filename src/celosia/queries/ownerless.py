@@ -11,7 +11,7 @@ from sqlglot import exp
 from celosia.core.errors import InputError
 from celosia.queries.casting import as_texts
 from celosia.queries.catalogue import Enforced, enforced_references
-from celosia.queries.emission.target import aliased, column, identifier
+from celosia.queries.emission.target import as_alias, column, identifier
 from celosia.queries.ownership.ownerless import OwnerPath, owner_paths
 from celosia.queries.policy.matching import Columns
 from celosia.queries.policy.values import Policy, TablePolicy
@@ -159,9 +159,9 @@ def _counts(path: OwnerPath, ask: Ask) -> OwnerCounts:
     reached = column(path.links[last][1], _alias(last))
     found = column(path.targets[last][1], _alias(last + 1)) if path.ends_at_key else reached
     query = source.select(
-        aliased(exp.Count(this=exp.Star()), "rows_all"),
-        aliased(exp.Count(this=reached.copy()), "rows_reached"),
-        aliased(exp.Count(this=found.copy()), "rows_found"),
+        as_alias(exp.Count(this=exp.Star()), "rows_all"),
+        as_alias(exp.Count(this=reached.copy()), "rows_reached"),
+        as_alias(exp.Count(this=found.copy()), "rows_found"),
     )
     ((rows, known, held),) = ask(query)
     return OwnerCounts(

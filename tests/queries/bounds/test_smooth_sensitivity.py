@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import gamma
-from tests.queries.bounds.known import Known
+from tests.queries.bounds.plain_facts import PlainFacts
 
 from celosia.core.errors import CelosiaError, InputError, QueryRefused
 from celosia.queries.algebra import Column, Join, Keys, Relation, Scan
@@ -92,7 +92,7 @@ def chain() -> Growth:
         ("t3", "e", "t4", "f"),
     ):
         source = Join(source, Scan(right, right), on(left, a, right, b))
-    facts = Known(
+    facts = PlainFacts(
         {
             ("t1", "a"): 30,
             ("t2", "b"): 1000,
@@ -129,7 +129,7 @@ def test_the_search_finds_a_far_second_peak() -> None:
         on("A.y", "C.y"),
     )
     known = {"A.y": 10**4, "B.x": 10**4, "C.z": 10**4, "C.y": 10**7, "A.x": 1, "D.z": 1}
-    facts = Known({(name[0], name[2]): number for name, number in known.items()})
+    facts = PlainFacts({(name[0], name[2]): number for name, number in known.items()})
     rules: tuple[Rule, ...] = ("elastic", "tight")
     for rule in rules:
         growth = largest(StabilityAnalysis(facts, rule=rule).stabilities(source).values())

@@ -97,7 +97,7 @@ class PinnedScan:
     pairs: tuple[tuple[str, str], ...]
     """Columns that equal each other."""
 
-    def settled(self, names: frozenset[str], *, among: frozenset[str]) -> frozenset[str]:
+    def fixed_columns(self, names: frozenset[str], *, among: frozenset[str]) -> frozenset[str]:
         """The columns, out of some, that have one value only once those of given names have."""
         found = (names | frozenset(self.constants)) & among
         grew = True

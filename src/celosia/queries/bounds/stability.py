@@ -239,7 +239,7 @@ class StabilityAnalysis:
         names = dict.fromkeys(each.name.lower() for each in columns)
         key = self.facts.key(fixed.table)
         if key:
-            settled = fixed.settled(frozenset(names), among=key)
+            settled = fixed.fixed_columns(frozenset(names), among=key)
             if settled == key:
                 return ONE
             if self.rule == "tight":

@@ -22,7 +22,7 @@ from celosia.queries.emission.flat_query import FlatQuery, GroupKeys, aggregate_
 from celosia.queries.emission.relations import select
 from celosia.queries.emission.target import (
     Target,
-    aliased,
+    as_alias,
     column,
     group_by,
     identifier,
@@ -108,23 +108,23 @@ def _single(
 def _with_people(groups: exp.Select, flat: FlatQuery) -> exp.Select:
     """The groups with the number of different people in each; a row of two counts for both."""
     if len(flat.owners) == 1:
-        return groups.select(aliased(_different("owner_1"), "people"), copy=False)
+        return groups.select(as_alias(_different("owner_1"), "people"), copy=False)
     keys = [column(key) for key in flat.keys]
     parts = [
-        select_from(flat.rows(), [*keys, aliased(column(owner), "owner")]) for owner in flat.owners
+        select_from(flat.rows(), [*keys, as_alias(column(owner), "owner")]) for owner in flat.owners
     ]
     stacked: exp.Query = parts[0]
     for part in parts[1:]:
         stacked = exp.Union(this=stacked, expression=part, distinct=False)
     people = group_by(
-        select_from(stacked, [*keys, aliased(_different("owner"), "people")]), flat.keys
+        select_from(stacked, [*keys, as_alias(_different("owner"), "people")]), flat.keys
     )
     words = [*flat.keys, *(word for word, _ in flat.aggregates)]
     made = select_from(
         groups,
         [
-            *(aliased(column(each, "one"), each) for each in words),
-            aliased(column("people", "other"), "people"),
+            *(as_alias(column(each, "one"), each) for each in words),
+            as_alias(column("people", "other"), "people"),
         ],
         alias="one",
     )
@@ -178,16 +178,16 @@ def _product_count(join: Join, target: Target) -> exp.Select:
         rows = select(
             side,
             [
-                aliased(column_expression(pair[place]), word)
+                as_alias(column_expression(pair[place]), word)
                 for word, pair in zip(words, join.keys, strict=True)
             ],
             target=target,
         )
-        counted = aliased(target.cast(exp.Count(this=exp.Star()), "wide"), "n")
+        counted = as_alias(target.cast(exp.Count(this=exp.Star()), "wide"), "n")
         parts.append(group_by(select_from(rows, [*map(column, words), counted]), words))
     product = exp.Mul(this=column("n", "one"), expression=column("n", "other"))
     made = select_from(
-        parts[0], [aliased(zero_if_null(exp.Sum(this=product)), "value_1")], alias="one"
+        parts[0], [as_alias(zero_if_null(exp.Sum(this=product)), "value_1")], alias="one"
     )
     agree = [exp.EQ(this=column(word, "one"), expression=column(word, "other")) for word in words]
     other = exp.Subquery(this=parts[1], alias=exp.TableAlias(this=identifier("other")))

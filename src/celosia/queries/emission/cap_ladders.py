@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from celosia.queries.emission.target import (
     Target,
-    aliased,
+    as_alias,
     at_most,
     column,
     group_by,
@@ -40,7 +40,7 @@ def count_by_level(
     """
     clipped: list[exp.Expr] = []
     levels: list[exp.Expr] = []
-    sums: list[exp.Expr] = [aliased(target.cast(exp.Count(this=exp.Star()), "wide"), "people")]
+    sums: list[exp.Expr] = [as_alias(target.cast(exp.Count(this=exp.Star()), "wide"), "people")]
     for place, (ladder, is_signed) in enumerate(zip(ladders, signed, strict=True), start=1):
         word, last = f"value_{place}", ladder[-1]
         amount: exp.Expr = clip(column(word), last)
@@ -49,12 +49,12 @@ def count_by_level(
                 this=amount, expressions=[integer_literal(-last)], ignore_nulls=True
             )
             sign = exp.Sum(this=_sign(column(word)))
-            sums.append(aliased(target.cast(sign, "wide"), f"sign_{place}"))
+            sums.append(as_alias(target.cast(sign, "wide"), f"sign_{place}"))
         # Back to 64 bits, where it fits: engines add those up in 128 bits, and fast.
-        clipped.append(aliased(target.cast(amount, "whole"), word))
+        clipped.append(as_alias(target.cast(amount, "whole"), word))
         size = exp.Abs(this=column(word)) if is_signed else column(word)
-        levels += [column(word), aliased(_level(size, ladder), f"level_{place}")]
-        sums.append(aliased(exp.Sum(this=column(word)), f"sum_{place}"))
+        levels += [column(word), as_alias(_level(size, ladder), f"level_{place}")]
+        sums.append(as_alias(exp.Sum(this=column(word)), f"sum_{place}"))
     words = [f"level_{place}" for place, _ in enumerate(ladders, start=1)]
     placed = select_from(select_from(entries, clipped), levels)
     return group_by(select_from(placed, [*map(column, words), *sums]), words)

@@ -58,14 +58,14 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
         return exp.Table(
             this=identifier(declared.name), alias=exp.TableAlias(this=identifier(alias))
         )
-    rows = _kept(_Capped(declared, target.dialect, target))
+    rows = _kept_rows(_CappedTable(declared, target.dialect, target))
     made = exp.Subquery(this=rows, alias=exp.TableAlias(this=identifier(alias)))
     made.meta[CAPPED] = declared.name
     return made
 
 
 @dataclass(frozen=True, slots=True)
-class _Capped:
+class _CappedTable:
     """All that the rows within caps depend on."""
 
     table: TablePolicy
@@ -74,7 +74,7 @@ class _Capped:
 
 
 @lru_cache(maxsize=512)
-def _kept(capped: _Capped) -> exp.Union:
+def _kept_rows(capped: _CappedTable) -> exp.Union:
     """The rows of a table within its caps: one tree for all questions, which nothing may change.
 
     Queries are rewritten and written as copies, so all that they do to it is to point at it.

@@ -26,7 +26,7 @@ from celosia.queries.emission.fixed_point import FixedPoint
 from celosia.queries.emission.flat_query import EXACT, FlatQuery, GroupKeys, aggregate_rows
 from celosia.queries.emission.target import (
     Target,
-    aliased,
+    as_alias,
     at_most,
     column,
     group_by,
@@ -136,14 +136,14 @@ def _shared_values(flat: FlatQuery, rows: exp.Select, ladder: list[int]) -> exp.
     owner: list[exp.Expr] = [column("owner_1")]
     all_of = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("owner_1")])
     placed = select_from(
-        different, [*mixed, aliased(row_number(owner, order), "place"), aliased(all_of, "whole")]
+        different, [*mixed, as_alias(row_number(owner, order), "place"), as_alias(all_of, "whole")]
     )
     by = [*flat.keys, "value_1"]
     is_first = exp.EQ(this=column("place"), expression=integer_literal(1))
     people = [_people(column("whole"), low, high, is_first) for low, high in _levels(ladder)]
     firsts = [f"first_{number}" for number, _ in enumerate(ladder, start=1)]
-    lowest = aliased(exp.Min(this=column("place")), "place")
-    counted = [aliased(tree, word) for tree, word in zip(people, firsts, strict=True)]
+    lowest = as_alias(exp.Min(this=column("place")), "place")
+    counted = [as_alias(tree, word) for tree, word in zip(people, firsts, strict=True)]
     values = group_by(select_from(placed, [*map(column, by), lowest, *counted]), by)
     columns: list[exp.Expr] = [exp.Sum(this=column(word)) for word in firsts]
     columns += [exp.Sum(this=_one_if(at_most(column("place"), cap))) for cap in ladder]
@@ -153,7 +153,7 @@ def _shared_values(flat: FlatQuery, rows: exp.Select, ladder: list[int]) -> exp.
 
 def _listed(columns: list[exp.Expr], ladders: list[list[int]]) -> list[exp.Expr]:
     return [
-        aliased(exp.Coalesce(this=tree, expressions=[integer_literal(0)]), word)
+        as_alias(exp.Coalesce(this=tree, expressions=[integer_literal(0)]), word)
         for tree, word in zip(columns, _names(ladders), strict=True)
     ]
 

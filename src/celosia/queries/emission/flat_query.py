@@ -15,7 +15,7 @@ from celosia.queries.emission.fixed_point import FixedPoint
 from celosia.queries.emission.relations import select, write_expression
 from celosia.queries.emission.target import (
     Target,
-    aliased,
+    as_alias,
     column,
     group_by,
     identifier,
@@ -79,20 +79,20 @@ class FlatQuery:
         """The keys, owners and values of every row, if wished only of rows with known keys."""
         source = self.owned.relation if self.owned else self.question.source
         columns: list[exp.Expr] = [
-            aliased(self._key(key.expression, source), word)
+            as_alias(self._key(key.expression, source), word)
             for word, key in zip(self.keys, self.question.keys, strict=True)
         ]
         owners = self.owned.owners if self.owned else ()
         columns += [
-            aliased(column_expression(owner), word)
+            as_alias(column_expression(owner), word)
             for word, owner in zip(self.owners, owners, strict=True)
         ]
         columns += [
-            aliased(self._value(each), word)
+            as_alias(self._value(each), word)
             for word, each in self.aggregates
             if each.kind != "rows"
         ]
-        made = select(source, columns or [aliased(integer_literal(1), "one")], target=self.target)
+        made = select(source, columns or [as_alias(integer_literal(1), "one")], target=self.target)
         if only_group_keys and self.group_keys is not None:
             made = select_from(made, [exp.Star()])
             for number, word in enumerate(self.keys):
@@ -167,10 +167,10 @@ class FlatQuery:
             return order_by(select_from(groups, projections), self.keys)
         lists = [f"known_{number}" for number, _ in enumerate(self.keys, start=1)]
         projections = [
-            aliased(column("key", source), word)
+            as_alias(column("key", source), word)
             for source, word in zip(lists, self.keys, strict=True)
         ]
-        projections += [aliased(zero_if_null(column(each, "part")), each) for each in amounts]
+        projections += [as_alias(zero_if_null(column(each, "part")), each) for each in amounts]
         made = exp.Select(expressions=projections)
         for number, source in enumerate(lists):
             rows = exp.Values(
@@ -223,7 +223,7 @@ def aggregate_rows(flat: FlatQuery, source: exp.Select, by: list[str]) -> exp.Se
     """All aggregates of a question over rows, by some columns."""
     projections: list[exp.Expr] = [column(each) for each in by]
     projections += [
-        aliased(flat.aggregate_expression(word, each), word) for word, each in flat.aggregates
+        as_alias(flat.aggregate_expression(word, each), word) for word, each in flat.aggregates
     ]
     return group_by(select_from(source, projections), by)
 

@@ -29,7 +29,7 @@ from celosia.queries.emission.flat_query import (
     aggregate_rows,
     zero_if_null,
 )
-from celosia.queries.emission.target import Target, aliased, column, group_by, select_from
+from celosia.queries.emission.target import Target, as_alias, column, group_by, select_from
 from celosia.queries.emission.truncation import check_limits, flatten_single_owner
 from celosia.queries.ownership import OwnedRelation
 
@@ -69,7 +69,7 @@ def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of t
     if any(_may_cancel(flat, word) for word in words):
         sizes: list[exp.Expr] = [
             # No size above the last cap matters: 2^20 groups of at most 2^62 stay within 128 bits.
-            aliased(exp.Sum(this=clip(exp.Abs(this=column(word)), ladder[-1])), word)
+            as_alias(exp.Sum(this=clip(exp.Abs(this=column(word)), ladder[-1])), word)
             for word, ladder in zip(words, ladders, strict=True)
         ]
         entries = aggregate_rows(fast, rows, [*flat.keys, "owner_1"])
@@ -79,7 +79,7 @@ def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of t
         people = aggregate_rows(fast, rows, ["owner_1"])
     levels = count_by_level(people, ladders, [False] * len(ladders), target)
     columns: list[exp.Expr] = [
-        aliased(zero_if_null(people_at(place, level)), f"people_{place}_{level}")
+        as_alias(zero_if_null(people_at(place, level)), f"people_{place}_{level}")
         for place, ladder in enumerate(ladders, start=1)
         for level, _ in enumerate(ladder, start=1)
     ]
@@ -121,7 +121,7 @@ def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the 
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
     everything = aggregate_rows(flat, flat.rows(only_group_keys=True), flat.keys)
     stacked = exp.Union(this=everything, expression=_excess(flat, limit), distinct=False)
-    total = aliased(exp.Sum(this=column("value_1")), "value_1")
+    total = as_alias(exp.Sum(this=column("value_1")), "value_1")
     return flat.present_groups(
         group_by(select_from(stacked, [*keys, total]), flat.keys), ["value_1"]
     )
@@ -147,7 +147,7 @@ def _excess(flat: FlatQuery, cap: int) -> exp.Select:
     )
     placed = select_from(
         entries,
-        [*keys, column("value_1"), aliased(size.copy(), "size"), aliased(upto, "upto")],
+        [*keys, column("value_1"), as_alias(size.copy(), "size"), as_alias(upto, "upto")],
     )
     before = exp.Paren(this=exp.Sub(this=column("upto"), expression=column("size")))
     kept = exp.Sub(this=clip(column("upto"), cap), expression=clip(before, cap))
@@ -157,7 +157,7 @@ def _excess(flat: FlatQuery, cap: int) -> exp.Select:
         default=kept.copy(),
     )
     less = exp.Sub(this=left, expression=column("value_1"))
-    return select_from(placed, [*keys, aliased(less, "value_1")])
+    return select_from(placed, [*keys, as_alias(less, "value_1")])
 
 
 def _people_above(flat: FlatQuery, cap: int) -> exp.Select:

@@ -19,7 +19,7 @@ from celosia.queries.emission.fixed_point import FixedPoint
 from celosia.queries.emission.flat_query import FlatQuery, GroupKeys
 from celosia.queries.emission.target import (
     Target,
-    aliased,
+    as_alias,
     at_most,
     column,
     group_by,
@@ -71,7 +71,7 @@ def histogram_query(  # noqa: PLR0913 - each is a separate choice of the planner
     if most is not None:
         rows = _sample_rows(rows, flat, check_limits([most])[0])
     by = [*flat.keys, "value_1"]
-    counted = aliased(exp.Count(this=exp.Star()), "n")
+    counted = as_alias(exp.Count(this=exp.Star()), "n")
     return order_by(group_by(select_from(rows, [*map(column, by), counted]), by), by)
 
 
@@ -96,8 +96,8 @@ def people_by_rows_query(  # noqa: PLR0913 - each is a separate choice of the pl
     (limit,) = check_limits([most])
     flat = _flat(question, owned, fixed, target, group_keys, followed=True)
     held = exp.func("LEAST", exp.Count(this=exp.Star()), integer_literal(limit))
-    people = group_by(select_from(_rows(flat, extreme), [aliased(held, "held")]), ["owner_1"])
-    number = aliased(exp.Count(this=exp.Star()), "people")
+    people = group_by(select_from(_rows(flat, extreme), [as_alias(held, "held")]), ["owner_1"])
+    number = as_alias(exp.Count(this=exp.Star()), "people")
     return order_by(group_by(select_from(people, [column("held"), number]), ["held"]), ["held"])
 
 
@@ -129,7 +129,7 @@ def people_by_key_query(
     if owned is not None:
         rows = keep_first_groups(rows, flat, groups)
     made = group_by(
-        select_from(rows, [*map(column, flat.keys), aliased(people, "people")]), flat.keys
+        select_from(rows, [*map(column, flat.keys), as_alias(people, "people")]), flat.keys
     )
     return order_by(select_from(made, [*map(column, flat.keys), column("people")]), flat.keys)
 
@@ -162,7 +162,7 @@ def _rows(flat: FlatQuery, extreme: Extreme | None) -> exp.Select:
         return rows
     pick = exp.Min if extreme == "minimum" else exp.Max
     by = [*flat.keys, "owner_1"]
-    value = aliased(pick(this=column("value_1")), "value_1")
+    value = as_alias(pick(this=column("value_1")), "value_1")
     return group_by(select_from(rows, [*map(column, by), value]), by)
 
 
@@ -174,7 +174,7 @@ def _sample_rows(rows: exp.Select, flat: FlatQuery, most: int) -> exp.Select:
     # Rows that agree in keys and value are the same here, so it matters not which is first.
     place = row_number([owner.copy()], [column(word) for word in words])
     placed = select_from(
-        rows, [*map(column, [*words, "owner_1"]), aliased(held, "held"), aliased(place, "place")]
+        rows, [*map(column, [*words, "owner_1"]), as_alias(held, "held"), as_alias(place, "place")]
     )
     # A cap of at most 2^20 times 2^42 rows of one owner stays within 64 bits: Spark has 32 for a
     # place, and would go round, to numbers below 0 whose rows would all be kept.

@@ -22,7 +22,7 @@ from celosia.queries.emission.fixed_point import FixedPoint
 from celosia.queries.emission.flat_query import FlatQuery, aggregate_rows, zero_if_null
 from celosia.queries.emission.target import (
     Target,
-    aliased,
+    as_alias,
     column,
     group_by,
     identifier,
@@ -80,16 +80,16 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
     shares = select_from(shares, [exp.Star()]).where(with_weight, copy=False)
     people = [f"person_{place}" for place, _ in enumerate(flat.owners, start=1)]
-    columns: list[exp.Expr] = [aliased(column(key, SHARES), key) for key in flat.keys]
+    columns: list[exp.Expr] = [as_alias(column(key, SHARES), key) for key in flat.keys]
     for owner, person in zip(flat.owners, people, strict=True):
         number_or_key = column("number", person) if numbered else column(owner, SHARES)
-        columns.append(aliased(number_or_key, person))
+        columns.append(as_alias(number_or_key, person))
     shown = result_column is not None or question.aggregates[0].kind == "distinct"
     if shown:
         by_value = exp.Ordered(this=column("shown", SHARES), nulls_first=False)
         place = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[by_value]))
-        columns.append(aliased(exp.Sub(this=place, expression=integer_literal(1)), "result"))
-    columns.append(aliased(column("value_1", SHARES), "weight"))
+        columns.append(as_alias(exp.Sub(this=place, expression=integer_literal(1)), "result"))
+    columns.append(as_alias(column("value_1", SHARES), "weight"))
     made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=identifier(SHARES))))
     made = made.with_(identifier(SHARES), as_=shares, copy=False)
     if not numbered:
@@ -144,7 +144,7 @@ def _shares(
     else:
         weight = zero_if_null(exp.Max(this=value))
     words: list[exp.Expr] = [column(word) for word in by]
-    parts = select_from(rows, [*words, aliased(shown, "shown"), aliased(weight, "value_1")])
+    parts = select_from(rows, [*words, as_alias(shown, "shown"), as_alias(weight, "value_1")])
     parts.where(exp.Not(this=exp.Is(this=shown.copy(), expression=exp.Null())), copy=False)
     parts.set("group", exp.Group(expressions=[*(each.copy() for each in words), shown.copy()]))
     return parts, flat
@@ -155,7 +155,7 @@ def _numbered(owners: list[str]) -> exp.Select:
     stacked: exp.Query | None = None
     for owner in owners:
         part = exp.Select(
-            expressions=[aliased(column(owner), "owner")],
+            expressions=[as_alias(column(owner), "owner")],
             from_=exp.From(this=exp.Table(this=identifier(SHARES))),
         )
         stacked = (
@@ -166,4 +166,4 @@ def _numbered(owners: list[str]) -> exp.Select:
     by_owner = exp.Order(expressions=[exp.Ordered(this=column("owner"), nulls_first=False)])
     place = exp.Window(this=exp.RowNumber(), order=by_owner)
     number = exp.Sub(this=place, expression=integer_literal(1))
-    return select_from(once, [column("owner"), aliased(number, "number")])
+    return select_from(once, [column("owner"), as_alias(number, "number")])

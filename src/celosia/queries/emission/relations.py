@@ -21,7 +21,7 @@ from celosia.queries.emission.caps import table_source
 from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.emission.postgres import rewrite_for_postgres
 from celosia.queries.emission.spark import rewrite_for_spark
-from celosia.queries.emission.target import Target, aliased, identifier, integer_literal
+from celosia.queries.emission.target import Target, as_alias, identifier, integer_literal
 from celosia.queries.emission.timestamps import DATE_TYPES, as_timestamp
 
 
@@ -139,7 +139,7 @@ def _align_dates(parts: tuple[Derived, ...], target: Target) -> list[Derived]:
 
 def _columns(derived: Derived, target: Target) -> list[exp.Expr]:
     return [
-        aliased(write_expression(each.expression, derived.source, target=target), each.name)
+        as_alias(write_expression(each.expression, derived.source, target=target), each.name)
         for each in derived.columns
     ]
 

@@ -133,7 +133,7 @@ def integer_literal(number: int) -> exp.Expr:
     return exp.Neg(this=literal) if number < 0 else literal
 
 
-def aliased(tree: exp.Expr, word: str) -> exp.Alias:
+def as_alias(tree: exp.Expr, word: str) -> exp.Alias:
     """An expression under a quoted name."""
     return exp.Alias(this=tree, alias=identifier(word))
 

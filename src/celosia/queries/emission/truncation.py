@@ -24,7 +24,7 @@ from celosia.queries.emission.fixed_point import FARTHEST, FixedPoint
 from celosia.queries.emission.flat_query import FlatQuery, GroupKeys, aggregate_rows, zero_if_null
 from celosia.queries.emission.target import (
     Target,
-    aliased,
+    as_alias,
     at_most,
     column,
     group_by,
@@ -55,7 +55,7 @@ def per_owner_query(
     by_owner = exp.Order(expressions=[exp.Ordered(this=column("owner_1"), nulls_first=False)])
     number = exp.Window(this=exp.DenseRank(), order=by_owner)
     columns: list[exp.Expr] = [column(key) for key in flat.keys]
-    columns.append(aliased(number, "person"))
+    columns.append(as_alias(number, "person"))
     columns += [column(word) for word, _ in flat.aggregates]
     return order_by(select_from(amounts, columns), ["person", *flat.keys])
 
@@ -119,7 +119,7 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
         totals = [_clipped_sum(limit, signed=signed, target=target) for limit in limits]
     columns: list[exp.Expr] = [column(key) for key in flat.keys]
     columns += [
-        aliased(zero_if_null(total), word) for word, total in zip(words, totals, strict=True)
+        as_alias(zero_if_null(total), word) for word, total in zip(words, totals, strict=True)
     ]
     return flat.present_groups(group_by(select_from(parts, columns), flat.keys), words)
 
@@ -144,9 +144,9 @@ def _lowest_places(rows: exp.Select, flat: FlatQuery) -> exp.Select:
     ]
     place = row_number([column(word) for word in [*keys, "owner_1"]], order)
     placed = select_from(
-        different, [*(column(word) for word in [*keys, "value_1"]), aliased(place, "place")]
+        different, [*(column(word) for word in [*keys, "value_1"]), as_alias(place, "place")]
     )
-    lowest = aliased(exp.Min(this=column("place")), "place")
+    lowest = as_alias(exp.Min(this=column("place")), "place")
     by = [*keys, "value_1"]
     return group_by(select_from(placed, [*(column(word) for word in by), lowest]), by)
 
@@ -160,7 +160,7 @@ def keep_first_groups(rows: exp.Select, flat: FlatQuery, groups: int) -> exp.Sel
         partition_by=[column("owner_1")],
         order=exp.Order(expressions=[exp.Ordered(this=each, nulls_first=False) for each in order]),
     )
-    placed = select_from(rows, [exp.Star(), aliased(place, "group_place")])
+    placed = select_from(rows, [exp.Star(), as_alias(place, "group_place")])
     made = select_from(placed, [exp.Star()])
     return made.where(at_most(column("group_place"), groups), copy=False)
 

@@ -64,14 +64,14 @@ class _Scope:
 
     policy: Policy
     hidden: HiddenNames
-    equal: Equalities = field(default_factory=Equalities)
+    equalities: Equalities = field(default_factory=Equalities)
     """What the question says of its rows; such columns are not NULL."""
-    same: Equalities = field(default_factory=Equalities)
-    """What follows from it, see `settle`."""
-    terms: list[_Owner] = field(default_factory=list)
+    implied: Equalities = field(default_factory=Equalities)
+    """What follows from it, see `infer_equalities`."""
+    owners: list[_Owner] = field(default_factory=list)
     anchors: list[_Anchor] = field(default_factory=list)
-    matches: list[_Scope] = field(default_factory=list)
-    sure: set[Column] = field(default_factory=set)
+    semi_joins: list[_Scope] = field(default_factory=list)
+    not_null: set[Column] = field(default_factory=set)
     """Columns that are never NULL."""
     unidentified: int = 0
 
@@ -83,20 +83,24 @@ class _Scope:
                 return relation
             case Filter(source=source, condition=condition):
                 inner = self.gather(source)
-                self.equal.add(exact_pairs(equal_columns(condition), source, policy=self.policy))
+                self.equalities.add(
+                    exact_pairs(equal_columns(condition), source, policy=self.policy)
+                )
                 return Filter(inner, condition)
             case Join(left=left, right=right, keys=keys, condition=condition):
                 sides = self.gather(left), self.gather(right)
                 pairs = [*keys, *equal_columns(condition)]
-                self.equal.add(exact_pairs(pairs, left, right, policy=self.policy))
+                self.equalities.add(exact_pairs(pairs, left, right, policy=self.policy))
                 return Join(*sides, keys, condition)
             case Match(right=right, keys=keys, condition=condition):
                 inner = self.gather(relation.left)
                 partners = _Scope(self.policy, self.hidden)
                 there = partners.gather(right)
                 pairs = [*keys, *equal_columns(condition)]
-                partners.equal.add(exact_pairs(pairs, relation.left, right, policy=self.policy))
-                self.matches.append(partners)
+                partners.equalities.add(
+                    exact_pairs(pairs, relation.left, right, policy=self.policy)
+                )
+                self.semi_joins.append(partners)
                 if self.policy.unit.is_row:  # no row identifies its partners
                     private = [each for each in scans(right) if self._is_private(each)]
                     self.unidentified += len(private)
@@ -110,10 +114,10 @@ class _Scope:
 
     def close(self, relation: Relation) -> OwnedRelation:
         """The relation with hidden joins to parents where needed, and one column an owner."""
-        self.settle()
+        self.infer_equalities()
         if not self.policy.unit.is_row:
             self._check_partners()
-        terms = self.different()
+        terms = self.distinct_owners()
         owners: list[Column] = []
         for term in terms:
             column, steps = term.column, term.steps
@@ -126,7 +130,10 @@ class _Scope:
                 )
                 column = Column(hidden, following)
             # Columns that must equal another one are never NULL where they come out.
-            if lower_case(column) not in self.sure and len(self.equal.members(column)) == 1:
+            if (
+                lower_case(column) not in self.not_null
+                and len(self.equalities.members(column)) == 1
+            ):
                 relation = Filter(relation, _is_present(column))
             owners.append(column)
         return OwnedRelation(
@@ -134,37 +141,39 @@ class _Scope:
             tuple(owners),
             tuple(term.table for term in terms),
             tuple(
-                self._determinants(term) | self.same.members(column)
+                self._determinants(term) | self.implied.members(column)
                 for term, column in zip(terms, owners, strict=True)
             ),
-            tuple(self.same.members(column) for column in owners),
+            tuple(self.implied.members(column) for column in owners),
             self.unidentified,
         )
 
-    def different(self) -> list[_Owner]:
+    def distinct_owners(self) -> list[_Owner]:
         """The owners that may be different people, each once."""
         found: dict[tuple[Column, PathSteps, str], _Owner] = {}
-        for term in self.terms:
-            found.setdefault(self.state(term), self.normal(term))
+        for term in self.owners:
+            found.setdefault(self.identity(term), self.shorten(term))
         return list(found.values())
 
-    def settle(self) -> None:
+    def infer_equalities(self) -> None:
         """Draw the conclusion from unique keys: the same key, the same row, the same owner."""
-        self.same = Equalities.of(self.equal)
+        self.implied = Equalities.of(self.equalities)
         grows = True
         while grows:
             grows = False
             for one, other in combinations(self.anchors, 2):
-                if one.steps != other.steps or not self.same.are_equal(one.column, other.column):
+                if one.steps != other.steps or not self.implied.are_equal(one.column, other.column):
                     continue
                 short, long = sorted(
-                    (self.normal(one.term), self.normal(other.term)), key=lambda it: len(it.steps)
+                    (self.shorten(one.term), self.shorten(other.term)), key=lambda it: len(it.steps)
                 )
-                if short.steps == long.steps and not self.same.are_equal(short.column, long.column):
-                    self.same.add([(short.column, long.column)])
+                if short.steps == long.steps and not self.implied.are_equal(
+                    short.column, long.column
+                ):
+                    self.implied.add([(short.column, long.column)])
                     grows = True
 
-    def normal(self, term: _Owner) -> _Owner:
+    def shorten(self, term: _Owner) -> _Owner:
         """The owner after all steps that tables in sight spare us."""
         steps, column = term.steps, term.column
         while steps:
@@ -172,7 +181,7 @@ class _Scope:
                 (
                     each.term
                     for each in self.anchors
-                    if each.steps == steps and self.same.are_equal(each.column, column)
+                    if each.steps == steps and self.implied.are_equal(each.column, column)
                 ),
                 None,
             )
@@ -181,17 +190,17 @@ class _Scope:
             column, steps = spared.column, spared.steps
         return replace(term, column=column, steps=steps)
 
-    def state(self, term: _Owner) -> tuple[Column, PathSteps, str]:
+    def identity(self, term: _Owner) -> tuple[Column, PathSteps, str]:
         """What two terms share if and only if they are known to be the same person."""
-        normal = self.normal(term)
-        return self.same.leader(normal.column), normal.steps, normal.table
+        normal = self.shorten(term)
+        return self.implied.leader(normal.column), normal.steps, normal.table
 
     def _determinants(self, owner: _Owner) -> frozenset[Column]:
-        states = [(each.column, self.state(each)) for each in self.terms]
-        states += [(each.column, self.state(each.term)) for each in self.anchors]
-        mine = self.state(owner)
+        states = [(each.column, self.identity(each)) for each in self.owners]
+        states += [(each.column, self.identity(each.term)) for each in self.anchors]
+        mine = self.identity(owner)
         columns = [column for column, state in states if state == mine]
-        return frozenset(each for column in columns for each in self.same.members(column))
+        return frozenset(each for column in columns for each in self.implied.members(column))
 
     def _is_private(self, scan: Scan) -> bool:
         return not self._table(scan).public
@@ -214,7 +223,7 @@ class _Scope:
         check_caps(table, policy=self.policy)
         for first, steps in found:
             term = _Owner(Column(scan.alias, first), steps, space)
-            self.terms.append(term)
+            self.owners.append(term)
             self.anchors.extend(
                 _Anchor(
                     Column(scan.alias, each.name),
@@ -233,13 +242,15 @@ class _Scope:
     def _show(self, alias: str, facts: _SubQueryFacts) -> None:
         """Take over what a sub-query has found out, in its own column names."""
         self.unidentified += facts.unidentified
-        self.equal.add((Column(alias, one), Column(alias, other)) for one, other in facts.equal)
+        self.equalities.add(
+            (Column(alias, one), Column(alias, other)) for one, other in facts.equal
+        )
         shown = [
             _Owner(Column(alias, word), (), table)
             for word, table in zip(self.hidden.owners(len(facts.tables)), facts.tables, strict=True)
         ]
-        self.terms.extend(shown)
-        self.sure.update(lower_case(term.column) for term in shown)
+        self.owners.extend(shown)
+        self.not_null.update(lower_case(term.column) for term in shown)
         for name, steps, number in sorted(facts.anchors):
             self.anchors.append(_Anchor(Column(alias, name), steps, shown[number]))
 
@@ -260,7 +271,7 @@ class _Scope:
                 fix="Ask about the public part on its own.",
             )
         width = max(widths)
-        facts = [each.padded(width).facts() for each in parts]
+        facts = [each.pad_owners(width).facts() for each in parts]
         self._show(
             stack.alias,
             _SubQueryFacts(
@@ -270,23 +281,23 @@ class _Scope:
                 max(each.unidentified for each in facts),
             ),
         )
-        return Stack(tuple(each.padded(width).derived for each in parts), stack.alias)
+        return Stack(tuple(each.pad_owners(width).derived for each in parts), stack.alias)
 
     def _check_partners(self) -> None:
         """Refuse partners whose owner need not be an owner of the row."""
-        waiting = [(partners, self) for partners in self.matches]
+        waiting = [(partners, self) for partners in self.semi_joins]
         while waiting:
             partners, around = waiting.pop()
             # What holds between a row and its partner holds only there, not in the scope around.
             both = _Scope(
                 self.policy,
                 self.hidden,
-                Equalities.of(around.equal, partners.equal),
+                Equalities.of(around.equalities, partners.equalities),
                 anchors=[*around.anchors, *partners.anchors],
             )
-            both.settle()
-            mine = {both.state(term) for term in self.terms}
-            if not mine.issuperset(both.state(term) for term in partners.terms):
+            both.infer_equalities()
+            mine = {both.identity(term) for term in self.owners}
+            if not mine.issuperset(both.identity(term) for term in partners.owners):
                 raise QueryRefused(
                     "CEL-Q121",
                     "a row depends on partners (IN, EXISTS, or their negations) that may belong to "
@@ -296,7 +307,7 @@ class _Scope:
                     "sides' owners follow from, or join the tables and ask for "
                     "COUNT(DISTINCT ...).",
                 )
-            waiting.extend((each, both) for each in partners.matches)
+            waiting.extend((each, both) for each in partners.semi_joins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +328,7 @@ class _SubQuery:
     inner: _Scope
     owned: OwnedRelation
 
-    def padded(self, width: int) -> _SubQuery:
+    def pad_owners(self, width: int) -> _SubQuery:
         """With an owner repeated until there are as many as other parts have."""
         owned = self.owned
         missing = width - len(owned.owners)
@@ -347,12 +358,12 @@ class _SubQuery:
             for each in self.derived.columns
             if (column := as_column(each.expression)) is not None
         ]
-        equal = self.inner.same
-        terms = self.inner.terms
+        equal = self.inner.implied
+        terms = self.inner.owners
         known = [*self.inner.anchors, *(_Anchor(term.column, term.steps, term) for term in terms)]
-        order = [self.inner.state(term) for term in self.inner.different()]
+        order = [self.inner.identity(term) for term in self.inner.distinct_owners()]
         anchors = {
-            (name, anchor.steps, order.index(self.inner.state(anchor.term)))
+            (name, anchor.steps, order.index(self.inner.identity(anchor.term)))
             for name, column in shown
             for anchor in known
             if anchor.steps and equal.are_equal(anchor.column, column)

@@ -108,7 +108,7 @@ class ChosenCapStep(Step):
         if not groups:  # no key was chosen
             return tuple(ReleasedValues(()) for _ in self.totals)
         return tuple(
-            _released(mechanism.measure(people, rng=rng))
+            _release_values(mechanism.measure(people, rng=rng))
             for mechanism, people in zip(
                 self.mechanisms(groups), self._people(execute, group_keys), strict=True
             )
@@ -147,7 +147,7 @@ class ChosenCapStep(Step):
         for totals in apart:
             rows, start = execute(self._totals_query(totals, group_keys)), self.context.key_count
             for total, ladder in zip(totals, map(self._caps, totals), strict=True):
-                found[total.name] = _read(rows, start, len(ladder))
+                found[total.name] = _read_summary(rows, start, len(ladder))
                 start += 2 * len(ladder)
         return [found[each.name] for each in self.totals]
 
@@ -230,13 +230,13 @@ class ChosenCapStep(Step):
         return (law.bound(confidence),) * groups
 
 
-def _read(rows: Rows, start: int, size: int) -> ContributionSummary:
+def _read_summary(rows: Rows, start: int, size: int) -> ContributionSummary:
     levels = [sum(int(row[start + place]) for row in rows) for place in range(size)]
     totals = [[clamp_total(row[start + size + place]) for row in rows] for place in range(size)]
     return ContributionSummary(levels, totals if len(rows) > 1 else [each[0] for each in totals])
 
 
-def _released(measurement: Measurement[Any]) -> ReleasedValues:
+def _release_values(measurement: Measurement[Any]) -> ReleasedValues:
     values = np.atleast_1d(measurement.value).tolist()
     parts = dict(measurement.parts)
     kept = {"cap": parts["cap"], "people": list(parts["people"])}

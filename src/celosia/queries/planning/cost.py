@@ -61,7 +61,7 @@ class Cost:
 
 def estimate_cost(relation: Relation, facts: PublicFacts) -> Cost:
     """The cost that the rows of a question make."""
-    joined = _partners_joined(relation)
+    joined = _join_partners(relation)
     public = max(_repeats(joined, _CostFacts(facts, private=1)), default=1)
     per_row = min(_repeats(joined, _CostFacts(facts, private=USUAL)), default=1)
     sizes = [_rows(scan.table, facts) for scan in scans(joined) if not facts.is_public(scan.table)]
@@ -173,19 +173,19 @@ def _rows(table: str, facts: PublicFacts) -> int | None:
     return None if declared is None else declared.rows
 
 
-def _partners_joined(relation: Relation) -> Relation:
+def _join_partners(relation: Relation) -> Relation:
     """The same with joins in the place of IN and EXISTS: the engine may compare as many pairs."""
     match relation:
         case Scan():
             return relation
         case Filter(source=source):
-            return replace(relation, source=_partners_joined(source))
+            return replace(relation, source=_join_partners(source))
         case Derived(source=source):
-            return replace(relation, source=_partners_joined(source))
+            return replace(relation, source=_join_partners(source))
         case Join(left=left, right=right):
-            return replace(relation, left=_partners_joined(left), right=_partners_joined(right))
+            return replace(relation, left=_join_partners(left), right=_join_partners(right))
         case Match(left=left, right=right, keys=keys):
-            return Join(_partners_joined(left), _partners_joined(right), keys)
+            return Join(_join_partners(left), _join_partners(right), keys)
         case Stack(parts=parts):
-            made = [replace(part, source=_partners_joined(part.source)) for part in parts]
+            made = [replace(part, source=_join_partners(part.source)) for part in parts]
             return replace(relation, parts=tuple(made))

@@ -18,7 +18,7 @@ from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.emission import count_query, grouped_query
 from celosia.queries.emission.target import (
-    aliased,
+    as_alias,
     column,
     group_by,
     identifier,
@@ -120,7 +120,7 @@ class ElasticStep(Step):
             spelled = declared.column(word)
             assert spelled is not None
             most = exp.Subquery(this=_frequency_query(declared.name, spelled.name))
-            query = query.select(aliased(most, f"frequency_{number}"), copy=False)
+            query = query.select(as_alias(most, f"frequency_{number}"), copy=False)
         yield query
 
     def measure(  # noqa: D102
@@ -235,9 +235,9 @@ class _MeasuredFacts:
 def _frequency_query(table: str, word: str) -> exp.Select:
     """The most rows of a table that share a value, before any is left out."""
     rows = exp.Select(
-        expressions=[column(word), aliased(exp.Count(this=exp.Star()), "n")],
+        expressions=[column(word), as_alias(exp.Count(this=exp.Star()), "n")],
         from_=exp.From(this=exp.Table(this=identifier(table))),
         where=exp.Where(this=exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))),
     )
     most = exp.func("COALESCE", exp.Max(this=column("n")), integer_literal(0))
-    return select_from(group_by(rows, [word]), [aliased(most, "n")])
+    return select_from(group_by(rows, [word]), [as_alias(most, "n")])

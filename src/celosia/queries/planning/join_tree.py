@@ -23,7 +23,7 @@ from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import Target
 from celosia.queries.emission.relations import select, write_expression
 from celosia.queries.emission.target import (
-    aliased,
+    as_alias,
     column,
     group_by,
     identifier,
@@ -99,11 +99,11 @@ def _make_node(
     words = {each: f"part_{place}" for place, each in enumerate(sorted(needed, key=str), start=1)}
     inner = select(
         rows,
-        [aliased(column_expression(each), word) for each, word in words.items()]
-        or [aliased(integer_literal(1), "one")],
+        [as_alias(column_expression(each), word) for each, word in words.items()]
+        or [as_alias(integer_literal(1), "one")],
         target=target,
     )
-    counted = aliased(target.cast(exp.Count(this=exp.Star()), "wide"), WEIGHT)
+    counted = as_alias(target.cast(exp.Count(this=exp.Star()), "wide"), WEIGHT)
     query = group_by(
         select_from(inner, [*map(column, words.values()), counted]), list(words.values())
     )
@@ -143,12 +143,12 @@ def _merge_nodes(
     kept = [each for each in home if each in set(needed)]
     words = {each: f"part_{place}" for place, each in enumerate(sorted(kept, key=str), start=1)}
     columns: list[exp.Expr] = [
-        aliased(home[each].column(each), word) for each, word in words.items()
+        as_alias(home[each].column(each), word) for each, word in words.items()
     ]
     weights: list[exp.Expr] = [column(WEIGHT, each.alias) for each in nodes]
     weight = reduce(lambda one, other: exp.Mul(this=one, expression=other), weights)
     rows = exp.Select(
-        expressions=[*columns, aliased(weight, WEIGHT)],
+        expressions=[*columns, as_alias(weight, WEIGHT)],
         from_=exp.From(this=_source(nodes[0])),
         joins=[exp.Join(this=_source(each)) for each in nodes[1:]],
     )
@@ -162,7 +162,7 @@ def _merge_nodes(
     ]
     if tests:
         rows.set("where", exp.Where(this=exp.and_(*tests, copy=False)))
-    summed = aliased(exp.Sum(this=column(WEIGHT)), WEIGHT)
+    summed = as_alias(exp.Sum(this=column(WEIGHT)), WEIGHT)
     query = group_by(
         select_from(rows, [*map(column, words.values()), summed]), list(words.values())
     )
@@ -172,9 +172,9 @@ def _merge_nodes(
 def _final_query(node: _Node, names: Names, target: Target) -> exp.Select:
     """By the visible columns only, under their names."""
     words = [node.names[each] for each in names]
-    summed = aliased(target.cast(exp.Sum(this=column(WEIGHT)), "whole"), WEIGHT)
+    summed = as_alias(target.cast(exp.Sum(this=column(WEIGHT)), "whole"), WEIGHT)
     columns: list[exp.Expr] = [
-        aliased(column(word), shown) for word, shown in zip(words, names.values(), strict=True)
+        as_alias(column(word), shown) for word, shown in zip(words, names.values(), strict=True)
     ]
     return group_by(select_from(node.query, [*columns, summed]), words)
 
@@ -188,19 +188,19 @@ def facts_query(query: exp.Select, words: list[str]) -> exp.Select:
     most = exp.func("COALESCE", exp.Max(this=column(WEIGHT)), integer_literal(0))
     table = exp.From(this=exp.Table(this=identifier("celosia_public")))
     numbers: list[exp.Expr] = [
-        aliased(exp.Count(this=exp.Star()), "size"),
-        aliased(most, "most"),
+        as_alias(exp.Count(this=exp.Star()), "size"),
+        as_alias(most, "most"),
     ]
     for place, word in enumerate(words, start=1):
         filled = exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))
         rows = exp.Select(
-            expressions=[column(word), aliased(exp.Count(this=exp.Star()), "n")],
+            expressions=[column(word), as_alias(exp.Count(this=exp.Star()), "n")],
             from_=table.copy(),
             where=exp.Where(this=filled),
         )
         often = exp.func("COALESCE", exp.Max(this=column("n")), integer_literal(0))
-        inner = select_from(group_by(rows, [word]), [aliased(often, "n")])
-        numbers.append(aliased(exp.Subquery(this=inner), f"often_{place}"))
+        inner = select_from(group_by(rows, [word]), [as_alias(often, "n")])
+        numbers.append(as_alias(exp.Subquery(this=inner), f"often_{place}"))
     made = exp.Select(expressions=numbers, from_=table)
     return made.with_(identifier("celosia_public"), as_=query.copy(), copy=False)
 

@@ -99,7 +99,7 @@ def preaggregate_public_tables(
     ]
     spoken += [each.expression for each in question.keys]
     made = _Preaggregator(question, target, facts, execute)
-    return made.fold(whole_block, spoken)
+    return made.run(whole_block, spoken)
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class _Preaggregator:
     facts: PublicFacts
     execute: Executor
 
-    def fold(self, block: JoinBlock, spoken: list[exp.Expr]) -> Preaggregation | None:
+    def run(self, block: JoinBlock, spoken: list[exp.Expr]) -> Preaggregation | None:
         parts = [
             part for part in _connected_parts(block, self._is_public) if self._repeats(part, block)
         ]

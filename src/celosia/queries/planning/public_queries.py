@@ -15,7 +15,7 @@ from celosia.core.randomness import Source
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import Target
 from celosia.queries.emission.relations import select, write_expression
-from celosia.queries.emission.target import aliased, column, group_by, order_by, select_from
+from celosia.queries.emission.target import as_alias, column, group_by, order_by, select_from
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import Bounds, Executor, GroupKeys, ReleasedValues, Step
 
@@ -51,12 +51,12 @@ class PublicStep(Step):
         question, target = self.question, self.target
         keys = [f"key_{number}" for number, _ in enumerate(question.keys, start=1)]
         columns: list[exp.Expr] = [
-            aliased(write_expression(each.expression, question.source, target=target), word)
+            as_alias(write_expression(each.expression, question.source, target=target), word)
             for word, each in zip(keys, question.keys, strict=True)
         ]
         words = [f"value_{number}" for number, _ in enumerate(question.aggregates, start=1)]
         columns += [
-            aliased(
+            as_alias(
                 write_expression(
                     each.argument or exp.Literal.number(1), question.source, target=target
                 ),
@@ -65,7 +65,7 @@ class PublicStep(Step):
             for word, each in zip(words, question.aggregates, strict=True)
         ]
         amounts = [
-            aliased(_amount(each, word), word)
+            as_alias(_amount(each, word), word)
             for word, each in zip(words, question.aggregates, strict=True)
         ]
         inner = select(question.source, columns, target=target)

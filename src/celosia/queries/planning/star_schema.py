@@ -19,7 +19,7 @@ from celosia.queries.bounds.star_decomposition import Link, StarDecomposition
 from celosia.queries.bounds.star_schema import find_required_links, star_bound
 from celosia.queries.emission import Target, grouped_query
 from celosia.queries.emission.flat_query import FlatQuery, aggregate_rows
-from celosia.queries.emission.target import aliased, column, integer_literal, select_from
+from celosia.queries.emission.target import as_alias, column, integer_literal, select_from
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.context import MechanismChoice, PlanContext
 from celosia.queries.planning.plan import Part
@@ -66,13 +66,13 @@ class StarSchemaStep(Step):
         return choose_beta(self.epsilon, self.delta)
 
     @cached_property
-    def decomposed(self) -> tuple[StarDecomposition, tuple[Link, ...]]:
+    def decomposition(self) -> tuple[StarDecomposition, tuple[Link, ...]]:
         """The stars of the question, and the links that are measured."""
         return find_required_links(self.context.question, policy=self.context.target.policy)
 
     @cached_property
     def _dry(self) -> Mapping[str, Growth]:
-        ones = {link.name: 1 for link in self.decomposed[1]}
+        ones = {link.name: 1 for link in self.decomposition[1]}
         return {total.name: self._bound(total, ones) for total in self.totals}
 
     @property
@@ -92,17 +92,17 @@ class StarSchemaStep(Step):
         return None
 
     def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
-        stars, links = self.decomposed
+        stars, links = self.decomposition
         query = grouped_query(self.context.question_for(self.totals), target=self.context.target)
         for number, link in enumerate(links, start=1):
             most = exp.Subquery(this=most_linked_query(stars, link, target=self.context.target))
-            query = query.select(aliased(most, f"linked_{number}"), copy=False)
+            query = query.select(as_alias(most, f"linked_{number}"), copy=False)
         yield query
 
     def measure(  # noqa: D102
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
-        _, links = self.decomposed
+        _, links = self.decomposition
         (query,) = self.queries(group_keys)
         (row,) = execute(query)
         measured = {
@@ -142,7 +142,7 @@ def most_linked_query(stars: StarDecomposition, link: Link, *, target: Target) -
     groups = aggregate_rows(flat, flat.rows(), flat.keys)
     ((word, _),) = flat.aggregates
     most = exp.func("COALESCE", exp.Max(this=column(word)), integer_literal(0))
-    return select_from(groups, [aliased(most, "n")], alias="links")
+    return select_from(groups, [as_alias(most, "n")], alias="links")
 
 
 def choose_for_entities(context: PlanContext) -> MechanismChoice:

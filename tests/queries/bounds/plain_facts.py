@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Known:
+class PlainFacts:
     frequencies: Mapping[tuple[str, str], int]
     public: frozenset[str] = frozenset()
     caps: Mapping[tuple[str, str], int] = field(default_factory=dict)
