@@ -32,7 +32,7 @@ FARTHEST = 2**40
 class R2TCap(Mechanism[Any, float]):
     """A total under a cap that R2T chooses for a share of epsilon; the rest buys fresh noise.
 
-    Where `RaceToTop` pays for a noisy total under each of the n caps, this pays for the name of the
+    Where `R2T` pays for a noisy total under each of the n caps, this pays for the name of the
     winner only, and then for one total: its noise is wider by 1 / (1 - share) instead of n. It
     needs the totals only, so it serves rows of several people (`r2t_program`) as well.
 
@@ -47,7 +47,7 @@ class R2TCap(Mechanism[Any, float]):
     (share * epsilon)-DP and the total under the chosen cap (1 - share) * epsilon-DP. (The rounded
     totals of a program move by something in [-r, s] with r the step of `rounding`, so that the
     differences move by at most max(s_j, s) + max(r_j, r), which is then what divides them.)
-    Assumptions as for `RaceToTop`.
+    Assumptions as for `R2T`.
 
     Reference: Raskhodnikova & Smith, Lipschitz extensions for node-private graph statistics and the
     generalized exponential mechanism, FOCS 2016; McKenna & Sheldon 2020 for permute-and-flip.

@@ -22,7 +22,7 @@ to multiples of a step of s parts, which grows with the cap (`r2t.rounding`): if
 by less than a step, the upper one, rounded down to a multiple, is less than a step away from the
 optimum on either side. Two such numbers of neighbours differ by less than t * grain + 2 s parts
 upwards and 2 s downwards, and, being multiples of s, by at most the largest multiple below: the
-sensitivity that `RaceToTop` and `RaceCap` use for a grain above 1. No number here is limited by
+sensitivity that `R2T` and `R2TCap` use for a grain above 1. No number here is limited by
 what the data hold: amounts are cut off at the cap, sums that could leave 64 bits are taken in
 halves. A program that is not solved to such a proof is not answered; nothing is guessed. Rows of up
 to two people always are, for caps below 2^31 (`pair_flow`).

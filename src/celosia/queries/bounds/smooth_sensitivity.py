@@ -2,7 +2,7 @@
 
 S = max over k of exp(-beta k) S^(k) is at least the local sensitivity and changes by a factor of at
 most e^beta from one neighbour to the next, because S^(k) of one is at most S^(k + 1) of the other.
-`noise` says what beta must be.
+`bounds.noise` says what beta must be.
 
 Reference: Nissim, Raskhodnikova & Smith 2007, "Smooth Sensitivity and Sampling in Private Data
 Analysis"; Johnson, Near & Song 2018, section 4.

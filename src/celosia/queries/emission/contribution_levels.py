@@ -88,7 +88,7 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
             "CEL-Q135",
             "totals by group under a whole ladder of caps are not asked at once.",
             why="Every person would be put in order for every cap.",
-            fix="Take `people_levels_query`, then `cut_totals_query` for one cap.",
+            fix="Take `contribution_levels_query`, then `truncated_groups_query` for one cap.",
         )
     else:
         parts = _own_contributions(flat, ladders)

@@ -201,6 +201,6 @@ def _flatten(
                 "CEL-Q135",
                 "a distinct count of values that several people share must be asked alone.",
                 why="It is no sum over people, and is clipped in another way than the others.",
-                fix="Take `people_totals_query`.",
+                fix="Take `contribution_totals_query`.",
             )
     return flatten_single_owner(question, owned, target, fixed, group_keys)

@@ -65,7 +65,7 @@ class Total:
 
     @property
     def step(self) -> Fraction:
-        """What one step is worth."""
+        """The value of one step."""
         return self.fixed.step if self.fixed else Fraction(1)
 
 

@@ -164,7 +164,7 @@ def bound_total(
     *,
     step: Fraction = ONE,
 ) -> ElasticSensitivity:
-    """The elastic sensitivity of a total: in steps, or in what a step is taken to be worth.
+    """The elastic sensitivity of a total: in steps, or in the given value of a step.
 
     Raises:
         QueryRefused: CEL-Q060 to CEL-Q064 a frequency is missing, or a key cannot be bounded.

@@ -71,7 +71,7 @@ class Step(ABC):
     """A mechanism over some totals, with the query that its exact numbers come from."""
 
     finds_keys: ClassVar[bool] = False
-    """Whether it finds the groups of the answer, see `KeyStep`."""
+    """Whether it finds the groups of the answer, see `PartitionSelection`."""
 
     @property
     @abstractmethod
@@ -93,11 +93,11 @@ class Step(ABC):
         return tuple(zip(self.names, self.parts, strict=True))
 
     def unit(self, number: int) -> Fraction:
-        """What one step of a measured number is worth."""
+        """The value of one step of a measured number."""
         return Fraction(1)
 
     def cap_unit(self, number: int) -> Fraction:
-        """What one step of a cap that was chosen for it is worth."""
+        """The value of one step of a cap that was chosen for it."""
         return self.unit(number)
 
     def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:
