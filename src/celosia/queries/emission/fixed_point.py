@@ -60,7 +60,7 @@ class FixedPoint:
 
     @property
     def is_exact_in_doubles(self) -> bool:
-        """Whether sums in doubles are exact as far as they go, see `FlatQuery.aggregate_expression`."""
+        """Whether sums in doubles are exact up to 2^53, see `FlatQuery.aggregate_expression`."""
         return self.low >= 0 and self.high <= NEAR
 
     def tree(

@@ -48,9 +48,9 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
 ) -> exp.Select:
     """The keys, one number for each owner, and the weight that these people own together.
 
-    People are numbered from 0 within the table that their key is of (`OwnedRelation.tables`); their keys
-    stay in the engine. Rows come in the order of keys and numbers. The weight is a count, or a sum
-    in steps of its grid, below 0 if values may be; sets of people without weight have no row.
+    People are numbered from 0 within the table that their key is of (`OwnedRelation.tables`); their
+    keys stay in the engine. Rows come in the order of keys and numbers. The weight is a count, or a
+    sum in steps of its grid, below 0 if values may be; sets of people without weight have no row.
 
     Of a distinct count, and with `result_column`, the number of the value before the weight tells
     what counts once: numbered from 0, too, with the same weight in all rows.

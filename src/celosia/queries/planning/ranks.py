@@ -59,10 +59,10 @@ class RankStep(Step):
     greatest of each unit's own greatest, so for MIN and MAX a unit counts once in each group.
 
     Guarantee: epsilon-DP, delta 0, for all rows of one unit. Over all groups the unit moves the
-    misses, of one point in each group, by at most `RankContribution.steps` in sum; chances are proportional
-    to exp(-rate * miss), so the log-ratio of all groups together is at most 2 * rate * steps
-    (McSherry & Talwar 2007, Thm 6, and independent draws). The rate is set by that. Which of a
-    unit's rows count follows from its own rows and the cap. A chosen cap costs the epsilon of
+    misses, of one point in each group, by at most `RankContribution.steps` in sum; chances are
+    proportional to exp(-rate * miss), so the log-ratio of all groups together is at most 2 * rate *
+    steps (McSherry & Talwar 2007, Thm 6, and independent draws). The rate is set by that. Which of
+    a unit's rows count follows from its own rows and the cap. A chosen cap costs the epsilon of
     `RowCap` before, and the two add up (Dwork & Roth 2014, Thm 3.16).
     """
 
