@@ -117,7 +117,7 @@ def _total_step(method: str, context: PlanContext, step_context: StepContext) ->
         )
     if not context.policy.elastic:
         raise unsuitable_method(
-            "elastic_sensitivity",
+            "elastic",
             "The policy does not allow noise that is scaled by the data.",
             "Let the owner declare caps (`most`) of the join keys, or write elastic = true.",
         )
