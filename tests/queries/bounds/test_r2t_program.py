@@ -145,11 +145,11 @@ def test_a_solver_that_errs_is_found_out(monkeypatch: pytest.MonkeyPatch) -> Non
         assert solved is not None
         return solved[0] * 0.9, solved[1]
 
-    monkeypatch.setattr(dual_certificate, "_solved", wrong)
+    monkeypatch.setattr(dual_certificate, "_solve", wrong)
     with pytest.raises(PrivacyError) as refused:
         program_totals(incidence(rows), (1,))
     assert refused.value.code == "CEL-Q092"
-    monkeypatch.setattr(dual_certificate, "_solved", lambda *_: None)
+    monkeypatch.setattr(dual_certificate, "_solve", lambda *_: None)
     with pytest.raises(PrivacyError):
         program_totals(incidence(rows), (1,))
 

@@ -134,10 +134,10 @@ def in_full(place: str, query: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("name", FOLDED)
-def test_folded_questions_count_the_rows_of_the_plain_query(
+def test_preaggregated_questions_count_the_rows_of_the_plain_query(
     name: str, vault: Vault, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "FOLD_ABOVE", 1)
+    monkeypatch.setattr(planner, "PREAGGREGATE_ABOVE", 1)
     query = FOLDED[name]
     plan = vault.explain(query, epsilon=1)
     assert any("aggregated as" in line for line in plan.tree)
@@ -153,7 +153,7 @@ def test_folded_questions_count_the_rows_of_the_plain_query(
 def test_other_questions_stay_as_they_are(
     name: str, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "FOLD_ABOVE", 1)
+    monkeypatch.setattr(planner, "PREAGGREGATE_ABOVE", 1)
     plan = vault.explain(UNFOLDED[name], epsilon=1)
     assert not any("aggregated as" in line for line in plan.tree)
     assert plan.original == plan.question
@@ -169,7 +169,7 @@ def test_the_bound_of_one_unit_is_that_of_the_plain_join(
 ) -> None:
     query = FOLDED["a chain"]
     plain = vault.explain(query, epsilon=1, method=None if vault.policy.unit.is_row else "capped")
-    monkeypatch.setattr(planner, "FOLD_ABOVE", 1)
+    monkeypatch.setattr(planner, "PREAGGREGATE_ABOVE", 1)
     folded = vault.explain(query, epsilon=1, method=None if vault.policy.unit.is_row else "capped")
     # 4 doctors share a specialty, so a visit meets 16 pairs; a tighter bound is as good.
     assert plain.parts[0].error is not None
@@ -177,9 +177,9 @@ def test_the_bound_of_one_unit_is_that_of_the_plain_join(
     assert 16 <= folded.parts[0].error <= plain.parts[0].error
 
 
-def test_postgres_folds_as_duckdb_does(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_postgres_preaggregates_as_duckdb_does(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     psycopg = pytest.importorskip("psycopg")
-    monkeypatch.setattr(planner, "FOLD_ABOVE", 1)
+    monkeypatch.setattr(planner, "PREAGGREGATE_ABOVE", 1)
     with postgres_server() as url:
         with duckdb.connect(place, read_only=True) as source, psycopg.connect(url) as target:
             for table in ("patients", "visits", "doctors", "rooms"):
