@@ -29,9 +29,9 @@ from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv import watdiv
 from celosia.lab.sparql.shop import Shop, ShopQuery, cached_executor, shop_queries, store_triples
 from celosia.queries.answering import carry_out
-from celosia.queries.bounds.race_program import Incidence, program_totals
+from celosia.queries.bounds.r2t_program import Incidence, program_totals
 from celosia.queries.emission import Target, count_query, distinct_count_query
-from celosia.queries.planning import Plan, programs
+from celosia.queries.planning import Plan, linear_programs
 from celosia.queries.vault import Vault
 
 RUNS = 20
@@ -215,8 +215,8 @@ def _programs_once() -> Iterator[None]:
             kept[key] = program_totals(incidence, caps)
         return kept[key]
 
-    vars(programs)["program_totals"] = remembered
+    vars(linear_programs)["program_totals"] = remembered
     try:
         yield
     finally:
-        vars(programs)["program_totals"] = program_totals
+        vars(linear_programs)["program_totals"] = program_totals

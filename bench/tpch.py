@@ -63,13 +63,13 @@ def run(*, rows: int = ORDERS) -> dict[str, dict[str, Any]]:
 
 
 def _errors(asked: JoinQuery, rng: Seeded) -> dict[str, list[Any]]:
-    lower, values = asked.race_errors(RUNS, rng)
+    lower, values = asked.r2t_errors(RUNS, rng)
     return {
         "elastic, all private": asked.elastic_errors(asked.published, RUNS, rng),
         "elastic": asked.elastic_errors(asked.elastic, RUNS, rng),
-        "race, as published": lower,
-        "race, without penalty": values,
-        "race for the cap": asked.race_cap_errors(RUNS, rng),
+        "R2T, as published": lower,
+        "R2T, without penalty": values,
+        "cap chosen by R2T": asked.r2t_cap_errors(RUNS, rng),
         "private cap": asked.chosen_cap_errors(RUNS, rng),
         "declared caps": asked.capped_errors(RUNS, rng),
     }

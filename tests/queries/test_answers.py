@@ -59,7 +59,7 @@ def test_with_a_large_epsilon_the_answer_about_people_is_the_exact_one(
     assert float(truth) - 1e-6 <= high
 
 
-@pytest.mark.parametrize("method", ["capped", "chosen-cap", "race", "race-cap"])
+@pytest.mark.parametrize("method", ["capped", "chosen-cap", "r2t", "r2t-cap"])
 def test_every_method_answers_a_join_of_one_owner(method: str, tmp_path: Path) -> None:
     rows = shop(Random(5), people=60, orders=200)
     policy = capped(POLICY, orders__person=20, item__order=20)
@@ -81,7 +81,7 @@ def test_a_self_join_of_different_people_is_answered_by_the_linear_program(tmp_p
     known = {each["id"] for each in rows["person"]} | {None}
     kept = [m for m in rows["message"] if {m["sender"], m["receiver"]} <= known - {None}]
     truth = sum(one["receiver"] == other["sender"] for one in kept for other in kept)
-    assert plan.method == "race-cap"
+    assert plan.method == "r2t-cap"
     # A larger cap is worth its rate of one sensitivity, at most 64; noise of scale 64 / 50.
     assert number(answer) == pytest.approx(truth, abs=80)
 
@@ -309,7 +309,7 @@ def test_rows_may_race_as_people_do(tmp_path: Path) -> None:
     rows = shop(Random(3), people=30, orders=60)
     query = "SELECT COUNT(*) FROM orders o JOIN person p ON p.id = o.person"
     with opened(rows, tmp_path, BY_ROW) as vault:
-        answer = vault.sql(query, epsilon=100, method="race-cap")
+        answer = vault.sql(query, epsilon=100, method="r2t-cap")
     ((truth,),) = exact(rows, query)
     assert number(answer) == pytest.approx(truth, abs=6)
 

@@ -21,7 +21,7 @@ from celosia.core.randomness import Seeded, System
 from celosia.queries import Vault, deadlines
 from celosia.queries.answering import carry_out, carry_out_empty
 from celosia.queries.planning import deadline
-from celosia.queries.planning.work import Work
+from celosia.queries.planning.cost import Cost
 from celosia.queries.policy import Database, Policy, Spending
 
 NOBODY: dict[str, list[dict[str, Any]]] = {
@@ -46,8 +46,8 @@ SHAPES: list[tuple[Policy, str, dict[str, Any]]] = [
     (POLICY, "SELECT COUNT(*) FROM orders a JOIN orders b ON a.placed = b.placed", {}),
     (POLICY, "SELECT COUNT(*) FROM person WHERE NOT EXISTS "
      "(SELECT 1 FROM message WHERE sender = person.id)", {}),
-    (POLICY, COUNT, {"method": "race"}),
-    (POLICY, "SELECT status, COUNT(*) FROM orders GROUP BY status", {"method": "race-cap"}),
+    (POLICY, COUNT, {"method": "r2t"}),
+    (POLICY, "SELECT status, COUNT(*) FROM orders GROUP BY status", {"method": "r2t-cap"}),
     (BY_ROW, "SELECT status, SUM(price) FROM orders GROUP BY status", {}),
     (BY_ROW, "SELECT COUNT(*) FROM orders a JOIN orders b ON a.id = b.id", {}),
     (capped(BY_ROW, orders__person=3), "SELECT COUNT(*) FROM orders a JOIN orders b "
@@ -231,7 +231,7 @@ def test_the_user_stops_a_question_and_it_stays_charged(tmp_path: Path) -> None:
 def test_larger_tables_and_harder_questions_get_more_time(dialect: str) -> None:
     sizes = [10, 10**5, 10**6, 10**7, 10**8, 10**9]
     found = [
-        deadline.deadline_of(Work(rows=size, is_declared=True), [], dialect=dialect)
+        deadline.choose_deadline(Cost(rows=size, is_declared=True), [], dialect=dialect)
         for size in sizes
     ]
     assert found == sorted(found)

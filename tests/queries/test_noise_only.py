@@ -15,9 +15,9 @@ from tests.queries.vaults import BY_ROW, capped, opened, shop
 from celosia.core.randomness import Seeded
 from celosia.datasets import tpch
 from celosia.queries import QueryAnswer, Vault
-from celosia.queries.bounds.private_cap import People
-from celosia.queries.planning.people import PeopleStep
-from celosia.queries.planning.step import Measured
+from celosia.queries.bounds.private_cap import ContributionSummary
+from celosia.queries.planning.chosen_cap import ChosenCapStep
+from celosia.queries.planning.step import ReleasedValues
 from celosia.queries.service.remote import answer_of
 
 COUNT = "SELECT COUNT(*) AS n FROM orders WHERE person > 0"
@@ -52,14 +52,14 @@ def test_the_bar_holds_the_total_under_the_cap_as_often_as_it_says(
     tmp_path: Path, factor: float, holds: bool
 ) -> None:
     with opened(shop(Random(1)), tmp_path) as vault:
-        (step,) = vault.explain(COUNT, epsilon=1).work
-    assert isinstance(step, PeopleStep)
+        (step,) = vault.explain(COUNT, epsilon=1).steps
+    assert isinstance(step, ChosenCapStep)
     (mechanism,) = step.mechanisms(1)
     contributions = [Random(4).randint(0, 60) for _ in range(300)]
-    people, rng, inside, times = People.of(contributions, most=64), Seeded(7), 0, 2000
+    people, rng, inside, times = ContributionSummary.of(contributions, most=64), Seeded(7), 0, 2000
     for _ in range(times):
         found = mechanism.measure(people, rng=rng)
-        measured = Measured((found.value,), {"cap": found.parts["cap"]})
+        measured = ReleasedValues((found.value,), {"cap": found.parts["cap"]})
         (error,) = step.noise(0, measured, 0.95)
         assert error is not None
         truth = sum(min(each, found.parts["cap"]) for each in contributions)
@@ -82,7 +82,7 @@ def test_a_mean_over_tpch_orders_has_a_useful_bar(tmp_path: Path) -> None:
     answers: list[QueryAnswer] = []
     with Vault.open(policy, rng=Seeded(3)) as vault:
         plan = vault.explain(query)
-        centre = float(plan.recipes[0].centre)
+        centre = float(plan.derivations[0].centre)
         answers += [
             vault.sql(f"{query} WHERE orderkey > {-number}", epsilon=1) for number in range(9)
         ]

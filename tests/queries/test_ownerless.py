@@ -22,7 +22,7 @@ from celosia.queries.catalogue import columns_in, enforced_references
 from celosia.queries.opening import open_engine
 from celosia.queries.ownerless import OwnerCounts, owner_counts
 from celosia.queries.ownership import ownerless_notes
-from celosia.queries.ownership.ownerless import Path as Way
+from celosia.queries.ownership.ownerless import OwnerPath as Way
 from celosia.queries.policy import Database, policy_hash, policy_text
 
 TEXT = """
@@ -137,7 +137,7 @@ def with_gaps() -> Rows:
     return rows
 
 
-@pytest.mark.parametrize("method", ["chosen-cap", "race", "race-cap", None])
+@pytest.mark.parametrize("method", ["chosen-cap", "r2t", "r2t-cap", None])
 @pytest.mark.parametrize("query", COUNTED)
 def test_a_key_that_the_unit_table_lacks_is_one_person_in_every_method(
     query: str, method: str | None, tmp_path: Path

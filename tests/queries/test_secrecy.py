@@ -23,8 +23,8 @@ from celosia.core.errors import CelosiaError
 from celosia.core.randomness import Seeded, Source
 from celosia.queries import Vault
 from celosia.queries.answering import carry_out
-from celosia.queries.planning import people, races
-from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning import chosen_cap, r2t
+from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.policy import Policy
 
 GROUPED = [
@@ -185,7 +185,7 @@ def test_a_released_answer_holds_no_true_count_scale_or_frequency(
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("method", ["chosen-cap", "race-cap"])
+@pytest.mark.parametrize("method", ["chosen-cap", "r2t-cap"])
 def test_an_audit_of_the_whole_way_finds_no_violation(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,7 +197,7 @@ def test_an_audit_of_the_whole_way_finds_no_violation(
         vaults = {"with": one, "without": two}
         exact: dict[str, Any] = {}
         # Engines answer the same each time, and writing the query takes most of the time.
-        for module, name in ((people, "people_totals_query"), (races, "truncated_totals_query")):
+        for module, name in ((chosen_cap, "contribution_totals_query"), (r2t, "truncated_totals_query")):
             monkeypatch.setattr(module, name, cache_of(getattr(module, name)))
 
         def sample(which: str, rng: Source) -> float:
@@ -257,13 +257,13 @@ def test_no_neighbour_moves_exact_totals_by_more_than_the_noise_is_made_for(
     shifts: tuple[int, ...] = ()
     for each in (rows, fewer):
         with opened(each, folder, policy) as vault:
-            (step,) = vault.explain(query, epsilon=1).work
-            assert isinstance(step, PlainStep)
+            (step,) = vault.explain(query, epsilon=1).steps
+            assert isinstance(step, LaplaceStep)
             # The law of no noise: what is measured is then exact.
             object.__setattr__(step, "laws", [_Silent() for _ in step.totals])
-            known = vault.explain(query, epsilon=1).known
+            known = vault.explain(query, epsilon=1).group_keys
             shifts = step.shifts
-            totals.append(step.measure(vault._ask, known=known, rng=Seeded(1)))
+            totals.append(step.measure(vault._ask, group_keys=known, rng=Seeded(1)))
     for shift, one, other in zip(shifts, *totals, strict=True):
         assert sum(abs(a - b) for a, b in zip(one.values, other.values, strict=True)) <= shift
 

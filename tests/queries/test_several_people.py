@@ -16,13 +16,13 @@ from tests.queries.vaults import POLICY, Rows, capped, exact, filled, opened, sh
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
-from celosia.queries.bounds.race import rounding, shifts
-from celosia.queries.bounds.race_cap import RaceCap
-from celosia.queries.bounds.race_program import GRAIN
+from celosia.queries.bounds.r2t import rounding, shifts
+from celosia.queries.bounds.r2t_cap import R2TCap
+from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.planning import make_plan
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.races import RaceStep
-from celosia.queries.planning.step import Ask
+from celosia.queries.planning.r2t import R2TStep
+from celosia.queries.planning.step import Executor
 from celosia.queries.policy import Policy
 
 PARTNERS = "SELECT 1 FROM message m WHERE m.sender = p.id"
@@ -91,7 +91,7 @@ QUESTIONS = {
 WIDE = replace(POLICY, most_per_unit=2**12)
 
 
-Databases = Callable[[int, int | None], Ask]
+Databases = Callable[[int, int | None], Executor]
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def databases() -> Iterator[Databases]:
     with ExitStack() as stack:
 
         @cache
-        def database(seed: int, person: int | None) -> Ask:
+        def database(seed: int, person: int | None) -> Executor:
             connection = stack.enter_context(duckdb.connect())
             filled(connection, small(seed) if person is None else without(person, small(seed)))
             return lambda query: connection.execute(query.sql("duckdb")).fetchall()
@@ -112,12 +112,12 @@ def small(seed: int) -> Rows:
     return shop(Random(seed), people=6, orders=16)
 
 
-def programs(plan: Plan, ask: Ask) -> list[list[list[list[int]]]]:
+def programs(plan: Plan, ask: Executor) -> list[list[list[list[int]]]]:
     """For each side of the one total, group and program, the totals under all caps."""
-    (step,) = plan.work
-    assert isinstance(step, RaceStep)
-    known = plan.known if plan.question.keys else None
-    return [side.totals(ask, known, step.mechanism.caps) for side in step.sides]
+    (step,) = plan.steps
+    assert isinstance(step, R2TStep)
+    known = plan.group_keys if plan.question.keys else None
+    return [term.totals(ask, known, step.mechanism.caps) for term in step.terms]
 
 
 @pytest.mark.parametrize("query", QUESTIONS)
@@ -125,8 +125,8 @@ def test_under_a_large_cap_the_programs_add_up_to_the_answer(
     query: str, databases: Databases
 ) -> None:
     plan = make_plan(query, WIDE, epsilon=1)
-    (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    (step,) = plan.steps
+    assert isinstance(step, R2TStep)
     for seed in range(2):
         sides = programs(plan, databases(seed, None))
         found = [
@@ -150,8 +150,8 @@ def test_under_a_large_cap_the_programs_add_up_to_the_answer(
 def test_no_person_moves_a_program_by_more_than_its_cap(query: str, databases: Databases) -> None:
     policy = replace(POLICY, most_per_unit=8)
     plan = make_plan(query, policy, epsilon=1)
-    (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    (step,) = plan.steps
+    assert isinstance(step, R2TStep)
     caps = step.mechanism.caps
     roughly = [rounding(cap, GRAIN) for cap in caps]
     limits = shifts(caps, GRAIN)
@@ -172,15 +172,15 @@ def test_no_person_moves_a_program_by_more_than_its_cap(query: str, databases: D
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_all_races_together_cost_what_is_charged(query: str, relation: Relation) -> None:
     plan = make_plan(query, replace(WIDE, relation=relation), epsilon=1)
-    (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    (step,) = plan.steps
+    assert isinstance(step, R2TStep)
     assert plan.delta == 0
     assert plan.parts[0].epsilon == 1
     halves = 2 if relation is Relation.CHANGE_ONE else 1
-    races = step.per_unit * len(step.signs) * halves
+    runs = step.per_unit * len(step.signs) * halves
     assert step.per_unit == step.groups
-    assert isinstance(step.mechanism, RaceCap)
-    assert sum(step.mechanism.prices, Fraction(0)) * races == 1
+    assert isinstance(step.mechanism, R2TCap)
+    assert sum(step.mechanism.epsilon_shares, Fraction(0)) * runs == 1
     assert plan.loss is not None
     assert plan.loss.pure == pytest.approx(1)
 
@@ -195,7 +195,7 @@ def outcome(query: str, rows: Rows, folder: Path, policy: Policy, method: str | 
     return f"{len(found.rows)} rows of {len(found.rows[0])}"
 
 
-@pytest.mark.parametrize("method", ["race", "race-cap"])
+@pytest.mark.parametrize("method", ["r2t", "r2t-cap"])
 @pytest.mark.parametrize("query", [*QUESTIONS][3:12:4])
 def test_whether_an_answer_comes_does_not_depend_on_the_data(
     query: str, method: str, tmp_path: Path
@@ -240,8 +240,8 @@ UNFIT = [
     ("SELECT COUNT(*) FROM message", "capped", "2 different persons"),
     ("SELECT COUNT(*) FROM message", "chosen-cap", "2 different persons"),
     (f"SELECT COUNT(*) FROM person p WHERE EXISTS ({PARTNERS})", "capped", "other persons"),
-    ("SELECT SUM(balance) FROM orders", "race", "values below 0"),
-    ("SELECT SUM(balance) FROM orders", "race-cap", "values below 0"),
+    ("SELECT SUM(balance) FROM orders", "r2t", "values below 0"),
+    ("SELECT SUM(balance) FROM orders", "r2t-cap", "values below 0"),
 ]
 
 
@@ -253,7 +253,7 @@ def test_a_method_that_does_not_fit_is_refused_with_its_reason(tmp_path: Path) -
             assert refused.value.code == "CEL-Q143"
 
 
-@pytest.mark.parametrize("method", ["capped", "race", "race-cap", "chosen-cap"])
+@pytest.mark.parametrize("method", ["capped", "r2t", "r2t-cap", "chosen-cap"])
 def test_every_method_for_people_can_be_asked_for(method: str, tmp_path: Path) -> None:
     policy = capped(POLICY, orders__person=4)
     with opened(shop(Random(1)), tmp_path, policy) as vault:
@@ -270,9 +270,9 @@ def test_declared_caps_bound_the_groups_and_the_ladder_of_a_race() -> None:
         "SELECT MONTH(a.placed), COUNT(*) FROM orders a JOIN person p ON p.id = a.person GROUP BY 1"
     )
     policy = capped(POLICY, orders__person=3)
-    plan = make_plan(query, policy, epsilon=1, method="race-cap")
-    (step,) = plan.work
-    assert isinstance(step, RaceStep)
+    plan = make_plan(query, policy, epsilon=1, method="r2t-cap")
+    (step,) = plan.steps
+    assert isinstance(step, R2TStep)
     assert (step.groups, step.per_unit, step.most) == (12, 3, 3)
     assert plan.loss is not None
     assert plan.loss.pure == pytest.approx(1)
@@ -298,8 +298,8 @@ def towns(number: int) -> Policy:
 def test_many_known_groups_have_a_program_each(tmp_path: Path) -> None:
     query = "SELECT town, COUNT(*) FROM message JOIN person ON id = sender GROUP BY town"
     assert outcome(query, shop(Random(1)), tmp_path, towns(60)) == "60 rows of 2"
-    (step,) = make_plan(query, towns(256), epsilon=1).work
-    assert isinstance(step, RaceStep)
+    (step,) = make_plan(query, towns(256), epsilon=1).steps
+    assert isinstance(step, R2TStep)
     assert step.per_unit == 256
     with pytest.raises(QueryRefused) as refused:
         make_plan(query, towns(257), epsilon=1)
@@ -309,10 +309,10 @@ def test_many_known_groups_have_a_program_each(tmp_path: Path) -> None:
 def test_an_answer_of_several_races_tells_its_caps_and_keeps_its_intervals(tmp_path: Path) -> None:
     query = f"SELECT COUNT(*) AS n FROM person p WHERE NOT EXISTS ({PARTNERS})"
     with opened(shop(Random(5)), tmp_path) as vault:
-        plan = vault.explain(query, epsilon=20, method="race")
-        found = vault.sql(query, epsilon=20, method="race")
-        again = vault.sql(query, epsilon=20, method="race")
-        capped_answer = vault.sql(query, epsilon=20, method="race-cap")
+        plan = vault.explain(query, epsilon=20, method="r2t")
+        found = vault.sql(query, epsilon=20, method="r2t")
+        again = vault.sql(query, epsilon=20, method="r2t")
+        capped_answer = vault.sql(query, epsilon=20, method="r2t-cap")
     assert "2 linear programs" in str(plan)
     assert "rows belong to persons: p.id, m.receiver" in str(plan)
     assert again.rows == found.rows
@@ -354,21 +354,21 @@ def test_answers_are_as_near_as_the_least_cap_that_takes_nothing_allows(
 ) -> None:
     rows = small(3)
     with opened(rows, tmp_path) as vault:
-        found = vault.sql(query, epsilon=50, method="race-cap").value
+        found = vault.sql(query, epsilon=50, method="r2t-cap").value
     plan = make_plan(query, POLICY, epsilon=50)
-    (step,) = plan.work
-    assert isinstance(step, RaceStep)
-    race = step.mechanism
-    assert isinstance(race, RaceCap)
+    (step,) = plan.steps
+    assert isinstance(step, R2TStep)
+    r2t = step.mechanism
+    assert isinstance(r2t, R2TCap)
     ((truth,),) = exact(rows, QUESTIONS[query])
     # With s the sensitivity of that cap, the winner's total falls short by at most rate + d of s,
     # where d is how far from the best it may be chosen but for a chance of 10^-6 (2 d < rate, so
     # its own sensitivity is at most 2 s); then comes its noise.
     chance = 1 - 1e-6
-    short = race.rate + race.choice.accuracy(chance, size=len(race.caps)) / 2**10
+    short = r2t.rate + r2t.choice.accuracy(chance, size=len(r2t.caps)) / 2**10
     off = 0.0
     for totals in (each for side in programs(plan, databases(3, None)) for each in side[0]):
         place = next(n for n, total in enumerate(totals) if total >= totals[-1])
-        wide = min(place + 1, len(race.caps) - 1)
-        off += short * race.shifts[place] + race.laws[wide].bound(chance) + race.roundings[-1]
+        wide = min(place + 1, len(r2t.caps) - 1)
+        off += short * r2t.shifts[place] + r2t.laws[wide].bound(chance) + r2t.roundings[-1]
     assert abs(found - (truth or 0)) <= off / GRAIN

@@ -10,7 +10,7 @@ import pytest
 from celosia.core.errors import BudgetExceeded, InputError, QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
-from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.rdf.loading import load
 
 PEOPLE = 400
@@ -77,7 +77,7 @@ def vault(folder: Path) -> Iterator[Vault]:
         ("{ ?x foaf:age ?a . ?x foaf:knows ?y }", 2 * PEOPLE, "chosen-cap", 20),
         ("{ ?x ex:city ?c . ?c ex:country ex:CH }", PEOPLE, "capped", 4),
         ("{ ?x foaf:age ?a . FILTER(?a < 30) }", 80, "capped", 4),
-        ("{ ?x foaf:knows/foaf:age ?a }", 2 * PEOPLE, "race-cap", 60),
+        ("{ ?x foaf:knows/foaf:age ?a }", 2 * PEOPLE, "r2t-cap", 60),
     ],
 )
 def test_counts_of_patterns_are_near_the_truth(
@@ -201,8 +201,8 @@ def test_a_changed_fact_may_get_another_predicate(tmp_path: Path) -> None:
         (tmp_path / "changed.ttl").write_text(text)
         load(tmp_path / "changed.ttl", tmp_path / "changed.graph", overwrite=True)
         with Vault.open(tmp_path / "changed.toml", rng=Seeded(1)) as vault:
-            (step,) = vault.explain(query).work
-            assert isinstance(step, PlainStep)
+            (step,) = vault.explain(query).steps
+            assert isinstance(step, LaplaceStep)
             (asked,) = step.queries(None)
             ((number,),) = vault._ask(asked)
             return int(number), step.shifts[0]
@@ -228,7 +228,7 @@ def test_what_is_public_is_told_in_the_words_of_graphs(vault: Vault, folder: Pat
     assert "people.graph" not in str(schema)
     plan = vault.explain("SELECT (COUNT(*) AS ?n) WHERE { ?x foaf:age ?a }")
     assert plan.parts[0].bound == "each person has at most 1 solutions, by declared caps"
-    assert "solutions belong to persons" in plan.steps[0]
+    assert "solutions belong to persons" in plan.tree[0]
     (folder / "strict.toml").write_text(
         (folder / "triple.toml").read_text().replace("elastic = true", "elastic = false")
     )

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from tests.queries.bounds import graphs
 from tests.queries.bounds.evaluator import answer
-from tests.queries.bounds.known import Known
 from tests.queries.bounds.neighbours import Tables, local
+from tests.queries.bounds.plain_facts import PlainFacts
 from tests.queries.named_tests import is_there
 from tests.queries.vaults import BY_ROW, opened, shop
 from tests.tables.models.small_classes import classes_of, column_of
@@ -24,9 +24,9 @@ from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Scan
 from celosia.queries.answering import carry_out
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.stars import star_bound
+from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import read_policy
 from celosia.tables.models import DistinctDiversity, KAnonymity
@@ -157,7 +157,9 @@ def test_the_counter_example_of_three_patterns_has_the_bound_of_its_size(size: i
         "R": [{"x": 1, "y": 0}],
     }
     known = {("P", "x"): 1, ("Q", "x"): 1, ("Q", "y"): size, ("R", "y"): 1}
-    bound = elastic(question, question.aggregates[0], facts=Known(known), rule="elastic")
+    bound = elastic_sensitivity(
+        question, question.aggregates[0], facts=PlainFacts(known), rule="elastic"
+    )
 
     def ask(tables: Tables) -> dict[tuple[Any, ...], Any]:
         return {(): answer(question, tables)[()][0]}
@@ -218,7 +220,7 @@ def test_outputs_of_neighbours_differ_by_at_most_e_to_the_epsilon(tmp_path: Path
     for each in (rows, fewer):
         with opened(each, tmp_path, ELASTIC) as vault:
             plan = vault.explain(query, epsilon=1, delta=1e-6, method="elastic")
-            (step,) = plan.work
+            (step,) = plan.steps
             told: list[Any] = []
 
             def ask(tree: Any, *, of: Any = vault, kept: list[Any] = told) -> Any:
@@ -227,7 +229,8 @@ def test_outputs_of_neighbours_differ_by_at_most_e_to_the_epsilon(tmp_path: Path
                 return kept[0]
 
             values = [
-                step.measure(ask, known=None, rng=Seeded(seed))[0].values[0] for seed in range(1500)
+                step.measure(ask, group_keys=None, rng=Seeded(seed))[0].values[0]
+                for seed in range(1500)
             ]
         edges = [-np.inf, -200, -100, -50, 0, 25, 50, 75, 100, 150, 200, 300, np.inf]
         counts.append(np.histogram(values, edges)[0])

@@ -121,7 +121,7 @@ def test_the_same_question_in_other_words_is_free(vault: Vault, again: str) -> N
 def test_a_new_epsilon_or_method_is_a_new_question(vault: Vault) -> None:
     vault.sql(COUNT, epsilon=0.2)
     vault.sql(COUNT, epsilon=0.3)
-    vault.sql(COUNT, epsilon=0.2, method="race-cap")
+    vault.sql(COUNT, epsilon=0.2, method="r2t-cap")
     assert vault.ledger.spent["epsilon"] == Fraction(7, 10)
 
 
@@ -142,8 +142,8 @@ def test_explaining_costs_nothing_and_says_what_will_happen(vault: Vault) -> Non
     assert vault.ledger.head == head
     assert (plan.method, plan.epsilon, plan.delta) == ("chosen-cap", Fraction(1, 2), Fraction(0))
     assert str(plan.neighbours) == "add or remove one person"
-    assert "rows belong to persons: orders.person" in plan.steps[0]
-    assert any("private; id unique" in line for line in plan.steps)
+    assert "rows belong to persons: orders.person" in plan.tree[0]
+    assert any("private; id unique" in line for line in plan.tree)
     assert plan.as_dict()["parts"][0]["error"] == pytest.approx(64 / 0.35)
     assert "method chosen-cap; epsilon 0.5" in str(plan)
 

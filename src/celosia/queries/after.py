@@ -10,8 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.queries.algebra import After
-from celosia.queries.emission.target import column, name, named, whole
-from celosia.queries.ownership.hidden import unused
+from celosia.queries.emission.target import as_alias, column, identifier, integer_literal
+from celosia.queries.ownership.hidden_names import unused_name
 
 Row = dict[str, Any]
 PLACE = "celosia_place"
@@ -31,7 +31,9 @@ def finished(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
     words = [each.name for each in after.computed]
-    place_word = unused(PLACE, [*columns, *words])  # outputs have names of the analyst's choice
+    place_word = unused_name(
+        PLACE, [*columns, *words]
+    )  # outputs have names of the analyst's choice
     columns[place_word] = list(range(len(rows)))
     with duckdb.connect() as connection:
         connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())
@@ -44,13 +46,13 @@ def finished(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
 
 
 def _query(after: After, place: str) -> exp.Select:
-    source: exp.Expr = exp.Table(this=name("answers"))
+    source: exp.Expr = exp.Table(this=identifier("answers"))
     for each in after.computed:  # one at a time: each may speak of those before it
         inner = exp.Select(
-            expressions=[exp.Star(), named(each.expression.copy(), each.name)],
+            expressions=[exp.Star(), as_alias(each.expression.copy(), each.name)],
             from_=exp.From(this=source),
         )
-        source = exp.Subquery(this=inner, alias=exp.TableAlias(this=name("answers")))
+        source = exp.Subquery(this=inner, alias=exp.TableAlias(this=identifier("answers")))
     query = exp.Select(
         expressions=[column(place), *(column(each.name) for each in after.computed)],
         from_=exp.From(this=source),
@@ -64,9 +66,9 @@ def _query(after: After, place: str) -> exp.Select:
     # Equal rows stay in the order of their keys.
     query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(place))]))
     if after.limit is not None:
-        query.set("limit", exp.Limit(expression=whole(after.limit)))
+        query.set("limit", exp.Limit(expression=integer_literal(after.limit)))
     if after.offset:
-        query.set("offset", exp.Offset(expression=whole(after.offset)))
+        query.set("offset", exp.Offset(expression=integer_literal(after.offset)))
     return query
 
 

@@ -16,11 +16,11 @@ from sqlglot import exp
 from celosia.core.randomness import Source
 from celosia.queries.after import Row, finished
 from celosia.queries.combining import Cell, combined
-from celosia.queries.emission.kinds import kind_of
-from celosia.queries.planning.keysteps import KeyStep
+from celosia.queries.emission.expression_types import infer_type
+from celosia.queries.planning.aggregates import Derivation
+from celosia.queries.planning.partition_selection import PartitionSelection
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
-from celosia.queries.planning.totals import Recipe
+from celosia.queries.planning.step import Bounds, Executor, GroupKeys, ReleasedValues, Step
 
 Limits = dict[str, Bounds | None]
 """Bounds of the numbers of a row, by their names."""
@@ -32,11 +32,11 @@ class Outcome:
     """Everything that was released for a plan; rows and intervals follow from it."""
 
     plan: Plan
-    known: Known | None
+    known: GroupKeys | None
     """The values of each key of GROUP BY; the answer has a number for each combination."""
     places: tuple[int, ...] | None
     """Which combinations are groups; all of them if None."""
-    found: Mapping[str, Measured]
+    found: Mapping[str, ReleasedValues]
     """By the name of what was measured."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Outcome:
             plan,
             None if known is None else tuple(tuple(each) for each in known),
             None if places is None else tuple(places),
-            {name: Measured.from_dict(each) for name, each in facts["found"].items()},
+            {name: ReleasedValues.from_dict(each) for name, each in facts["found"].items()},
         )
 
     def table(self, confidence: float) -> list[tuple[Row, Limits]]:
@@ -85,12 +85,14 @@ class Outcome:
         """
         question = self.plan.question
         groups = [()] if self.known is None else list(product(*self.known))
-        cells = {each.aggregate.name: self._cells(each, confidence) for each in self.plan.recipes}
+        cells = {
+            each.aggregate.name: self._cells(each, confidence) for each in self.plan.derivations
+        }
         names = [each.name for each in question.keys]
         places = range(len(groups)) if self.places is None else self.places
         rows: list[Row] = []
         for place in places:
-            keys = self.plan.shown(dict(zip(names, groups[place], strict=True)))
+            keys = self.plan.label_keys(dict(zip(names, groups[place], strict=True)))
             rows.append(keys | {name: listed[place][0][0] for name, listed in cells.items()})
         after = question.after
         shown = {name: listed for name, listed in cells.items() if name in after.columns}
@@ -105,14 +107,14 @@ class Outcome:
 
     def caps(self) -> dict[str, Any]:
         """The caps that were chosen privately, by what they were chosen for: released numbers."""
-        labels = {name: part.name for step in self.plan.work for name, part in step.labelled}
+        labels = {name: part.name for step in self.plan.steps for name, part in step.labelled}
         return {
             labels[name]: _in_units(each.released["cap"], self._cap_unit(name))
             for name, each in self.found.items()
             if "cap" in each.released
         }
 
-    def _cells(self, recipe: Recipe, confidence: float) -> list[tuple[Cell, Cell]]:
+    def _cells(self, recipe: Derivation, confidence: float) -> list[tuple[Cell, Cell]]:
         """The numbers of an aggregate, one for each combination of keys.
 
         Each twice, with its bounds and with those of the noise alone, which are mostly the same.
@@ -153,7 +155,7 @@ class Outcome:
         return step.cap_unit(number)
 
     def _made_by(self, name: str) -> tuple[Step, int]:
-        for step in self.plan.work:
+        for step in self.plan.steps:
             if name in step.names:
                 return step, step.names.index(name)
         raise AssertionError("every total of a plan has its step")
@@ -178,37 +180,39 @@ def queries_ahead(plan: Plan) -> Iterator[exp.Expr]:
         QueryRefused: CEL-Q127 and others, what cannot be written for the engine.
     """
     question = plan.question
-    known = plan.known if question.keys else None
-    for step in plan.work:
+    known = plan.group_keys if question.keys else None
+    for step in plan.steps:
         if step.finds_keys:
-            assert isinstance(step, KeyStep)
-            target = step.scene.target
+            assert isinstance(step, PartitionSelection)
+            target = step.context.target
             kinds = [
-                kind_of(key.expression, question.source, target=target) for key in question.keys
+                infer_type(key.expression, question.source, target=target) for key in question.keys
             ]
             known = tuple((_ANY.get(kind, ""),) for kind in kinds)
         yield from step.queries(known)
 
 
-def carry_out(plan: Plan, ask: Ask, *, rng: Source) -> Outcome:
+def carry_out(plan: Plan, ask: Executor, *, rng: Source) -> Outcome:
     """Ask the engine and add noise. Call it only after the plan was charged."""
     return _carried_out(plan, lambda _step, _known: ask, rng)
 
 
 def carry_out_empty(plan: Plan, *, rng: Source) -> Outcome:
     """What the plan releases on the empty database: noise on zero. No engine is asked."""
-    return _carried_out(plan, lambda step, known: partial(step.empty_rows, known=known), rng)
+    return _carried_out(plan, lambda step, known: partial(step.empty_rows, group_keys=known), rng)
 
 
-def _carried_out(plan: Plan, asker: Callable[[Step, Known | None], Ask], rng: Source) -> Outcome:
-    known, places = plan.known if plan.question.keys else None, None
-    found: dict[str, Measured] = {}
-    for step in plan.work:
+def _carried_out(
+    plan: Plan, asker: Callable[[Step, GroupKeys | None], Executor], rng: Source
+) -> Outcome:
+    known, places = plan.group_keys if plan.question.keys else None, None
+    found: dict[str, ReleasedValues] = {}
+    for step in plan.steps:
         ask = asker(step, known)
         if step.finds_keys:
             known, places = step.find(ask, rng=rng)
             continue
-        found.update(zip(step.names, step.measure(ask, known=known, rng=rng), strict=True))
+        found.update(zip(step.names, step.measure(ask, group_keys=known, rng=rng), strict=True))
     return Outcome(plan, known, places, found)
 
 

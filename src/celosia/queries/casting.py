@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from celosia.queries.emission.target import column, name, named
+from celosia.queries.emission.target import as_alias, column, identifier
 from celosia.queries.policy.matching import Columns, type_of
 from celosia.queries.policy.values import Policy, TablePolicy
 
@@ -40,13 +40,15 @@ def as_texts(policy: Policy, types: Columns) -> Callable[[exp.Expr], exp.Expr]:
             return tree
         table, words = wanted[tree.name]
         columns = [
-            named(exp.cast(column(each.name), "text"), each.name)
+            as_alias(exp.cast(column(each.name), "text"), each.name)
             if each.name in words
             else column(each.name)
             for each in table.columns
         ]
-        plain = exp.Table(this=name(table.name))
+        plain = exp.Table(this=identifier(table.name))
         rows = exp.Select(expressions=columns, from_=exp.From(this=plain))
-        return exp.Subquery(this=rows, alias=exp.TableAlias(this=name(tree.alias or table.name)))
+        return exp.Subquery(
+            this=rows, alias=exp.TableAlias(this=identifier(tree.alias or table.name))
+        )
 
     return lambda query: query.transform(rewritten) if wanted else query

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp, parse_one
 
-from celosia.queries.emission.target import column, name
+from celosia.queries.emission.target import column, identifier
 
 if TYPE_CHECKING:
     from celosia.engines import SparkEngine, SqlEngine
@@ -177,7 +177,7 @@ def _merging(ask: Ask, table: str, words: list[str]) -> list[str]:
     ]
     query = exp.Select(
         expressions=tests,
-        from_=exp.From(this=exp.Table(this=name(table))),
+        from_=exp.From(this=exp.Table(this=identifier(table))),
         where=exp.Where(this=exp.false()),
     )
     ((*answers,),) = ask(query)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, isfinite, sqrt
 
+from celosia.queries.planning.aggregates import RANKS, Derivation
 from celosia.queries.planning.ranges import Range
 from celosia.queries.planning.step import Bounds
-from celosia.queries.planning.totals import RANKS, Recipe
 
 Cell = tuple[float | int | None, Bounds | None]
 """A number of an answer, and between what the exact one lies; None where nothing is public."""
@@ -17,7 +17,7 @@ Interval = tuple[Fraction | None, Fraction | None]
 
 
 def combined(
-    recipe: Recipe,
+    recipe: Derivation,
     values: Sequence[float],
     bounds: Sequence[Bounds | None],
     steps: Sequence[Fraction],

@@ -23,8 +23,7 @@ from celosia.queries.algebra import (
     aliases,
     walk,
 )
-from celosia.queries.bounds.lineage import Origin, origins
-from celosia.queries.ownership.equalities import plain
+from celosia.queries.bounds.lineage import Origin, as_column, find_origins
 from celosia.queries.policy.comparable import comparable
 from celosia.queries.policy.matching import LONGEST_TYPE, Columns, type_of
 from celosia.queries.policy.values import Policy
@@ -102,7 +101,7 @@ def _in_branches(case: exp.Case, sides: tuple[Relation, ...]) -> Iterator[list[O
 def _of_operands(operands: Iterable[exp.Expr | None], sides: tuple[Relation, ...]) -> list[Origin]:
     found: list[Origin] = []
     for operand in operands:
-        column = plain(operand)
+        column = as_column(operand)
         for side in sides if column is not None else ():
             if column is not None and column.relation in aliases(side):
                 found += _found(column, side)
@@ -111,4 +110,4 @@ def _of_operands(operands: Iterable[exp.Expr | None], sides: tuple[Relation, ...
 
 
 def _found(column: Column, relation: Relation) -> list[Origin]:
-    return list(origins(column, relation) or ())
+    return list(find_origins(column, relation) or ())

@@ -75,7 +75,7 @@ class Execution:
         """
         if self._rng.simulation:
             return
-        for step in self._plan.work:
+        for step in self._plan.steps:
             step.prepare()
         self._fallback = carry_out_empty(self._plan, rng=self._rng)
 

@@ -13,7 +13,14 @@ from celosia.queries.algebra import scans
 from celosia.queries.casting import as_texts
 from celosia.queries.catalogue import enforced_unique
 from celosia.queries.check_record import CheckRecord
-from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
+from celosia.queries.emission.target import (
+    as_alias,
+    column,
+    group_by,
+    identifier,
+    integer_literal,
+    select_from,
+)
 from celosia.queries.ledger import Ceilings, Ledger
 from celosia.queries.ledger.terms import Terms
 from celosia.queries.ledger.traces import check_no_traces
@@ -104,7 +111,7 @@ def check_declared_of(
     Raises:
         InputError: as `check_declared`.
     """
-    names = [scan.table for scan in scans(plan.asked.source)]
+    names = [scan.table for scan in scans(plan.original.source)]
     check_unique_in(tables_behind(policy, names), ask, dialect=dialect)
     asked = [table for table in map(policy.table, names) if table is not None]
     check_owned_in(policy, asked, lambda query: ask(cast(query)), dialect=dialect)
@@ -161,8 +168,8 @@ def _is_unique(table: str, word: str, ask: Ask) -> bool:
     filled = exp.Count(this=column(word))
     different = exp.Count(this=exp.Distinct(expressions=[column(word)]))
     query = exp.Select(
-        expressions=[named(exp.EQ(this=filled, expression=different), "is_unique")],
-        from_=exp.From(this=exp.Table(this=name(table))),
+        expressions=[as_alias(exp.EQ(this=filled, expression=different), "is_unique")],
+        from_=exp.From(this=exp.Table(this=identifier(table))),
     )
     ((found,),) = ask(query)
     return bool(found)
@@ -240,8 +247,8 @@ def public_count(policy: Policy, ask: Ask) -> Callable[[str, str | None], int]:
         declared = policy.table(table)
         assert declared is not None
         assert declared.public
-        source = exp.From(this=exp.Table(this=name(declared.name)))
-        counted = named(exp.Count(this=exp.Star()), "n")
+        source = exp.From(this=exp.Table(this=identifier(declared.name)))
+        counted = as_alias(exp.Count(this=exp.Star()), "n")
         if word is None:
             ((size,),) = ask(exp.Select(expressions=[counted], from_=source))
             return int(size)
@@ -253,8 +260,8 @@ def public_count(policy: Policy, ask: Ask) -> Callable[[str, str | None], int]:
             from_=source,
             where=exp.Where(this=exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))),
         )
-        most = exp.func("COALESCE", exp.Max(this=column("n")), whole(0))
-        ((found,),) = ask(chosen(grouped(rows, [word]), [named(most, "n")]))
+        most = exp.func("COALESCE", exp.Max(this=column("n")), integer_literal(0))
+        ((found,),) = ask(select_from(group_by(rows, [word]), [as_alias(most, "n")]))
         return int(found)
 
     return count

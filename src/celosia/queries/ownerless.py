@@ -11,8 +11,8 @@ from sqlglot import exp
 from celosia.core.errors import InputError
 from celosia.queries.casting import as_texts
 from celosia.queries.catalogue import Enforced, enforced_references
-from celosia.queries.emission.target import column, name, named
-from celosia.queries.ownership.ownerless import Path, paths
+from celosia.queries.emission.target import as_alias, column, identifier
+from celosia.queries.ownership.ownerless import OwnerPath, owner_paths
 from celosia.queries.policy.matching import Columns
 from celosia.queries.policy.values import Policy, TablePolicy
 
@@ -69,7 +69,7 @@ def owner_counts(
             _counts(path, lambda query: read(cast(query)))
             for table in policy.tables
             if not table.public
-            for path in paths(table, policy)
+            for path in owner_paths(table, policy)
         )
 
 
@@ -103,7 +103,7 @@ def check_owned_in(
         return
     enforced = enforced_references(ask, dialect)
     for table in wanted:
-        for path in paths(table, policy):
+        for path in owner_paths(table, policy):
             if not _is_enforced(path, enforced):
                 refuse_ownerless(policy, [_counts(path, ask)])
 
@@ -131,7 +131,7 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
         )
 
 
-def _is_enforced(path: Path, enforced: Enforced) -> bool:
+def _is_enforced(path: OwnerPath, enforced: Enforced) -> bool:
     links = [(table.lower(), word.lower()) for table, word in path.links]
     targets = [(table.lower(), word.lower()) for table, word in path.targets]
     return enforced.filled.issuperset(links) and enforced.references.issuperset(
@@ -139,7 +139,7 @@ def _is_enforced(path: Path, enforced: Enforced) -> bool:
     )
 
 
-def _counts(path: Path, ask: Ask) -> OwnerCounts:
+def _counts(path: OwnerPath, ask: Ask) -> OwnerCounts:
     """Follow the way by outer joins: a key that is not found is NULL."""
     source = exp.Select(
         from_=exp.From(this=_aliased(path.table, 0)),
@@ -159,9 +159,9 @@ def _counts(path: Path, ask: Ask) -> OwnerCounts:
     reached = column(path.links[last][1], _alias(last))
     found = column(path.targets[last][1], _alias(last + 1)) if path.ends_at_key else reached
     query = source.select(
-        named(exp.Count(this=exp.Star()), "rows_all"),
-        named(exp.Count(this=reached.copy()), "rows_reached"),
-        named(exp.Count(this=found.copy()), "rows_found"),
+        as_alias(exp.Count(this=exp.Star()), "rows_all"),
+        as_alias(exp.Count(this=reached.copy()), "rows_reached"),
+        as_alias(exp.Count(this=found.copy()), "rows_found"),
     )
     ((rows, known, held),) = ask(query)
     return OwnerCounts(
@@ -178,4 +178,4 @@ def _alias(place: int) -> str:
 
 
 def _aliased(table: str, place: int) -> exp.Table:
-    return exp.Table(this=name(table), alias=exp.TableAlias(this=name(_alias(place))))
+    return exp.Table(this=identifier(table), alias=exp.TableAlias(this=identifier(_alias(place))))

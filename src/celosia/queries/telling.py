@@ -64,7 +64,7 @@ def from_public(
     plan: Plan, rows: list[dict[str, Any]], *, policy: Policy, confidence: float, rng: Source
 ) -> QueryAnswer:
     """The exact answer of public tables, or predicates."""
-    kept = [row for _, row in finished(list(map(plan.shown, rows)), plan.question.after)]
+    kept = [row for _, row in finished(list(map(plan.label_keys, rows)), plan.question.after)]
     words = {each.name for each in plan.question.aggregates}
     what = "tables" if policy.graph is None else "predicates"
     exact = [{name: (value, value) for name, value in row.items() if name in words} for row in kept]
@@ -154,7 +154,7 @@ def _warnings(plan: Plan) -> tuple[str, ...]:
 
 def _below_zero(outcome: Outcome) -> list[str]:
     """What to say of a single count that noise took below zero."""
-    recipes = outcome.plan.recipes
+    recipes = outcome.plan.derivations
     if len(recipes) > 1 or outcome.known is not None or recipes[0].aggregate.kind not in COUNTS:
         return []
     (name,) = recipes[0].totals

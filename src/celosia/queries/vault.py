@@ -29,7 +29,7 @@ from celosia.queries.opening import (
 )
 from celosia.queries.places import ledger_of, traces_of
 from celosia.queries.planning import Plan, make_plan
-from celosia.queries.planning.public import PublicStep
+from celosia.queries.planning.public_queries import PublicStep
 from celosia.queries.policy import Policy, check_against, check_policy, load_policy
 from celosia.queries.policy.matching import Columns
 from celosia.queries.preparing import check_understood
@@ -180,9 +180,9 @@ class Vault:
             delta=delta,
             method=method,
             count=public_count(self.policy, self._ask),
-            ask_public=self._ask_public,
+            execute_public=self._ask_public,
         )
-        check_comparisons(plan.asked, self.policy, self._types)
+        check_comparisons(plan.original, self.policy, self._types)
         return replace(plan, deadline=min(plan.deadline, self.timeout))
 
     def sparql(  # noqa: PLR0913 - as `sql`
@@ -369,7 +369,7 @@ class Vault:
             return plain
 
     def _public_rows(self, plan: Plan) -> list[dict[str, Any]]:
-        (step,) = plan.work
+        (step,) = plan.steps
         try:
             return cast(PublicStep, step).rows(self._ask)
         except EngineError:

@@ -22,8 +22,8 @@ from celosia.lab.sparql.original_analysis import patterns
 from celosia.lab.sparql.small_graphs import bound
 from celosia.queries.bounds.growth import Leaf, largest, product
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.smooth import beta, smooth
-from celosia.queries.bounds.stars import star_bound
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
+from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.sparql import compile as compiled
 
@@ -42,17 +42,17 @@ def test_1_the_larger_of_two_polynomials_is_taken_at_every_distance(
 
 def test_1_one_polynomial_for_both_is_too_low() -> None:
     parts = [Leaf(1000, grows=True), product([Leaf(1, grows=True)] * 3)]
-    rate = beta(0.1, 1e-8)
+    rate = choose_beta(0.1, 1e-8)
     kept, whole = smooth(chosen_at_1(parts), beta=rate), smooth(largest(parts), beta=rate)
     assert whole.bound > 1000 * kept.bound
 
 
 def test_2_a_bound_is_discounted_for_its_own_distance() -> None:
-    found = smooth(Leaf(44), beta=beta(8, 1e-6)).bound
+    found = smooth(Leaf(44), beta=choose_beta(8, 1e-6)).bound
     assert found == 44
     assert discounted_once_more(Leaf(44), epsilon=8, delta=1e-6) < 0.8 * float(found)
     growth = Leaf(250, grows=True)
-    assert isclose(float(smooth(growth, beta=beta(0.1, 1e-8)).bound), 270.459, rel_tol=1e-5)
+    assert isclose(float(smooth(growth, beta=choose_beta(0.1, 1e-8)).bound), 270.459, rel_tol=1e-5)
 
 
 @pytest.mark.parametrize(("left", "right"), [(2, 3), (4, 5)])
@@ -75,11 +75,11 @@ def test_5_every_epsilon_has_its_own_beta() -> None:
     policy = policy_of(["ex:p", "ex:q"])
     query = sparql_of(example("?x p ?y . ?x q ?z"))
     betas = {
-        epsilon: make_plan(query, policy, epsilon=epsilon, delta=1e-8, method="elastic").work[0]
+        epsilon: make_plan(query, policy, epsilon=epsilon, delta=1e-8, method="elastic").steps[0]
         for epsilon in (0.1, 1)
     }
     found = {epsilon: step.beta for epsilon, step in betas.items()}  # type: ignore[attr-defined]
-    assert found == {epsilon: beta(epsilon, 1e-8) for epsilon in (0.1, 1)}
+    assert found == {epsilon: choose_beta(epsilon, 1e-8) for epsilon in (0.1, 1)}
 
 
 def test_6_only_different_centres_of_a_star_have_sensitivity_1() -> None:

@@ -14,9 +14,9 @@ from celosia.lab.sql.flex import (
     thesis_question,
     thesis_sensitivity,
 )
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Leaf, largest, product
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 
 PRINTED = {1: "185.743907315323", 2: "119574.652436273", 3: "1.34E+08", 4: "2.13E+11"}
 
@@ -55,8 +55,8 @@ def test_the_twelve_bounds_behind_the_columns(epsilon: float, joins: int) -> Non
 def test_our_own_search_agrees_where_there_is_one_peak(epsilon: float, joins: int) -> None:
     question = thesis_question(joins)
     (count,) = question.aggregates
-    growth = elastic(question, count, facts=FlexFacts(THESIS_FREQUENCIES)).growth
-    found = smooth(growth, beta=beta(epsilon, thesis_delta()))
+    growth = elastic_sensitivity(question, count, facts=FlexFacts(THESIS_FREQUENCIES)).growth
+    found = smooth(growth, beta=choose_beta(epsilon, thesis_delta()))
     expected, distance = thesis_sensitivity(joins, epsilon=epsilon)
     assert isclose(found.bound, expected, rel_tol=1e-9)
     assert found.distance == distance
@@ -66,7 +66,9 @@ def test_the_true_frequency_of_lineitem_would_have_given_more() -> None:
     """FIX-12."""
     question = thesis_question(2)
     facts = FlexFacts({**THESIS_FREQUENCIES, ("lineitem", "orderkey"): 7})
-    growth = elastic(question, question.aggregates[0], facts=facts, rule="elastic").growth
+    growth = elastic_sensitivity(
+        question, question.aggregates[0], facts=facts, rule="elastic"
+    ).growth
     found, _ = flex_smooth(growth, epsilon=0.1, delta=thesis_delta())
     assert round(found, 2) == 120376.38
 
@@ -77,7 +79,7 @@ def test_the_first_decrease_is_too_early() -> None:
     growth = largest([product([middle] * 3), product([Leaf(1000, grows=True), low, low])])
     early, distance = flex_smooth(growth, epsilon=3.5, delta=1e-6)
     assert (early, distance) == (27000.0, 0)
-    assert smooth(growth, beta=beta(3.5, 1e-6)).bound > 42624
+    assert smooth(growth, beta=choose_beta(3.5, 1e-6)).bound > 42624
 
 
 def test_the_bound_of_nothing_private_is_0() -> None:

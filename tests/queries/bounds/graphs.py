@@ -17,8 +17,8 @@ from tests.queries.sparql.graphs import EX, policy_of
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.neighbours import Relation as Notion
 from celosia.queries.algebra import Question
-from celosia.queries.bounds.elastic import Elastic, elastic
-from celosia.queries.bounds.facts import Declared
+from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
+from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.policy.values import ANY_PREDICATE, Policy
 from celosia.queries.sparql import compile
@@ -164,9 +164,9 @@ def capped(given: Policy, most: Mapping[str, int]) -> Policy:
     )
 
 
-def facts_of(given: Policy, facts: Iterable[Triple], predicates: Iterable[str]) -> Declared:
+def facts_of(given: Policy, facts: Iterable[Triple], predicates: Iterable[str]) -> DeclaredFacts:
     """What is declared, and what is measured on a graph."""
-    return Declared(given, frequencies(facts, predicates))
+    return DeclaredFacts(given, frequencies(facts, predicates))
 
 
 @cache
@@ -190,10 +190,12 @@ def bound(
     rule: Rule = "tight",
     counted: str = "*",
     predicates: tuple[str, ...] | None = None,
-) -> Elastic:
+) -> ElasticSensitivity:
     """The elastic sensitivity of a count, with what is measured on a graph."""
     names = predicates or tuple(sorted({predicate for _, predicate, _ in facts}))
     declared = given or policy(names)
     asked = question(pattern, declared, counted)
     known = facts_of(declared, facts, names)
-    return elastic(asked, asked.aggregates[0], facts=known, neighbours=neighbours, rule=rule)
+    return elastic_sensitivity(
+        asked, asked.aggregates[0], facts=known, neighbours=neighbours, rule=rule
+    )

@@ -10,11 +10,11 @@ from tests.queries.bounds import graphs
 from tests.queries.bounds.graphs import Graph, Triple, bound, graph, local
 
 from celosia.core.errors import QueryRefused
-from celosia.queries.bounds.elastic import elastic
-from celosia.queries.bounds.facts import Declared
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
+from celosia.queries.bounds.facts import DeclaredFacts
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.emission import Target
-from celosia.queries.planning.elastic import _frequency
+from celosia.queries.planning.elastic import _frequency_query
 from celosia.queries.policy.values import ANY_PREDICATE
 
 VCARD = graph(
@@ -170,11 +170,15 @@ def test_the_bound_grows_with_the_distance_and_falls_with_epsilon_and_delta() ->
         found = bound(pattern, facts)
         values = [found.at(k) for k in range(40)]
         assert values == sorted(values)
-        sizes = [smooth(found.growth, beta=beta(each, 1e-6)).bound for each in (0.1, 0.5, 1, 2)]
+        sizes = [
+            smooth(found.growth, beta=choose_beta(each, 1e-6)).bound for each in (0.1, 0.5, 1, 2)
+        ]
         assert sizes == sorted(sizes, reverse=True)
         scales = [2 * size / each for size, each in zip(sizes, (0.1, 0.5, 1, 2), strict=True)]
         assert all(more > less for more, less in pairwise(scales))
-        likely = [smooth(found.growth, beta=beta(1, each)).bound for each in (1e-9, 1e-6, 1e-3)]
+        likely = [
+            smooth(found.growth, beta=choose_beta(1, each)).bound for each in (1e-9, 1e-6, 1e-3)
+        ]
         assert likely == sorted(likely, reverse=True)
 
 
@@ -185,7 +189,7 @@ def test_the_measured_frequency_is_the_largest_and_not_that_of_the_last_term() -
     database.executemany('INSERT INTO "ex:p" VALUES (?, ?)', [(s, o) for s, _, o in facts])
     target = Target(policy=graphs.policy(("p",)))
     for column in ("subject", "object"):
-        query = target.text(_frequency("ex:p", column))
+        query = target.text(_frequency_query("ex:p", column))
         assert database.execute(query).fetchall() == [(3,)]
     assert graphs.frequencies(facts, ("p",))["ex:p", "subject"] == 3
 
@@ -196,5 +200,5 @@ def test_a_variable_predicate_without_a_frequency_is_refused() -> None:
     known = graphs.facts_of(declared, graph("a p b"), ("p", "q"))
     without = {place: n for place, n in known.measured.items() if place[0] != ANY_PREDICATE}
     with pytest.raises(QueryRefused) as refused:
-        elastic(asked, asked.aggregates[0], facts=Declared(declared, without))
+        elastic_sensitivity(asked, asked.aggregates[0], facts=DeclaredFacts(declared, without))
     assert refused.value.code == "CEL-Q060"

@@ -13,7 +13,7 @@ from tests.queries.bounds.graphs import Graph, bound, capped, count, local, poli
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.policy.values import Policy
 
 NOTIONS = (ADD_REMOVE, CHANGE_ONE)
@@ -116,7 +116,7 @@ def test_all_orders_together_are_never_looser_than_the_written_order() -> None:
 
 
 def test_smooth_bounds_of_neighbours_differ_by_a_factor_of_at_most_e_to_the_beta() -> None:
-    rate = beta(1, 1e-6)
+    rate = choose_beta(1, 1e-6)
     factor = Fraction(exp(rate)) * (1 + Fraction(1, 10**12))
     for seed, pattern, facts in cases(30_000, 30_080):
         here = smooth(bound(pattern, facts, predicates=PREDICATES).growth, beta=rate).bound

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from tests.effort import examples
 from tests.queries.bounds.evaluator import answer, rows
-from tests.queries.bounds.known import Known
 from tests.queries.bounds.neighbours import Rows, Tables, domain, frequencies, local, steps
+from tests.queries.bounds.plain_facts import PlainFacts
 from tests.queries.bounds.trees import Trees, parsed
 
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.queries.algebra import Aggregate, AggregateKind, Column, Join, Key, Question, Scan
-from celosia.queries.bounds.elastic import Elastic, elastic
-from celosia.queries.bounds.smooth import beta, smooth
-from celosia.queries.bounds.stability import Analyst
+from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
+from celosia.queries.bounds.stability import StabilityAnalysis
 
 PRIVATE = "AB"
 BOUNDS = Fraction(-1), Fraction(2)
@@ -56,10 +56,10 @@ class Case:
     def ask_kept(self, database: Tables) -> dict[tuple[Any, ...], Any]:
         return self.ask(kept(database))
 
-    def bound(self, neighbours: Neighbours, **given: Any) -> Elastic:
-        facts = given.pop("facts", Known(frequencies(self.database), frozenset("P")))
+    def bound(self, neighbours: Neighbours, **given: Any) -> ElasticSensitivity:
+        facts = given.pop("facts", PlainFacts(frequencies(self.database), frozenset("P")))
         (aggregate,) = self.question.aggregates
-        return elastic(
+        return elastic_sensitivity(
             self.question, aggregate, facts=facts, neighbours=neighbours, bounds=BOUNDS, **given
         )
 
@@ -90,8 +90,8 @@ def test_local_sensitivity_of_every_neighbour_never_exceeds_the_bound_at_distanc
 def test_no_more_rows_come_and_go_than_the_stability() -> None:
     for seed in range(20_000, 20_500):
         case = Case(seed)
-        facts = Known(frequencies(case.database), frozenset("P"))
-        moves = Analyst(facts).moves(case.question.source)
+        facts = PlainFacts(frequencies(case.database), frozenset("P"))
+        moves = StabilityAnalysis(facts).stabilities(case.question.source)
         here = bag(case, case.database)
         for other in steps(case.database, PRIVATE, case.everything, ADD_REMOVE.relation):
             (table,) = (name for name in PRIVATE if other[name] is not case.database[name])
@@ -126,7 +126,7 @@ def test_bounds_do_not_fall_with_the_distance() -> None:
 
 
 def test_smooth_bounds_of_neighbours_differ_by_a_factor_of_at_most_e_to_the_beta() -> None:
-    rate = beta(1, 1e-6)
+    rate = choose_beta(1, 1e-6)
     for seed in range(50_000, 50_040):
         case = Case(seed)
         random = Random(seed)
@@ -134,7 +134,7 @@ def test_smooth_bounds_of_neighbours_differ_by_a_factor_of_at_most_e_to_the_beta
         others += steps(case.database, PRIVATE, case.everything, ADD_REMOVE.relation)
         here = smooth(case.bound(ADD_REMOVE).growth, beta=rate).bound
         for other in random.sample(others, min(5, len(others))):
-            facts = Known(frequencies(other), frozenset("P"))
+            facts = PlainFacts(frequencies(other), frozenset("P"))
             there = smooth(case.bound(ADD_REMOVE, facts=facts).growth, beta=rate).bound
             assert here <= there * Fraction(exp(rate)) * (1 + Fraction(1, 10**12)), seed
             assert there <= here * Fraction(exp(rate)) * (1 + Fraction(1, 10**12)), seed
@@ -172,7 +172,7 @@ def test_rows_left_out_to_keep_a_cap_are_paid_for(measured: bool) -> None:
             known = {key: number for key, number in known.items() if key[0] == "P"} | {
                 ("A", "y"): known["A", "y"]
             }
-        facts = Known(known, frozenset("P"), CAPS, {"A": 1, "B": 2})
+        facts = PlainFacts(known, frozenset("P"), CAPS, {"A": 1, "B": 2})
         for neighbours in NOTIONS:
             bound = case.bound(neighbours, facts=facts)
             true = local(
@@ -188,10 +188,10 @@ def test_a_cap_that_displaces_rows_costs_more_than_one_that_the_database_keeps()
     source = Scan("A", "a")
     count = Aggregate("rows", "n")
     grouped = Question(source, (count,), (Key("y", parsed("a.y")),))
-    unique = Known({}, caps={("A", "x"): 1})
-    capped = Known({}, caps={("A", "x"): 1}, pushed={"A": 1})
-    assert elastic(grouped, count, facts=unique).limit == 1
-    assert elastic(grouped, count, facts=capped).limit == 2
+    unique = PlainFacts({}, caps={("A", "x"): 1})
+    capped = PlainFacts({}, caps={("A", "x"): 1}, pushed={"A": 1})
+    assert elastic_sensitivity(grouped, count, facts=unique).limit == 1
+    assert elastic_sensitivity(grouped, count, facts=capped).limit == 2
 
 
 def test_a_wrong_rule_for_self_joins_would_be_found_out() -> None:

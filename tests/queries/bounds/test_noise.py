@@ -15,7 +15,7 @@ from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.bounds.noise import LEAST_SCALE, smooth_noise, smooth_scale, wide_laplace
-from celosia.queries.bounds.smooth import beta
+from celosia.queries.bounds.smooth_sensitivity import choose_beta
 
 
 def mass(scale: float, points: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -51,12 +51,14 @@ def worst(epsilon: float, bound: float, rate: float) -> float:
 def test_neighbours_are_told_apart_with_chance_delta_at_most(
     epsilon: float, delta: float, bound: float
 ) -> None:
-    assert worst(epsilon, bound, float(beta(epsilon, delta))) <= delta
+    assert worst(epsilon, bound, float(choose_beta(epsilon, delta))) <= delta
 
 
 def test_a_bound_that_falls_too_fast_would_be_found_out() -> None:
     broken = [
-        case for case in CASES if worst(case[0], case[2], 1.5 * float(beta(*case[:2]))) > case[1]
+        case
+        for case in CASES
+        if worst(case[0], case[2], 1.5 * float(choose_beta(*case[:2]))) > case[1]
     ]
     assert broken
 
@@ -73,8 +75,8 @@ def test_two_cells_with_the_radius_of_one_would_fail_and_with_their_own_do_not()
         gained = first - exp(epsilon) * np.multiply.outer(moved, mass(there, points))
         return float(gained[gained > 0].sum())
 
-    assert told_apart(float(beta(epsilon, delta, cells=2))) <= delta
-    assert beta(epsilon, delta, cells=2) < beta(epsilon, delta)
+    assert told_apart(float(choose_beta(epsilon, delta, cells=2))) <= delta
+    assert choose_beta(epsilon, delta, cells=2) < choose_beta(epsilon, delta)
 
 
 def test_the_least_scale_is_where_the_proof_begins() -> None:

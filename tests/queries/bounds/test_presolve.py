@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from celosia.queries.bounds import certificate
+from celosia.queries.bounds import dual_certificate
 from celosia.queries.bounds.presolve import (
     WIDEST,
-    Shares,
+    PackingRows,
     capped_sums,
-    settled,
-    sum_of,
-    undominated,
+    exact_sum,
+    find_undominated,
+    presolve,
 )
-from celosia.queries.bounds.race import rounding
-from celosia.queries.bounds.race_program import GRAIN, Incidence, program_totals
+from celosia.queries.bounds.r2t import rounding
+from celosia.queries.bounds.r2t_program import GRAIN, Incidence, program_totals
 
 Row = tuple[frozenset[int], int, int]
 
@@ -86,7 +86,7 @@ def test_one_of_those_stays_whose_rows_nobody_else_has_all_of(rows: list[frozens
         {place for place, row in enumerate(numbered) if person in row}
         for person in range(len(people))
     ]
-    kept = undominated(
+    kept = find_undominated(
         np.array([place for place, row in enumerate(numbered) for _ in row]),
         np.array([person for row in numbered for person in row]),
     )
@@ -99,7 +99,7 @@ def test_one_of_those_stays_whose_rows_nobody_else_has_all_of(rows: list[frozens
 def test_people_within_others_and_rows_of_one_need_no_solver(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(certificate, "METHODS", ())
+    monkeypatch.setattr(dual_certificate, "METHODS", ())
     # Reviews 100 to 129 of reviewers 0 to 4, each about one of the products of its reviewer.
     rows = [(frozenset({100 + n, n % 5, 50 + n % 5}), 3, 0) for n in range(30)]
     caps = (1, 4, 16, 64)
@@ -117,8 +117,8 @@ def test_rows_of_many_people_are_solved_as_they_are(width: int) -> None:
 
 
 def test_what_is_dropped_under_a_cap_is_counted_in_full_under_larger_ones() -> None:
-    shares = Shares(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]), np.array([2, 3, 40]))
-    found = [(cap, free, rest.rows.size) for cap, free, rest in settled(shares, (64, 4, 16))]
+    shares = PackingRows(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]), np.array([2, 3, 40]))
+    found = [(cap, free, rest.rows.size) for cap, free, rest in presolve(shares, (64, 4, 16))]
     # One person has 45: nothing is left for a solver under any cap, as the other is within her.
     assert found == [(4, 4, 0), (16, 16, 0), (64, 45, 0)]
 
@@ -128,7 +128,7 @@ def test_rows_are_merged_by_their_people_also_where_their_numbers_are_large() ->
     sets = np.sort(rng.integers(0, 2**20, (40, 4)), axis=1)
     sets[20:] = sets[:20]
     rows = np.repeat(np.arange(40), 4)
-    merged = Shares(rows, sets.reshape(-1), np.full(40, 2**39)).merged(2**40)
+    merged = PackingRows(rows, sets.reshape(-1), np.full(40, 2**39)).merge_equal(2**40)
     assert merged.weights.tolist() == [2**40] * 20
     assert {tuple(each) for each in merged.people.reshape(20, 4)} == {tuple(each) for each in sets}
 
@@ -138,7 +138,7 @@ def test_rows_are_merged_by_their_people_also_where_their_numbers_are_large() ->
 def test_sums_are_those_of_plain_numbers(pairs: list[tuple[int, int]]) -> None:
     places = np.array([pair[0] for pair in pairs], dtype=np.int64)
     amounts = np.array([pair[1] for pair in pairs], dtype=np.int64)
-    assert sum_of(amounts) == sum(pair[1] for pair in pairs)
+    assert exact_sum(amounts) == sum(pair[1] for pair in pairs)
     sums: dict[int, Any] = {}
     for place, amount in pairs:
         sums[place] = sums.get(place, 0) + amount

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import sqlglot
 from tests.queries.bounds.evaluator import answer
-from tests.queries.bounds.known import Known
 from tests.queries.bounds.neighbours import Tables, domain, frequencies, local, pairs
+from tests.queries.bounds.plain_facts import PlainFacts
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Relation
@@ -27,11 +27,11 @@ from celosia.queries.algebra import (
     Stack,
 )
 from celosia.queries.algebra import Relation as Tree
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.bounds.stability import Analyst, Rule
+from celosia.queries.bounds.stability import Rule, StabilityAnalysis
 
-FLEX = Known(
+FLEX = PlainFacts(
     {
         ("orders", "order_id"): 1,
         ("orders", "customer_id"): 100,
@@ -63,11 +63,13 @@ def tree(text: str) -> Any:
     return sqlglot.parse_one(text)
 
 
-def counted(source: Tree, *keys: str, rule: Rule = "elastic", facts: Known = FLEX) -> Growth:
+def counted(source: Tree, *keys: str, rule: Rule = "elastic", facts: PlainFacts = FLEX) -> Growth:
     """Change-one neighbours, as in FLEX."""
     count = Aggregate("rows", "n")
     question = Question(source, (count,), tuple(Key(key, tree(key)) for key in keys))
-    return elastic(question, count, facts=facts, neighbours=CHANGE_ONE, rule=rule).growth
+    return elastic_sensitivity(
+        question, count, facts=facts, neighbours=CHANGE_ONE, rule=rule
+    ).growth
 
 
 ORDERS = scan("orders")
@@ -175,14 +177,16 @@ def test_the_published_rule_gives_the_published_answers(name: str) -> None:
 @pytest.mark.parametrize("kind", ["rows", "count", "distinct"])
 def test_all_counts_of_a_table_have_sensitivity_1(kind: Any) -> None:
     count = Aggregate(kind, "n", None if kind == "rows" else tree("orders.product_id"))
-    bound = elastic(Question(ORDERS, (count,)), count, facts=FLEX, neighbours=CHANGE_ONE)
+    bound = elastic_sensitivity(
+        Question(ORDERS, (count,)), count, facts=FLEX, neighbours=CHANGE_ONE
+    )
     assert bound.at(0) == bound.at(50) == bound.limit == 1
 
 
 def test_keeping_tables_apart_sees_that_only_one_of_them_changes() -> None:
     """An order moves 3 rows, a customer 100; together they were charged with 201."""
     source = Join(TO_CUSTOMERS, scan("orders", "o"), on("orders.order_id=o.order_id"))
-    moves = Analyst(FLEX).moves(source)
+    moves = StabilityAnalysis(FLEX).stabilities(source)
     assert {table: moved.at(0) for table, moved in moves.items()} == {"orders": 3, "customers": 100}
 
 
@@ -219,7 +223,7 @@ def test_the_database_checked_by_hand(
     assert ask(BY_HAND) == {(): count}
     assert local(ask, BY_HAND, "ABC", everything) == added
     assert local(ask, BY_HAND, "ABC", everything, Relation.CHANGE_ONE) == changed
-    facts = Known(frequencies(BY_HAND))
+    facts = PlainFacts(frequencies(BY_HAND))
     growth = counted(source, facts=facts)
     assert [growth.at(k) for k in range(3)] == bounds
     ours = counted(source, facts=facts, rule="tight")
@@ -227,7 +231,7 @@ def test_the_database_checked_by_hand(
 
 
 def test_the_order_in_which_joins_are_written_does_not_matter() -> None:
-    facts = Known(frequencies(BY_HAND))
+    facts = PlainFacts(frequencies(BY_HAND))
     path = on("a.y=b.x"), on("b.y=a2.x"), on("a.x=a2.y")
     written = Join(Join(A, B, path[0]), A2, path[1] + path[2])
     turned = Join(A2, Join(B, A, on("b.x=a.y")), on("a2.x=b.y", "a2.y=a.x"))
@@ -238,11 +242,11 @@ def test_the_order_in_which_joins_are_written_does_not_matter() -> None:
 
 def test_a_comma_join_that_is_connected_later_is_accepted() -> None:
     source = Join(Join(A, C, ()), B, on("a.y=b.x", "c.x=b.y"))
-    assert counted(source, facts=Known(frequencies(BY_HAND)), rule="tight").at(0) == 6
+    assert counted(source, facts=PlainFacts(frequencies(BY_HAND)), rule="tight").at(0) == 6
 
 
 def test_long_chains_and_many_copies_are_bounded_in_no_time() -> None:
-    facts = Known({("T", "x"): 2, ("T", "y"): 2, ("U", "x"): 1, ("U", "y"): 1})
+    facts = PlainFacts({("T", "x"): 2, ("T", "y"): 2, ("U", "x"): 1, ("U", "y"): 1})
     for tables in ("TU" * 8, "T" * 12):
         source: Tree = Scan(tables[0], "t0")
         for place, table in enumerate(tables[1:], 1):
@@ -254,19 +258,19 @@ def test_long_chains_and_many_copies_are_bounded_in_no_time() -> None:
 
 def test_semi_and_anti_joins_move_as_many_rows_as_share_the_key() -> None:
     """One row of B can give or take the partner of every row of A with its key (FIX-5)."""
-    facts = Known({("A", "x"): 80, ("B", "x"): 9})
+    facts = PlainFacts({("A", "x"): 80, ("B", "x"): 9})
     for negated in (False, True):
-        moves = Analyst(facts).moves(Match(A, B, on("a.x=b.x"), negated=negated))
+        moves = StabilityAnalysis(facts).stabilities(Match(A, B, on("a.x=b.x"), negated=negated))
         assert {table: (moved.at(0), moved.at(3)) for table, moved in moves.items()} == {
             "a": (1, 1),
             "b": (80, 83),
         }
-        moves = Analyst(facts).moves(Match(A, A2, on("a.x=a2.x"), negated=negated))
+        moves = StabilityAnalysis(facts).stabilities(Match(A, A2, on("a.x=a2.x"), negated=negated))
         assert moves["a"].at(0) == 81
 
 
 def test_a_match_with_a_public_table_needs_no_frequency() -> None:
-    bound = counted(Match(A, B, ()), facts=Known({}, frozenset("B")), rule="tight")
+    bound = counted(Match(A, B, ()), facts=PlainFacts({}, frozenset("B")), rule="tight")
     assert bound.limit == 1
 
 
@@ -276,10 +280,10 @@ def test_union_adds_what_both_parts_lose() -> None:
 
     twice = Stack((part(A), part(A2)), "u")
     once = Stack((part(A), part(B)), "u")
-    facts = Known({("A", "x"): 4, ("B", "x"): 5, ("C", "x"): 3})
+    facts = PlainFacts({("A", "x"): 4, ("B", "x"): 5, ("C", "x"): 3})
     assert counted(twice, facts=facts, rule="tight").at(0) == 2
     assert counted(once, facts=facts, rule="tight").at(0) == 1
-    assert Analyst(facts).frequency(Column("u", "x"), once).at(0) == 9
+    assert StabilityAnalysis(facts).frequency(Column("u", "x"), once).at(0) == 9
     joined = Join(twice, C, on("u.x=c.x"))
     assert counted(joined, facts=facts, rule="tight").at(0) == max(2 * 3, 8)
 
@@ -287,9 +291,9 @@ def test_union_adds_what_both_parts_lose() -> None:
 def test_capped_functional_stars_have_sensitivity_1_at_every_distance() -> None:
     caps = {(table, "x"): 1 for table in "ABC"}
     source = Join(Join(A, B, on("a.x=b.x")), C, on("b.x=c.x"))
-    bound = counted(source, facts=Known({}, caps=caps), rule="tight")
+    bound = counted(source, facts=PlainFacts({}, caps=caps), rule="tight")
     assert bound.at(0) == bound.at(10**9) == bound.limit == 1
-    measured = counted(source, facts=Known(dict.fromkeys(caps, 1), caps=caps), rule="tight")
+    measured = counted(source, facts=PlainFacts(dict.fromkeys(caps, 1), caps=caps), rule="tight")
     assert measured.at(10**9) == measured.limit == 1
 
 
@@ -338,10 +342,10 @@ def test_a_key_of_unknown_frequency_does_no_harm_beside_a_known_one() -> None:
 
 
 def test_the_spelling_of_a_table_does_not_hide_a_self_join() -> None:
-    facts = Known({(table, "x"): 2 for table in ("A", "a")})
+    facts = PlainFacts({(table, "x"): 2 for table in ("A", "a")})
     assert (
-        Analyst(facts, ADD_REMOVE)
-        .moves(Join(Scan("A", "p"), Scan("a", "q"), on("p.x=q.x")))["a"]
+        StabilityAnalysis(facts, ADD_REMOVE)
+        .stabilities(Join(Scan("A", "p"), Scan("a", "q"), on("p.x=q.x")))["a"]
         .at(0)
         == 5
     )

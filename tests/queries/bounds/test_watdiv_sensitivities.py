@@ -8,9 +8,9 @@ import pytest
 from tests.queries.sparql.graphs import policy_of
 from tests.queries.sparql.watdiv import PREFIXES
 
-from celosia.queries.bounds.elastic import Elastic, elastic
-from celosia.queries.bounds.facts import Declared
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
+from celosia.queries.bounds.facts import DeclaredFacts
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.sparql import compile
 
@@ -161,13 +161,13 @@ REFITTED = {
 NAMES = sorted({each.split()[1] for _, body in PATTERNS.values() for each in body.split(" . ")})
 POLICY = replace(policy_of(NAMES, prefixes=PREFIXES), elastic=True)
 ONES = {(name, column): 1 for name in NAMES for column in ("subject", "object")}
-FACTS = Declared(POLICY, ONES | REFITTED)
+FACTS = DeclaredFacts(POLICY, ONES | REFITTED)
 
 
-def bound(name: str, rule: Rule) -> Elastic:
+def bound(name: str, rule: Rule) -> ElasticSensitivity:
     counted, body = PATTERNS[name]
     question = compile(f"SELECT (COUNT({counted}) AS ?n) WHERE {{ {body} }}", POLICY)
-    return elastic(question, question.aggregates[0], facts=FACTS, rule=rule)
+    return elastic_sensitivity(question, question.aggregates[0], facts=FACTS, rule=rule)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -177,7 +177,7 @@ def test_the_written_order_gives_the_printed_sensitivities(name: str) -> None:
     assert found.at(0) == first
     assert found.at(1) == second
     for epsilon, (size, distance) in zip((0.1, 1), smoothed, strict=True):
-        most = smooth(found.growth, beta=beta(epsilon, 1e-14))
+        most = smooth(found.growth, beta=choose_beta(epsilon, 1e-14))
         assert float(most.bound) == pytest.approx(size, rel=5e-6)  # six digits are printed
         assert most.distance == distance
 
@@ -189,5 +189,5 @@ def test_all_orders_together_are_never_above_the_printed_sensitivities(name: str
     assert found.at(0) <= first
     assert found.at(1) <= second
     for epsilon, (size, _) in zip((0.1, 1), smoothed, strict=True):
-        most = smooth(found.growth, beta=beta(epsilon, 1e-14))
+        most = smooth(found.growth, beta=choose_beta(epsilon, 1e-14))
         assert float(most.bound) <= size * (1 + 5e-6)

@@ -14,7 +14,7 @@ from tests.queries.emission.shop import POLICY, tree
 
 from celosia.queries.algebra import Aggregate, Key, Question, Scan
 from celosia.queries.emission import FixedPoint, Target, grouped_query, sum_query
-from celosia.queries.emission.flat import EXACT
+from celosia.queries.emission.flat_query import EXACT
 
 ORDERS = Scan("orders", "o")
 PRICE = tree("o.Price")
@@ -81,7 +81,7 @@ def test_so_is_each_group(values: list[float | None], fixed: FixedPoint) -> None
         (Key("person", tree("o.person")),),
     )
     query = grouped_query(
-        by_person, target=Target(policy=POLICY), fixed={"s": fixed}, known=[[0, 1, 2]]
+        by_person, target=Target(policy=POLICY), fixed={"s": fixed}, group_keys=[[0, 1, 2]]
     )
     found = answers(values, query)
     for key in (0, 1, 2):

@@ -128,7 +128,7 @@ def test_no_number_fails(odd: Bench, text: str) -> None:
     inner = Derived(SCAN, "d", (Named("v", of(text)), Named("n", tree("o.n"))))
     odd.ask(count_query(Filter(inner, of("d.v * d.v <> d.n")), target=target))
     question = Question(SCAN, (Aggregate("rows", "c"),), (Key("k", of(text)),))
-    odd.ask(grouped_query(question, target=target, known=[[1, 2]]))
+    odd.ask(grouped_query(question, target=target, group_keys=[[1, 2]]))
 
 
 @pytest.mark.parametrize("text", TRUTHS)

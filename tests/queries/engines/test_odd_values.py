@@ -26,7 +26,7 @@ from celosia.queries.emission import (
     grouped_query,
     people_by_key_query,
 )
-from celosia.queries.emission.relations import row_wise
+from celosia.queries.emission.relations import write_expression
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
 from celosia.queries.sql.total import total
 
@@ -231,7 +231,7 @@ def test_texts_are_told_apart_letter_by_letter(place: Place) -> None:
     rows = [{"x": each} for number, each in numbered for _ in range(number)]
     place.open({TABLE: rows}, POLICY)
     question = Question(SCAN, (Aggregate("rows", "c"),), (Key("k", tree("o.x")),))
-    query = grouped_query(question, target=place.target(POLICY), known=[TEXTS])
+    query = grouped_query(question, target=place.target(POLICY), group_keys=[TEXTS])
     assert place.ask(query) == [(each, number) for number, each in numbered]
     found = asked(
         place,
@@ -278,10 +278,10 @@ def test_a_text_of_a_fraction_is_refused_on_spark() -> None:
     target = Target(policy=POLICY, dialect="spark")
     for text in ("CAST(o.n AS TEXT)", "CAST(o.i / 2 AS TEXT) LIKE '1%'"):
         with pytest.raises(QueryRefused) as caught:
-            row_wise(of(text), SCAN, target=target)
+            write_expression(of(text), SCAN, target=target)
         assert caught.value.code == "CEL-Q127"
     for text in ("CAST(o.i AS TEXT)", "CAST(o.i + 1 AS TEXT)", "CAST(LENGTH(o.x) AS TEXT)"):
-        row_wise(of(text), SCAN, target=target)
+        write_expression(of(text), SCAN, target=target)
 
 
 def test_moments_beyond_all_calendars_fail_nowhere(place: Place) -> None:
@@ -355,7 +355,7 @@ def test_an_empty_table_is_zero(place: Place) -> None:
     assert asked(place, plain="o.n", where="o.i > 0") == {"plain": 0, "where": 0}
     counts = (Aggregate("rows", "c"), Aggregate("distinct", "e", tree("o.i")))
     question = Question(SCAN, counts, (Key("k", tree("o.x")),))
-    query = grouped_query(question, target=place.target(POLICY), known=[["a", "b"]])
+    query = grouped_query(question, target=place.target(POLICY), group_keys=[["a", "b"]])
     assert place.ask(query) == [("a", 0, 0), ("b", 0, 0)]
 
 
@@ -363,7 +363,7 @@ def test_fractions_may_be_keys_as_the_texts_they_were_found_as(place: Place) -> 
     place.open({TABLE: [{"n": each} for each in (0.1, 0.1, 2.0, math.nan)]}, POLICY)
     question = Question(SCAN, (Aggregate("rows", "c"),), (Key("k", tree("o.n")),))
     known = [["0.1", "0.10000000000000002", "2.0", "nan"]]
-    found = place.ask(grouped_query(question, target=place.target(POLICY), known=known))
+    found = place.ask(grouped_query(question, target=place.target(POLICY), group_keys=known))
     assert [number for _, number in found] == [2, 0, 1, 1]
 
 

@@ -14,7 +14,7 @@ from tests.queries.engines.places import Place
 from celosia.queries.algebra import Aggregate, Question, Scan
 from celosia.queries.emission import FixedPoint, histogram_query
 from celosia.queries.emission.relations import select
-from celosia.queries.emission.target import column, named, whole
+from celosia.queries.emission.target import as_alias, column, integer_literal
 from celosia.queries.ownership import attach_owners
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy, Unit
 
@@ -51,7 +51,7 @@ def test_a_row_more_displaces_one_row_of_its_own_value_and_no_other(place: Place
     parts: list[exp.Query] = [
         select(
             Scan(f"t{number}", "t"),
-            [named(whole(number), "base"), *(column(word, "t") for word in words)],
+            [as_alias(integer_literal(number), "base"), *(column(word, "t") for word in words)],
             target=place.target(policy),
         )
         for number, _ in enumerate(databases)

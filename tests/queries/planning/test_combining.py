@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from celosia.queries.algebra import Aggregate
 from celosia.queries.combining import combined
-from celosia.queries.planning.totals import Recipe
+from celosia.queries.planning.aggregates import Derivation
 
 UNIT = Fraction(1)
 VALUES = st.lists(st.integers(-4, 6), min_size=1, max_size=8)
 SLACK = st.integers(0, 6)
 
 
-def recipe(kind: str, *, sample: bool = False) -> Recipe:
-    return Recipe(
+def recipe(kind: str, *, sample: bool = False) -> Derivation:
+    return Derivation(
         aggregate=Aggregate(kind, "a", sample=sample),  # type: ignore[arg-type]
         label=kind,
         totals=("s", "n") if kind == "mean" else ("s", "q", "n"),

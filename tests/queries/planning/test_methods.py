@@ -39,14 +39,14 @@ REFUSED: dict[tuple[str, str, str], str] = {
     **{(policy, method, SELF): SEVERAL for policy in ("person", "capped")
        for method in ("capped", "chosen-cap")},
     **{(policy, method, SIGNED): BELOW_ZERO for policy in POLICIES
-       for method in ("race", "race-cap")},
+       for method in ("r2t", "r2t-cap")},
     **{(policy, method, query): PEOPLE_ONLY for policy in ("row", "elastic")
        for method in ("capped", "chosen-cap") for query in (COUNT, JOIN, SIGNED, SELF)},
     **{("row", "elastic", query): NOT_ALLOWED for query in (COUNT, JOIN, SIGNED, SELF)},
     **{(policy, "global", query): UNDECLARED for policy in ("row", "elastic")
        for query in (JOIN, SELF)},
     **{(policy, method, SELF): NAMELESS for policy in ("row", "elastic")
-       for method in ("race", "race-cap")},
+       for method in ("r2t", "r2t-cap")},
 }  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from tests.queries.vaults import BY_ROW, POLICY, capped
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.queries.planning import METHODS, make_plan
-from celosia.queries.planning.people import PeopleStep
-from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning.chosen_cap import ChosenCapStep
+from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.policy import Policy
 
 JOIN = 'SELECT COUNT(*) AS n FROM orders o JOIN item i ON i."order" = o.id'
@@ -30,7 +30,7 @@ JOIN = 'SELECT COUNT(*) AS n FROM orders o JOIN item i ON i."order" = o.id'
         ("SELECT COUNT(*) AS n FROM part", POLICY, "public"),
         ("SELECT MEDIAN(age) AS m FROM person", POLICY, "rank"),
         ("SELECT MAX(price) AS m FROM orders", POLICY, "rank"),
-        ("SELECT COUNT(*) AS n FROM message", POLICY, "race-cap"),
+        ("SELECT COUNT(*) AS n FROM message", POLICY, "r2t-cap"),
     ],
 )
 def test_the_method_follows_from_what_is_declared(query: str, policy: Policy, method: str) -> None:
@@ -39,8 +39,8 @@ def test_the_method_follows_from_what_is_declared(query: str, policy: Policy, me
 
 def test_the_bound_of_capped_rows_is_the_product_of_the_caps() -> None:
     policy = capped(POLICY, orders__person=5, item__order=7)
-    (step,) = make_plan(JOIN, policy, epsilon=1).work
-    assert isinstance(step, PlainStep)
+    (step,) = make_plan(JOIN, policy, epsilon=1).steps
+    assert isinstance(step, LaplaceStep)
     assert step.shifts == (35,)
     assert step.parts[0].error == 35.0
 
@@ -59,8 +59,8 @@ def test_a_changed_person_moves_groups_and_signed_sums_twice(
     query: str, shifts: tuple[int, ...]
 ) -> None:
     policy = replace(capped(POLICY, orders__person=3), relation=Relation.CHANGE_ONE)
-    (step,) = make_plan(query, policy, epsilon=1).work
-    assert isinstance(step, PlainStep)
+    (step,) = make_plan(query, policy, epsilon=1).steps
+    assert isinstance(step, LaplaceStep)
     assert step.shifts == shifts
 
 
@@ -68,10 +68,10 @@ def test_a_changed_person_moves_groups_and_signed_sums_twice(
 def test_a_changed_person_is_one_removal_and_one_addition(relation: str, times: int) -> None:
     policy = replace(POLICY, relation=Relation(relation))
     plan = make_plan("SELECT COUNT(*) AS n FROM orders", policy, epsilon=1)
-    (step,) = plan.work
-    assert isinstance(step, PeopleStep)
+    (step,) = plan.steps
+    assert isinstance(step, ChosenCapStep)
     (mechanism,) = step.mechanisms(1)
-    assert times * sum(mechanism.prices) == plan.epsilon == 1
+    assert times * sum(mechanism.epsilon_shares) == plan.epsilon == 1
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_frequencies_of_public_tables_may_be_counted() -> None:
     policy = replace(BY_ROW, tables=tables)
     with pytest.raises(QueryRefused) as refused:
         make_plan(query, policy, epsilon=1)
-    (step,) = make_plan(query, policy, epsilon=1, count=lambda table, column: 4).work
+    (step,) = make_plan(query, policy, epsilon=1, count=lambda table, column: 4).steps
     assert refused.value.code == "CEL-Q060"
-    assert isinstance(step, PlainStep)
+    assert isinstance(step, LaplaceStep)
     assert step.shifts == (4,)
 
 

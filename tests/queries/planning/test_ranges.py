@@ -10,7 +10,7 @@ from tests.queries.vaults import POLICY
 
 from celosia.queries.algebra import Scan
 from celosia.queries.emission import Target
-from celosia.queries.planning.ranges import MOST_STEPS, fixed_for, is_whole, range_of
+from celosia.queries.planning.ranges import MOST_STEPS, choose_fixed_point, infer_range, is_whole
 from celosia.queries.sql import compile
 
 TARGET = Target(policy=POLICY)
@@ -43,7 +43,7 @@ def argument(text: str):  # type: ignore[no-untyped-def]
     ],
 )
 def test_bounds_follow_from_declared_ones(text: str, low: Fraction, high: Fraction) -> None:
-    found = range_of(argument(text), ORDERS, TARGET)
+    found = infer_range(argument(text), ORDERS, TARGET)
     assert found == (low, high)
     # No pair of legal values leaves them.
     with duckdb.connect() as connection:
@@ -57,7 +57,7 @@ def test_bounds_follow_from_declared_ones(text: str, low: Fraction, high: Fracti
 
 @pytest.mark.parametrize("text", ["id", "price + id", "price / balance", "LENGTH(status)"])
 def test_what_nothing_bounds_has_no_range(text: str) -> None:
-    assert range_of(argument(text), ORDERS, TARGET) is None
+    assert infer_range(argument(text), ORDERS, TARGET) is None
 
 
 def test_whole_numbers_stay_whole() -> None:
@@ -68,14 +68,14 @@ def test_whole_numbers_stay_whole() -> None:
 
 def test_grids_are_the_declared_ones_unless_they_are_too_fine() -> None:
     cent = Fraction(1, 100)
-    assert fixed_for((Fraction(0), Fraction(10)), grid=cent, is_whole=False).step == cent
-    assert fixed_for((Fraction(0), Fraction(7)), grid=None, is_whole=True).step == 1
-    fine = fixed_for((Fraction(0), Fraction(1)), grid=Fraction(1, 10**15), is_whole=False)
+    assert choose_fixed_point((Fraction(0), Fraction(10)), grid=cent, is_whole=False).step == cent
+    assert choose_fixed_point((Fraction(0), Fraction(7)), grid=None, is_whole=True).step == 1
+    fine = choose_fixed_point((Fraction(0), Fraction(1)), grid=Fraction(1, 10**15), is_whole=False)
     assert fine.reach <= MOST_STEPS < fine.reach * 10
-    free = fixed_for((Fraction(0), Fraction(1)), grid=None, is_whole=False)
+    free = choose_fixed_point((Fraction(0), Fraction(1)), grid=None, is_whole=False)
     assert 10**5 <= free.reach <= 10**7
     # Between 0.2 and 0.8 there is no whole number: the bounds go out to 0 and 1.
-    wide = fixed_for((Fraction(1, 5), Fraction(4, 5)), grid=Fraction(1), is_whole=False)
+    wide = choose_fixed_point((Fraction(1, 5), Fraction(4, 5)), grid=Fraction(1), is_whole=False)
     assert (wide.low, wide.high) == (0, 1)
 
 
@@ -92,5 +92,5 @@ def test_grids_are_the_declared_ones_unless_they_are_too_fine() -> None:
 def test_a_question_may_clip_what_has_no_bounds(
     text: str, low: int | None, high: int | None
 ) -> None:
-    found = range_of(argument(text), ORDERS, TARGET)
+    found = infer_range(argument(text), ORDERS, TARGET)
     assert found == (None if low is None or high is None else (Fraction(low), Fraction(high)))

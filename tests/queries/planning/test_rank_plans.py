@@ -15,51 +15,59 @@ from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Seeded
 from celosia.queries.planning import make_plan
-from celosia.queries.planning.rank_rows import RankRows, RowCap
+from celosia.queries.planning.rank_contribution import RankContribution, RowCap
 from celosia.queries.policy import Policy
 
 
 @pytest.mark.parametrize(
     ("query", "policy", "rows"),
     [
-        ("SELECT MEDIAN(age) AS m FROM person", POLICY, RankRows()),
-        ("SELECT MAX(price) AS m FROM orders", POLICY, RankRows(is_reduced=True)),
-        ("SELECT QUANTILE_CONT(price, 1) AS m FROM orders", POLICY, RankRows(is_reduced=True)),
-        ("SELECT MEDIAN(price) AS m FROM orders", POLICY, RankRows(most=64, is_chosen=True)),
+        ("SELECT MEDIAN(age) AS m FROM person", POLICY, RankContribution()),
+        ("SELECT MAX(price) AS m FROM orders", POLICY, RankContribution(is_reduced=True)),
+        (
+            "SELECT QUANTILE_CONT(price, 1) AS m FROM orders",
+            POLICY,
+            RankContribution(is_reduced=True),
+        ),
+        (
+            "SELECT MEDIAN(price) AS m FROM orders",
+            POLICY,
+            RankContribution(most=64, is_chosen=True),
+        ),
         (
             "SELECT MEDIAN(price) AS m FROM orders",
             capped(POLICY, orders__person=5),
-            RankRows(most=5),
+            RankContribution(most=5),
         ),
         (
             "SELECT MEDIAN(price) AS m FROM orders",
             capped(POLICY, orders__person=5000),
-            RankRows(most=64, is_chosen=True),
+            RankContribution(most=64, is_chosen=True),
         ),
         (
             "SELECT status, MIN(price) AS m FROM orders GROUP BY status",
             POLICY,
-            RankRows(most=2, is_reduced=True),
+            RankContribution(most=2, is_reduced=True),
         ),
         (
             "SELECT placed, MIN(price) AS m FROM orders GROUP BY placed",
             POLICY,
-            RankRows(most=64, is_chosen=True, is_reduced=True),
+            RankContribution(most=64, is_chosen=True, is_reduced=True),
         ),
         (
             "SELECT placed, MIN(price) AS m FROM orders GROUP BY placed",
             capped(POLICY, orders__person=5),
-            RankRows(most=5, is_reduced=True),
+            RankContribution(most=5, is_reduced=True),
         ),
         (
             'SELECT MEDIAN(o.price) AS m FROM orders o JOIN item i ON i."order" = o.id',
             capped(BY_ROW, item__order=5),
-            RankRows(most=10, is_paired=False),
+            RankContribution(most=10, is_paired=False),
         ),
     ],
 )
 def test_the_rows_of_a_unit_follow_from_what_is_declared(
-    query: str, policy: Policy, rows: RankRows
+    query: str, policy: Policy, rows: RankContribution
 ) -> None:
     (step,) = steps_of(query, policy, delta=1e-6)
     if rows.most == 10:  # whatever the stability analysis proves, it is more than the cap
@@ -71,9 +79,9 @@ def test_the_rows_of_a_unit_follow_from_what_is_declared(
 def test_a_method_may_be_asked_for() -> None:
     query = "SELECT MEDIAN(price) AS m FROM orders"
     (step,) = steps_of(query, capped(POLICY, orders__person=5), method="chosen-cap")
-    assert step.rows == RankRows(most=5, is_chosen=True)
+    assert step.rows == RankContribution(most=5, is_chosen=True)
     (step,) = steps_of(query, capped(POLICY, orders__person=500), method="capped")
-    assert step.rows == RankRows(most=500)
+    assert step.rows == RankContribution(most=500)
     with pytest.raises(QueryRefused) as refused:
         steps_of(query, POLICY, method="capped")
     assert refused.value.code == "CEL-Q143"
@@ -103,7 +111,7 @@ def test_the_losses_add_up_to_epsilon(relation: Relation) -> None:
     policy = replace(POLICY, relation=relation)
     (chosen,) = steps_of("SELECT MEDIAN(balance) AS m FROM orders", policy)
     scale = 5 if relation is Relation.ADD_REMOVE else 10
-    assert chosen.cap.mechanism.counting.scale == scale
+    assert chosen.cap.mechanism.level_noise.scale == scale
     first = (
         LaplaceLoss(Fraction(5), 1) if relation is Relation.ADD_REMOVE else PureLoss(Fraction(1, 5))
     )

@@ -19,7 +19,7 @@ from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, in_memory, shop, 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.queries.planning import make_plan
-from celosia.queries.planning.rank_rows import RankRows
+from celosia.queries.planning.rank_contribution import RankContribution
 from celosia.queries.planning.ranks import RankStep
 from celosia.queries.policy import Policy
 
@@ -98,14 +98,14 @@ def test_no_unit_moves_misses_by_more_than_the_steps_and_some_unit_by_as_many(
                 for group in range(groups)
             )
             worst = max(worst, moved)
-    bound = RankRows(most=rows, is_reduced=is_reduced).steps(
+    bound = RankContribution(most=rows, is_reduced=is_reduced).steps(
         share, relation, rows=rows, groups=groups
     )
     assert worst == bound
 
 
 def test_rows_that_come_and_go_by_a_join_are_not_taken_for_pairs() -> None:
-    rows = RankRows(most=3, is_paired=False)
+    rows = RankContribution(most=3, is_paired=False)
     share = Fraction(1, 4)
     assert rows.steps(share, Relation.CHANGE_ONE, rows=3, groups=1) == 2 * 3 * 3
     assert rows.steps(share, Relation.ADD_REMOVE, rows=3, groups=1) == 3 * 3
@@ -113,7 +113,7 @@ def test_rows_that_come_and_go_by_a_join_are_not_taken_for_pairs() -> None:
 
 def steps_of(query: str, policy: Policy, *, epsilon: object = 1, **more: Any) -> list[RankStep]:
     plan = make_plan(query, policy, epsilon=epsilon, **more)
-    return [step for step in plan.work if isinstance(step, RankStep)]
+    return [step for step in plan.steps if isinstance(step, RankStep)]
 
 
 QUESTIONS = [
@@ -136,9 +136,9 @@ class Exact:
         connection = in_memory(rows)
 
         def ask(tree: exp.Expr) -> list[tuple[Any, ...]]:
-            return connection.execute(step.scene.target.text(tree)).fetchall()
+            return connection.execute(step.context.target.text(tree)).fetchall()
 
-        lists = known if step.scene.width else None
+        lists = known if step.context.key_count else None
         caps = step.cap.mechanism.caps if step.rows.is_chosen else (step.rows.most,)
         self.levels = step.levels(ask, lists) if step.rows.is_chosen else []
         self.by_cap = {cap: step.histograms(ask, lists, cap) for cap in caps}
@@ -168,7 +168,7 @@ class Exact:
     def distance(self, other: Exact, step: RankStep) -> float:
         """The largest log-ratio of any output: the cap's numbers, then the points of all groups."""
         moved = sum(abs(a - b) for a, b in zip(self.levels, other.levels, strict=True))
-        first = float(moved / step.cap.mechanism.counting.scale) if self.levels else 0.0
+        first = float(moved / step.cap.mechanism.level_noise.scale) if self.levels else 0.0
         return first + max(
             max(
                 sum(float((a - b).max()) for a, b in zip(mine, theirs, strict=True)),
@@ -221,7 +221,7 @@ def test_no_output_is_more_likely_than_epsilon_allows_for_any_neighbour(
 ) -> None:
     there = replace(policy, relation=relation, most_per_unit=8)
     (step,) = steps_of(query, there)
-    known = make_plan(query, there, epsilon=1).known
+    known = make_plan(query, there, epsilon=1).group_keys
     largest, farthest = 0.0, Fraction(0)
     for seed in range(2):
         rows = crowded(seed)
@@ -238,7 +238,7 @@ def test_a_row_that_a_join_repeats_is_hidden_too(relation: Relation) -> None:
     query = QUESTIONS[-1]
     policy = replace(capped(BY_ROW, item__order=5), relation=relation)
     (step,) = steps_of(query, policy)
-    assert step.scene.owned is None
+    assert step.context.owned is None
     rows = crowded(3)
     few = list(rows["orders"])
     exact = Exact(rows, step, None)
@@ -261,7 +261,7 @@ def test_a_row_that_a_join_repeats_is_hidden_too(relation: Relation) -> None:
 def test_points_are_drawn_by_the_chances_of_the_definition(query: str) -> None:
     (step,) = steps_of(query, POLICY)
     rows = crowded(1)
-    exact = Exact(rows, step, make_plan(query, POLICY, epsilon=1).known)
+    exact = Exact(rows, step, make_plan(query, POLICY, epsilon=1).group_keys)
     points = range(step.fixed.low, step.fixed.high + 1)
     for groups in exact.by_cap.values():
         for counted in groups:
@@ -280,7 +280,7 @@ def test_the_rows_that_a_cap_keeps_lean_to_no_side(share: float, most: int) -> N
     (step,) = steps_of(f"SELECT QUANTILE_CONT(price, {share}) AS q FROM orders", POLICY)
     connection = in_memory(rows)
     (counted,) = step.histograms(
-        lambda tree: connection.execute(step.scene.target.text(tree)).fetchall(), None, most
+        lambda tree: connection.execute(step.context.target.text(tree)).fetchall(), None, most
     )
     total = sum(number for _, number in counted)
     below = sum(number for value, number in counted if value < 1000 * share)

@@ -42,10 +42,10 @@ SHARED = "rows shared out by a linear program, "
     [
         ("rows", SUM, None, "one row moves it by at most 10, by declared caps"),
         ("rows", SUM, "elastic", "elastic sensitivity 10"),
-        ("rows", SUM, "race", CAPS),
+        ("rows", SUM, "r2t", CAPS),
         ("people", SUM, None, CAPS),
-        ("people", SUM, "race", CAPS),
-        ("people", SUM, "race-cap", CAPS),
+        ("people", SUM, "r2t", CAPS),
+        ("people", SUM, "r2t-cap", CAPS),
         ("people", JOINED, None, SHARED + CAPS),
         (
             "rows",

@@ -49,7 +49,7 @@ def test_a_plan_tells_what_the_vault_would_do(house: House) -> None:
     plan = client_of(house).explain("SELECT count(*) FROM orders", epsilon=0.1)
     assert (plan.method, plan.epsilon, plan.delta) == ("global", Fraction(1, 10), Fraction(0))
     assert plan.parts[0].mechanism == "discrete Laplace noise"
-    assert plan.steps == ("count rows", "  scan orders")
+    assert plan.tree == ("count rows", "  scan orders")
     assert "count: discrete Laplace noise" in str(plan)
     assert plan.as_dict()["question"] == plan.question_text
     assert house.vault.ledger.history() == ()

@@ -65,7 +65,7 @@ class FakePlan:
         part = {"name": "count", "mechanism": "discrete Laplace noise", "bound": "1 row"}
         return {
             "question": "how many orders",
-            "steps": ["count rows", "  scan orders"],
+            "tree": ["count rows", "  scan orders"],
             "parts": [part | {"epsilon": self.epsilon, "delta": 0.0, "error": 10.0}],
             "epsilon": self.epsilon,
             "delta": 0.0,

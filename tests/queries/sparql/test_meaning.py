@@ -241,7 +241,7 @@ def test_groups_and_sums_answer_as_pyoxigraph_does(facts: list[Fact]) -> None:
     query = "SELECT ?g (COUNT(*) AS ?n) (COUNT(DISTINCT ?b) AS ?m) { ?a ex:p ?b ; ex:q ?g } "
     question = compile(query + "GROUP BY ?g", POLICY)
     known = [tuple(number_of(address_text(f"{EX}n{number}")) for number in range(3))]
-    tree = grouped_query(question, target=TARGET, known=known)
+    tree = grouped_query(question, target=TARGET, group_keys=known)
     found = {row[0]: row[1:] for row in both.duckdb.execute(TARGET.text(tree)).fetchall()}
     for solution in both.exact(query + "GROUP BY ?g"):
         label, *amounts = solution

@@ -15,7 +15,7 @@ from celosia.queries import Vault
 from celosia.queries.after import finished
 from celosia.queries.answering import _farthest
 from celosia.queries.emission import Target
-from celosia.queries.planning.totals import needs_of
+from celosia.queries.planning.aggregates import find_required_totals
 from celosia.queries.policy import read_policy
 from celosia.queries.sql import compile
 
@@ -95,7 +95,7 @@ n = { type = "integer", lower = 0, upper = 100000 }
         wide.execute("INSERT INTO t VALUES (99999999, 50000), (1.5, 0), (NULL, 100000)")
         for column, expected in (("x", 1 + (1e8 - 1.5) ** 2), ("n", 2 * 50_000**2)):
             question = compile(f"SELECT VAR_POP({column}) FROM t", policy)
-            squares = needs_of(question, target).totals[1]
+            squares = find_required_totals(question, target).totals[1]
             assert squares.argument is not None
             text = squares.argument.sql(dialect="duckdb")
             ((found,),) = wide.execute(f"SELECT SUM({text}) FROM t").fetchall()

@@ -26,8 +26,8 @@ JOIN = "SELECT COUNT(*) AS n FROM orders o JOIN person p ON p.id = o.person"
 ASKED: list[tuple[str, str, float, str | None]] = [
     ("people", "SELECT COUNT(*) AS n FROM person", 0, None),
     ("people", JOIN, 0, "chosen-cap"),
-    ("people", JOIN, 0, "race"),
-    ("people", JOIN, 0, "race-cap"),
+    ("people", JOIN, 0, "r2t"),
+    ("people", JOIN, 0, "r2t-cap"),
     ("people", "SELECT COUNT(*) AS n FROM message m JOIN message w ON m.receiver = w.sender",
      0, None),
     ("people", "SELECT town, COUNT(*) AS n, AVG(age) AS a FROM person GROUP BY town", 0, None),

@@ -17,7 +17,7 @@ from tests.queries.threats.conftest import Place
 
 from celosia.core.randomness import Seeded, Source
 from celosia.queries import Vault
-from celosia.queries.planning.plain import PlainStep
+from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.policy import read_policy
 
 HIGH = 2**36
@@ -45,10 +45,10 @@ class Silent:
 
 def exact_total(vault: Vault, column: str) -> tuple[int, int]:
     """The total that noise would be added to, and how far one row may move it, in steps."""
-    (step,) = vault.explain(f"SELECT SUM({column}) AS s FROM v", epsilon=1).work
-    assert isinstance(step, PlainStep)
+    (step,) = vault.explain(f"SELECT SUM({column}) AS s FROM v", epsilon=1).steps
+    assert isinstance(step, LaplaceStep)
     object.__setattr__(step, "laws", [Silent() for _ in step.totals])
-    ((measured,), (shift,)) = step.measure(vault._ask, known=None, rng=Seeded(1)), step.shifts
+    ((measured,), (shift,)) = step.measure(vault._ask, group_keys=None, rng=Seeded(1)), step.shifts
     (value,) = measured.values
     return int(value), int(shift)
 

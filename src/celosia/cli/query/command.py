@@ -61,7 +61,7 @@ def query(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="How one person's part is bounded: capped, chosen-cap, race, race-cap, global or "
+            help="How one person's part is bounded: capped, chosen-cap, r2t, r2t-cap, global or "
             "elastic; the one of least error without it.",
         ),
     ] = None,

@@ -24,7 +24,7 @@ def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
         console.show_json(plan.as_dict())
         return
     console.show("How it would be answered", strong=True)
-    for line in plan.steps:
+    for line in plan.tree:
         console.show(f"  {line}")
     console.show_table(
         "What would be measured",

@@ -36,7 +36,7 @@ from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.answering import carry_out
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.noise import smooth_noise, smooth_scale
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.planning import Plan
 from celosia.queries.rdf.making import check_parser
 
@@ -116,7 +116,7 @@ class _AnswerRows:
         if isinstance(growth, str):
             yield Row(self.run, f"{method}: bound", "-", growth, True)
             return
-        bound = smooth(growth, beta=beta(self.epsilon, DELTA)).bound
+        bound = smooth(growth, beta=choose_beta(self.epsilon, DELTA)).bound
         if not bound:
             yield from self._rows(method, 0, 0, 0)
             return

@@ -27,8 +27,8 @@ from celosia.lab.sparql.original_analysis import patterns
 from celosia.lab.sparql.small_graphs import bound
 from celosia.queries.bounds.growth import Growth, Leaf, largest, product
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.smooth import beta, smooth
-from celosia.queries.bounds.stars import star_bound
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
+from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.sparql import compile as compiled
 
@@ -63,8 +63,8 @@ def chosen_at_1(parts: Sequence[Growth]) -> Growth:
 def _one_of_two() -> Iterator[Row]:
     run = "1, one of two polynomials is kept"
     parts = [Leaf(1000, grows=True), _polynomial(1, 1, 1)]
-    kept = smooth(chosen_at_1(parts), beta=beta(EPSILON, DELTA))
-    whole = smooth(largest(parts), beta=beta(EPSILON, DELTA))
+    kept = smooth(chosen_at_1(parts), beta=choose_beta(EPSILON, DELTA))
+    whole = smooth(largest(parts), beta=choose_beta(EPSILON, DELTA))
     yield compare_equal(
         run, "the one that is larger at distance 1", "1000 + k", _format_growth(chosen_at_1(parts))
     )
@@ -95,7 +95,7 @@ def _shifted() -> Iterator[Row]:
 
 
 def _smooth(growth: Growth, epsilon: float, delta: float) -> int:
-    return int(smooth(growth, beta=beta(epsilon, delta)).bound)
+    return int(smooth(growth, beta=choose_beta(epsilon, delta)).bound)
 
 
 def joined_as_coded(left: int, right: int) -> int:
@@ -129,8 +129,8 @@ def _self_joins() -> Iterator[Row]:
 def _one_beta() -> Iterator[Row]:
     run = "5, one beta for all epsilons"
     growth = _polynomial(5, 5)
-    at_one = smooth(growth, beta=beta(1, DELTA)).bound
-    at_tenth = smooth(growth, beta=beta(EPSILON, DELTA)).bound
+    at_one = smooth(growth, beta=choose_beta(1, DELTA)).bound
+    at_tenth = smooth(growth, beta=choose_beta(EPSILON, DELTA)).bound
     ratio = float(at_tenth / at_one)
     yield Row(run, "bound at 0.1 over that at 1, reused", "above 50", ratio, ratio > 50)
 
@@ -163,7 +163,7 @@ def _floats() -> Iterator[Row]:
 def _delta() -> Iterator[Row]:
     run = "8, delta from the size of the private graph"
     sizes = (1000, 1001)
-    betas = [float(beta(EPSILON, Fraction(1, size**2))) for size in sizes]
+    betas = [float(choose_beta(EPSILON, Fraction(1, size**2))) for size in sizes]
     yield compare_equal(
         run, "neighbours get the same beta (as coded)", "no", _yes(betas[0] == betas[1])
     )

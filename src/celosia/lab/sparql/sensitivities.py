@@ -36,9 +36,9 @@ from celosia.lab.sparql.publication import (
 )
 from celosia.lab.sql.flex import flex_beta
 from celosia.queries.algebra import Question
-from celosia.queries.bounds.elastic import Elastic, elastic
-from celosia.queries.bounds.facts import Declared
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
+from celosia.queries.bounds.facts import DeclaredFacts
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.policy import Policy
 from celosia.queries.sparql import compile as compiled
@@ -147,7 +147,7 @@ def distance_in_scales(name: str, epsilon: float) -> float:
     return abs(known.private[place] - original) / scale
 
 
-def bound(name: str, *, rule: Rule = "elastic") -> Elastic:
+def bound(name: str, *, rule: Rule = "elastic") -> ElasticSensitivity:
     """The corrected sensitivity of a query from the fitted frequencies, by our analyst.
 
     Args:
@@ -157,8 +157,8 @@ def bound(name: str, *, rule: Rule = "elastic") -> Elastic:
     policy = _policy()
     ones = {(table.name, column): 1 for table in policy.tables for column in ("subject", "object")}
     question = _question(name)
-    facts = Declared(policy, ones | dict(FREQUENCIES))
-    return elastic(question, question.aggregates[0], facts=facts, rule=rule)
+    facts = DeclaredFacts(policy, ones | dict(FREQUENCIES))
+    return elastic_sensitivity(question, question.aggregates[0], facts=facts, rule=rule)
 
 
 @cache
@@ -174,4 +174,4 @@ def _policy() -> Policy:
 
 @cache
 def _beta(epsilon: float) -> Fraction:
-    return beta(epsilon, THESIS_DELTA)
+    return choose_beta(epsilon, THESIS_DELTA)

@@ -20,15 +20,15 @@ from celosia.core.work_folders import WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
 from celosia.lab.sparql.original_analysis import compat_sensitivity, list_frequencies, patterns
 from celosia.queries.algebra import Question
-from celosia.queries.bounds.elastic import elastic
-from celosia.queries.bounds.facts import Declared
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
+from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.bounds.stars import needed, star_bound
+from celosia.queries.bounds.star_schema import find_required_links, star_bound
 from celosia.queries.emission import Target, count_query, incidence_query
 from celosia.queries.opening import open_engine, public_count
 from celosia.queries.ownership import attach_owners
 from celosia.queries.planning import Plan, make_plan
-from celosia.queries.planning.stars import most_linked
+from celosia.queries.planning.star_schema import most_linked_query
 from celosia.queries.policy import Policy, load_policy
 from celosia.queries.sparql import compile as compiled
 
@@ -158,8 +158,8 @@ class Shop:
     def of_facts(self, each: ShopQuery) -> Growth:
         """How far one fact moves the count, from measured frequencies and declared caps."""
         question = self.question(each)
-        facts = Declared(self.elastic, self.frequencies)
-        return elastic(question, question.aggregates[0], facts=facts).growth
+        facts = DeclaredFacts(self.elastic, self.frequencies)
+        return elastic_sensitivity(question, question.aggregates[0], facts=facts).growth
 
     def of_entities(self, each: ShopQuery) -> Growth:
         """How far one entity moves the count, from measured links and declared caps.
@@ -168,10 +168,10 @@ class Shop:
             QueryRefused: CEL-Q070 to CEL-Q075 there is no bound.
         """
         question = self.question(each)
-        stars, links = needed(question, policy=self.elastic)
+        stars, links = find_required_links(question, policy=self.elastic)
         target = Target(policy=self.elastic)
         measured = {
-            link.name: int(self.run(most_linked(stars, link, target=target))[0][0])
+            link.name: int(self.run(most_linked_query(stars, link, target=target))[0][0])
             for link in links
         }
         return star_bound(question, policy=self.elastic, measured=measured)

@@ -25,8 +25,8 @@ from celosia.lab.sparql.graphs import (
     sparql_of,
 )
 from celosia.lab.sparql.original_analysis import compat_sensitivity, patterns
-from celosia.queries.bounds.elastic import Elastic, elastic
-from celosia.queries.bounds.facts import Declared
+from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
+from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.bounds.stability import Rule
 from celosia.queries.rdf.making import check_parser
 from celosia.queries.sparql import compile as compiled
@@ -177,9 +177,9 @@ def asked_frequency(facts: Graph, order: str) -> int:
     return int(row[0].value)
 
 
-def bound(pattern: str, facts: Graph, *, rule: Rule = "elastic") -> Elastic:
+def bound(pattern: str, facts: Graph, *, rule: Rule = "elastic") -> ElasticSensitivity:
     """The corrected bound for one fact, in the order of the text or over all orders."""
     policy = policy_of(sorted({f"ex:{predicate}" for _, predicate, _ in facts}))
     question = compiled(sparql_of(example(pattern)), policy)
-    known = Declared(policy, frequencies(facts))
-    return elastic(question, question.aggregates[0], facts=known, rule=rule)
+    known = DeclaredFacts(policy, frequencies(facts))
+    return elastic_sensitivity(question, question.aggregates[0], facts=known, rule=rule)

@@ -6,7 +6,7 @@ the shop, so relative errors at scale factor 1 are a tenth of these.
 The error of Laplace noise is known: its median is ln 2 times the scale, and the median of n draws
 has a standard error of 1 / sqrt(n) scales. The published answer of the race to the top is, but for
 a chance of `failure`, not above the exact one and below it by at most two penalties of the least
-cap that nobody exceeds (Dong et al. 2022). What follows from the same race without penalty, and by
+cap that nobody exceeds (Dong et al. 2022). What follows from the same run without penalty, and by
 caps that are chosen in another way, has to be nearer than that answer.
 """
 
@@ -25,8 +25,8 @@ from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import SIGMAS, compare_equal
 from celosia.lab.sql.shop import EPSILON, MOST, JoinQuery, query, run_queries, save_shop
 from celosia.queries.bounds.noise import smooth_scale
-from celosia.queries.bounds.race import RaceToTop
-from celosia.queries.bounds.smooth import Smooth
+from celosia.queries.bounds.r2t import R2T
+from celosia.queries.bounds.smooth_sensitivity import SmoothBound
 from celosia.queries.vault import Vault
 
 SCALE = 0.1
@@ -37,9 +37,9 @@ METHODS = {
     "elastic": f"elastic sensitivity, a row, parts and suppliers public, {ERROR}",
     "row": f"declared caps, a row, {ERROR}",
     "capped": f"declared cap, a customer, {ERROR}",
-    "race": f"race to the top as published, a customer, {ERROR}",
+    "r2t": f"race to the top as published, a customer, {ERROR}",
     "unpenalised": f"race to the top without penalty, a customer, {ERROR}",
-    "raced": f"cap chosen by a race, a customer, {ERROR}",
+    "r2t_cap": f"cap chosen by race to the top, a customer, {ERROR}",
     "chosen": f"cap chosen by numbers of customers, {ERROR}",
 }
 CONFIDENCE = 0.9999
@@ -78,16 +78,16 @@ def _errors(query: JoinQuery, rng: Seeded) -> Iterator[Row]:
         ("capped", float(query.customer_cap) / EPSILON, query.capped_errors(RUNS, rng)),
     ):
         yield _as_predicted(run, METHODS[method], scale, errors, exact)
-    lower, values = query.race_errors(RUNS, rng)
+    lower, values = query.r2t_errors(RUNS, rng)
     published = median_error(lower, exact)
-    race = RaceToTop(epsilon=EPSILON, most=MOST)
+    r2t = R2T(epsilon=EPSILON, most=MOST)
     levels = [place for place, number in enumerate(query.people.levels) if number]
-    within = 2 * race.penalties[max(levels)]
+    within = 2 * r2t.penalties[max(levels)]
     held = sum(-within <= each <= 0 for each in lower) / RUNS
-    least = 1 - race.failure - SIGMAS * sqrt(race.failure * (1 - race.failure) / RUNS)
+    least = 1 - r2t.failure - SIGMAS * sqrt(r2t.failure * (1 - r2t.failure) / RUNS)
     yield Row(
         run,
-        METHODS["race"],
+        METHODS["r2t"],
         f"at most {within / exact:.4g}",
         published,
         published <= within / exact,
@@ -101,7 +101,7 @@ def _errors(query: JoinQuery, rng: Seeded) -> Iterator[Row]:
     )
     for method, found in (
         ("unpenalised", values),
-        ("raced", query.race_cap_errors(RUNS, rng)),
+        ("r2t_cap", query.r2t_cap_errors(RUNS, rng)),
         ("chosen", query.chosen_cap_errors(RUNS, rng)),
     ):
         error = median_error(found, exact)
@@ -129,7 +129,7 @@ def _by_vault(known: Sequence[Row], path: Path) -> Iterator[Row]:
             yield Row(run, cell, truth, answer.value, held)
 
 
-def _scale(bound: Smooth) -> float:
+def _scale(bound: SmoothBound) -> float:
     return float(smooth_scale(bound.bound, epsilon=EPSILON))
 
 

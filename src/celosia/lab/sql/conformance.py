@@ -15,7 +15,7 @@ from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.lab.sql.flex import FlexFacts, flex_smooth
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
 from celosia.queries.sql import compile as compiled
@@ -161,7 +161,9 @@ def bound(query: str) -> Growth:
     """The published elastic sensitivity of a question to the shop of FLEX, at every distance."""
     question = compiled(query, policy())
     (count,) = question.aggregates
-    return elastic(question, count, facts=FREQUENCIES, neighbours=CHANGE_ONE, rule="elastic").growth
+    return elastic_sensitivity(
+        question, count, facts=FREQUENCIES, neighbours=CHANGE_ONE, rule="elastic"
+    ).growth
 
 
 @cache

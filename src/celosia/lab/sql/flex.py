@@ -16,7 +16,7 @@ from math import exp, log
 from types import MappingProxyType
 
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Relation, Scan
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
 
 THESIS_ROWS = 3_000_000
@@ -63,7 +63,7 @@ class FlexFacts:
         """None: FLEX has no caps."""
         return None
 
-    def displaced(self, table: str) -> int:
+    def displaced_rows(self, table: str) -> int:
         """None: nothing is left out."""
         return 0
 
@@ -71,7 +71,7 @@ class FlexFacts:
         """None: FLEX knows single columns only."""
         return frozenset()
 
-    def part_of(self, table: str) -> str | None:
+    def containing_table(self, table: str) -> str | None:
         """None: no table of FLEX is a part of another."""
         return None
 
@@ -115,7 +115,7 @@ def thesis_question(joins: int) -> Question:
 def thesis_sensitivity(joins: int, *, epsilon: float) -> tuple[float, int]:
     """What the thesis prints as sensitivity, and the distance that it comes from."""
     question = thesis_question(joins)
-    growth = elastic(
+    growth = elastic_sensitivity(
         question, question.aggregates[0], facts=FlexFacts(THESIS_FREQUENCIES), rule="elastic"
     ).growth
     return flex_smooth(growth, epsilon=epsilon, delta=thesis_delta())

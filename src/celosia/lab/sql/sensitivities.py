@@ -24,9 +24,9 @@ from celosia.lab.sql.flex import (
 )
 from celosia.lab.sql.publication import BOUNDS, SENSITIVITIES, TRUTH
 from celosia.queries.algebra import Aggregate, Column, Join, Keys, Question, Relation, Scan
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.growth import Growth
-from celosia.queries.bounds.smooth import beta, radius, smooth
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, gamma_quantile, smooth
 
 
 def run_name(epsilon: float, joins: int) -> str:
@@ -54,7 +54,7 @@ def _twelve() -> Iterator[Row]:
     for (epsilon, joins), (text, farthest, scale) in BOUNDS.items():
         run = run_name(epsilon, joins)
         found, distance = thesis_sensitivity(joins, epsilon=epsilon)
-        ours = smooth(thesis_growth(joins), beta=beta(epsilon, thesis_delta()))
+        ours = smooth(thesis_growth(joins), beta=choose_beta(epsilon, thesis_delta()))
         yield compare_printed(run, "smooth bound", text, found)
         if farthest is not None:
             yield compare_equal(run, "distance of the largest", farthest, distance)
@@ -77,7 +77,7 @@ def thesis_growth(joins: int, **frequencies: int) -> Growth:
     question = thesis_question(joins)
     changed = {("lineitem", name): number for name, number in frequencies.items()}
     facts = FlexFacts({**THESIS_FREQUENCIES, **changed})
-    return elastic(question, question.aggregates[0], facts=facts, rule="elastic").growth
+    return elastic_sensitivity(question, question.aggregates[0], facts=facts, rule="elastic").growth
 
 
 def _corrections() -> Iterator[Row]:
@@ -88,14 +88,14 @@ def _corrections() -> Iterator[Row]:
     yield compare_printed(run, "two peaks, largest bound of all", "42624.016", float(whole.bound))
     yield compare_equal(run, "two peaks, its distance", 16, whole.distance)
     early, _ = flex_smooth(bushy(), epsilon=0.1, delta=1e-8)
-    whole = smooth(bushy(), beta=beta(0.1, 1e-8))
+    whole = smooth(bushy(), beta=choose_beta(0.1, 1e-8))
     yield compare_printed(
         run, "bushy join, search that ends at the first decrease", "1.0e12", early
     )
     yield compare_printed(run, "bushy join, largest bound of all", "1.46e13", float(whole.bound))
     yield compare_equal(run, "bushy join, its distance", 396, whole.distance)
     for cells, text in ((1, "14.509"), (2, "17.422"), (10, "33.648")):
-        found = float(radius(cells, Fraction(1, 2 * 10**6)))
+        found = float(gamma_quantile(cells, Fraction(1, 2 * 10**6)))
         yield compare_printed(
             run, f"noise of {cells} cells that beta allows for (printed: 1)", text, found
         )
@@ -127,7 +127,9 @@ def bushy() -> Growth:
 def _growth(source: Relation, frequencies: Mapping[str, int]) -> Growth:
     count = Aggregate("rows", "n")
     facts = FlexFacts({_named(name): number for name, number in frequencies.items()})
-    return elastic(Question(source, (count,)), count, facts=facts, rule="elastic").growth
+    return elastic_sensitivity(
+        Question(source, (count,)), count, facts=facts, rule="elastic"
+    ).growth
 
 
 def _on(one: str, other: str) -> Keys:

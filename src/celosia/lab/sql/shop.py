@@ -18,17 +18,17 @@ from celosia.datasets import Shop
 from celosia.lab.sql.flex import FlexFacts, thesis_delta
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Question
+from celosia.queries.bounds.capped_total import CappedTotal
 from celosia.queries.bounds.caps import ladder
-from celosia.queries.bounds.contribution import CappedTotal
-from celosia.queries.bounds.elastic import elastic
-from celosia.queries.bounds.facts import Declared, Facts
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
+from celosia.queries.bounds.facts import DeclaredFacts, Facts
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.private_cap import People, PrivateCap
-from celosia.queries.bounds.race import RaceToTop
-from celosia.queries.bounds.race_cap import RaceCap
-from celosia.queries.bounds.smooth import Smooth, beta, smooth
+from celosia.queries.bounds.private_cap import ContributionSummary, PrivateCap
+from celosia.queries.bounds.r2t import R2T
+from celosia.queries.bounds.r2t_cap import R2TCap
+from celosia.queries.bounds.smooth_sensitivity import SmoothBound, choose_beta, smooth
 from celosia.queries.bounds.stability import Rule
-from celosia.queries.emission import Target, people_totals_query
+from celosia.queries.emission import Target, contribution_totals_query
 from celosia.queries.ownership import attach_owners
 from celosia.queries.policy import Policy, load_policy
 from celosia.queries.policy.values import TablePolicy, Unit
@@ -66,10 +66,10 @@ class JoinQuery:
 
     joins: int
     distinct: bool
-    people: People
-    published: Smooth
+    people: ContributionSummary
+    published: SmoothBound
     """The bound of FLEX from true frequencies, all tables private, over all distances."""
-    elastic: Smooth
+    elastic: SmoothBound
     """Our bound from frequencies measured on the data, parts and suppliers public."""
     row_cap: int
     """The most that one row moves the answer, if the declared caps are kept."""
@@ -88,7 +88,7 @@ class JoinQuery:
         return f"{self.joins} {'join' if self.joins == 1 else 'joins'}, {count}"
 
     @staticmethod
-    def elastic_errors(bound: Smooth, runs: int, rng: Source) -> list[int]:
+    def elastic_errors(bound: SmoothBound, runs: int, rng: Source) -> list[int]:
         """Errors of answers by a smooth bound, one row protected."""
         return list(smooth_noise(bound.bound, epsilon=EPSILON, size=runs, rng=rng))
 
@@ -102,16 +102,16 @@ class JoinQuery:
         mechanism = CappedTotal(epsilon=EPSILON, cap=self.customer_cap)
         return [mechanism.release(self.exact, rng=rng) - self.exact for _ in range(runs)]
 
-    def race_errors(self, runs: int, rng: Source) -> tuple[list[float], list[float]]:
+    def r2t_errors(self, runs: int, rng: Source) -> tuple[list[float], list[float]]:
         """Errors of the race to the top: of the published answer, and of ours without penalty."""
-        race = RaceToTop(epsilon=EPSILON, most=MOST)
-        found = [race.measure(list(self.people.totals), rng=rng) for _ in range(runs)]
+        r2t = R2T(epsilon=EPSILON, most=MOST)
+        found = [r2t.measure(list(self.people.totals), rng=rng) for _ in range(runs)]
         lower = [each.parts["lower"] - self.exact for each in found]
         return lower, [each.value - self.exact for each in found]
 
-    def race_cap_errors(self, runs: int, rng: Source) -> list[float]:
-        """Errors under a cap that a race chooses."""
-        mechanism = RaceCap(epsilon=EPSILON, most=MOST)
+    def r2t_cap_errors(self, runs: int, rng: Source) -> list[float]:
+        """Errors under a cap that R2T chooses."""
+        mechanism = R2TCap(epsilon=EPSILON, most=MOST)
         totals = list(self.people.totals)
         return [mechanism.release(totals, rng=rng) - self.exact for _ in range(runs)]
 
@@ -153,22 +153,22 @@ def run_queries(
 
     policy = load_policy(path)
     files = {table: policy.database.located(file) for table, file in policy.database.files}
-    measured = Declared(
+    measured = DeclaredFacts(
         replace(policy, unit=Unit(), elastic=True),
         {(table, name): most_frequent(shop, table, name) for table, name in CAPS},
     )
     everything = FlexFacts({key: most_frequent(shop, *key) for key in KEYS})
     chance = thesis_delta() if delta is None else delta
-    capped = Declared(_with_caps(policy))
+    capped = DeclaredFacts(_with_caps(policy))
     caps, target = ladder(MOST), Target(policy=policy)
     with DuckDBEngine(files=files) as engine:
         for number in joins:
             for distinct in (False, True):
                 question = compiled(query(number, distinct=distinct), policy)
                 owned = attach_owners(question.source, policy=policy)
-                made = people_totals_query(question, owned, caps=[caps], target=target)
+                made = contribution_totals_query(question, owned, caps=[caps], target=target)
                 ((*numbers,),) = engine.run(made, timeout=TIMEOUT)
-                people = People(
+                people = ContributionSummary(
                     [int(each) for each in numbers[: len(caps)]],
                     [int(each) for each in numbers[len(caps) :]],
                 )
@@ -188,13 +188,13 @@ def most_frequent(shop: Shop, table: str, name: str) -> int:
     return int(shop.tables[table][name].value_counts()["count"].max())  # type: ignore[arg-type]
 
 
-def _smooth(question: Question, facts: Facts, delta: float, rule: Rule) -> Smooth:
-    growth = elastic(question, question.aggregates[0], facts=facts, rule=rule).growth
-    return smooth(growth, beta=beta(EPSILON, delta))
+def _smooth(question: Question, facts: Facts, delta: float, rule: Rule) -> SmoothBound:
+    growth = elastic_sensitivity(question, question.aggregates[0], facts=facts, rule=rule).growth
+    return smooth(growth, beta=choose_beta(EPSILON, delta))
 
 
-def _limit(question: Question, facts: Declared) -> int:
-    limit = elastic(question, question.aggregates[0], facts=facts).limit
+def _limit(question: Question, facts: DeclaredFacts) -> int:
+    limit = elastic_sensitivity(question, question.aggregates[0], facts=facts).limit
     assert limit is not None  # all keys have caps
     return int(limit)
 

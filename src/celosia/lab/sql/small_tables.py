@@ -17,7 +17,7 @@ from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal
 from celosia.lab.sql.flex import FlexFacts
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Relation, Scan
-from celosia.queries.bounds.elastic import elastic
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.stability import Rule
 
 Pair = tuple[int, int]
@@ -97,7 +97,7 @@ def bound(case: Case, distance: int, rule: Rule) -> int:
         source = Join(source, Scan(case.tables[place], f"r{place}"), pairs)
     count = Aggregate("rows", "n")
     facts = FlexFacts(_frequencies())
-    found = elastic(
+    found = elastic_sensitivity(
         Question(source, (count,)), count, facts=facts, neighbours=CHANGE_ONE, rule=rule
     )
     return int(found.at(distance))

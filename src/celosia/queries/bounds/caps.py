@@ -78,7 +78,8 @@ def capped_totals(contributions: ArrayLike, caps: tuple[int, ...]) -> tuple[int,
 def people_by_level(contributions: ArrayLike, caps: tuple[int, ...]) -> tuple[int, ...]:
     """How many people contribute more (in size) than the cap before, up to this cap.
 
-    Whoever exceeds the last cap is counted at the last; whoever contributes nothing, nowhere.
+    People above the last cap are counted at the last; people who contribute nothing are not
+    counted.
 
     >>> people_by_level([3, 0, 9, -5, 1, 100], (1, 2, 4, 8, 16))
     (1, 0, 1, 1, 2)
@@ -98,9 +99,9 @@ def grouped_totals(
 
     The entries of a person are taken in the order of the groups; once they reach the cap in sum of
     sizes, the rest is left out. What is left of a person is at most the cap in sum over all groups,
-    and depends on her entries only: one person moves a row of the table by at most its cap in sum.
-    In SQL, with `before` and `upto` the running sums of her sizes: the sign of the entry times
-    LEAST(upto, cap) - LEAST(before, cap).
+    and depends on the entries of this person only: one person moves a row of the table by at most
+    its cap in sum. In SQL, with `before` and `upto` the running sums of the person's sizes: the
+    sign of the entry times LEAST(upto, cap) - LEAST(before, cap).
 
     >>> grouped_totals([0, 0, 1], [0, 1, 1], [3, 2, 5], caps=(1, 4, 8), size=2).tolist()
     [[1, 1], [3, 5], [3, 7]]
@@ -123,6 +124,8 @@ def grouped_totals(
     first = np.r_[True, who[1:] != who[:-1]] if who.size else np.zeros(0, dtype=bool)
     start = (running - sizes)[first][np.cumsum(first) - 1] if who.size else running
     upto = running - start
+    # min(upto, cap) - min(before, cap) telescopes over the entries of a person: min(all, cap) in
+    # sum.
     table = np.zeros((len(caps), size), dtype=np.int64)
     for place, cap in enumerate(caps):
         kept = np.minimum(upto, cap) - np.minimum(upto - sizes, cap)

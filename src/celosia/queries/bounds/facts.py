@@ -30,7 +30,7 @@ class Facts(Protocol):
     def cap(self, table: str, column: str) -> int | None:
         """The most rows that share one value in every database that may be asked."""
 
-    def displaced(self, table: str) -> int:
+    def displaced_rows(self, table: str) -> int:
         """How many rows of a table may come or go, at most, because one other row does.
 
         A cap that is kept by leaving rows out lets one row push another one out. If a row is kept
@@ -46,7 +46,7 @@ class Facts(Protocol):
         Empty where there are none. Only of whole numbers does one constant equal one value.
         """
 
-    def part_of(self, table: str) -> str | None:
+    def containing_table(self, table: str) -> str | None:
         """A table, in small letters, that has all rows of a table among its own, or None.
 
         A row that comes to the one, or leaves it, does so in the other as well.
@@ -54,7 +54,7 @@ class Facts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredFacts:
     """Facts of a policy, with frequencies that were measured where the policy allows it.
 
     Args:
@@ -106,7 +106,7 @@ class Declared:
         declared = self._column(table, column)
         return 1 if declared.unique else declared.most
 
-    def displaced(self, table: str) -> int:
+    def displaced_rows(self, table: str) -> int:
         """One for each column with a `most` that is not unique anyway."""
         declared = self._table(table)
         if declared.public:
@@ -121,7 +121,7 @@ class Declared:
             return frozenset()
         return frozenset(name.lower() for name in declared.key)
 
-    def part_of(self, table: str) -> str | None:
+    def containing_table(self, table: str) -> str | None:
         """The table of all facts, for that of one predicate of a graph."""
         graph = self.policy.graph
         names = () if graph is None else (name.lower() for _, name in graph.predicates)

@@ -101,7 +101,7 @@ ONE = Leaf(1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Combined(Growth):
+class CompositeGrowth(Growth):
     """Several growths put together.
 
     Parts are shared between many expressions, so each is worked out once a question (`_fold`), and
@@ -134,7 +134,7 @@ class Combined(Growth):
         return _fold(self, lambda leaf: leaf.limit, _LIMITS, {})
 
     def __str__(self) -> str:
-        """The formula, frequencies by their names: what may be shown to everybody.
+        """The formula, frequencies by their names: all of it public.
 
         >>> print(largest([product([Leaf(2, name="a.x"), ONE]), total([ONE, Leaf(3, name="b.y")])]))
         max(mf(a.x), (1 + mf(b.y)))
@@ -157,7 +157,7 @@ def product(parts: Iterable[Growth]) -> Growth:
         each
         for part in kept
         for each in (
-            part.parts if isinstance(part, Combined) and part.kind == "product" else [part]
+            part.parts if isinstance(part, CompositeGrowth) and part.kind == "product" else [part]
         )
         if each != ONE
     ]
@@ -177,16 +177,16 @@ def least(parts: Iterable[Growth]) -> Growth:
 
 
 def _combined(kind: Kind, parts: Sequence[Growth]) -> Growth:
-    return parts[0] if len(parts) == 1 else Combined(kind, tuple(parts))
+    return parts[0] if len(parts) == 1 else CompositeGrowth(kind, tuple(parts))
 
 
 def _different(parts: Iterable[Growth]) -> list[Growth]:
-    """Each once, as far as one level tells: products of the same frequencies are the same."""
+    """Each once, as far as one level shows: products of the same frequencies are the same."""
     return list({_shape(part): part for part in parts}.values())
 
 
 def _shape(growth: Growth) -> Hashable:
-    if isinstance(growth, Combined):
+    if isinstance(growth, CompositeGrowth):
         return growth.kind, tuple(p if isinstance(p, Leaf) else id(p) for p in growth.parts)
     return growth
 
@@ -194,7 +194,7 @@ def _shape(growth: Growth) -> Hashable:
 def _fold(growth: Growth, leaf: Callable[[Leaf], T], rules: Rules[T], done: dict[int, T]) -> T:
     if isinstance(growth, Leaf):
         return leaf(growth)
-    assert isinstance(growth, Combined)
+    assert isinstance(growth, CompositeGrowth)
     if id(growth) not in done:
         done[id(growth)] = rules[growth.kind](
             [_fold(part, leaf, rules, done) for part in growth.parts]

@@ -36,18 +36,18 @@ class Origin:
         return f"{self.table}.{self.column}"
 
 
-def origin(column: Column, relation: Relation) -> Origin | None:
+def find_origin(column: Column, relation: Relation) -> Origin | None:
     """The one column of a table that a column is, or None: computed, unknown, or from several.
 
     >>> customer = Scan("customer", "c")
-    >>> print(origin(Column("c", "custkey"), customer))
+    >>> print(find_origin(Column("c", "custkey"), customer))
     customer.custkey
     """
-    found = origins(column, relation)
+    found = find_origins(column, relation)
     return found[0] if found is not None and len(found) == 1 else None
 
 
-def origins(  # noqa: PLR0911 - one for each kind of relation
+def find_origins(  # noqa: PLR0911 - one for each kind of relation
     column: Column, relation: Relation
 ) -> tuple[Origin, ...] | None:
     """All columns of tables that a column shows: several under UNION ALL.
@@ -58,36 +58,36 @@ def origins(  # noqa: PLR0911 - one for each kind of relation
         case Scan(table=table, alias=alias):
             return (Origin(table, alias, column.name),) if column.relation == alias else None
         case Filter(source=source):
-            return origins(column, source)
+            return find_origins(column, source)
         case Match(left=left):
-            return origins(column, left)
+            return find_origins(column, left)
         case Join(left=left, right=right):
-            return origins(column, left if column.relation in aliases(left) else right)
+            return find_origins(column, left if column.relation in aliases(left) else right)
         case Derived(source=source):
-            renamed = inside(column, relation)
-            return None if renamed is None else origins(renamed, source)
+            renamed = source_column(column, relation)
+            return None if renamed is None else find_origins(renamed, source)
         case Stack(parts=parts):
             found: list[Origin] = []
             for part in parts:
-                inner = origins(Column(part.alias, column.name), part)
+                inner = find_origins(Column(part.alias, column.name), part)
                 if column.relation != relation.alias or inner is None:
                     return None
                 found += inner
             return tuple(found)
 
 
-def inside(column: Column, derived: Derived) -> Column | None:
+def source_column(column: Column, derived: Derived) -> Column | None:
     """The column of a sub-query's source that one of its own is another name for, or None."""
     if column.relation != derived.alias:
         return None
     for named in derived.columns:
         if named.name == column.name:
-            return plain(named.expression)
+            return as_column(named.expression)
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class PinnedScan:
     """A scan under filters, with what these say of its columns; names in small letters."""
 
     table: str
@@ -97,7 +97,7 @@ class Pinned:
     pairs: tuple[tuple[str, str], ...]
     """Columns that equal each other."""
 
-    def settled(self, names: frozenset[str], *, among: frozenset[str]) -> frozenset[str]:
+    def fixed_columns(self, names: frozenset[str], *, among: frozenset[str]) -> frozenset[str]:
         """The columns, out of some, that have one value only once those of given names have."""
         found = (names | frozenset(self.constants)) & among
         grew = True
@@ -113,20 +113,21 @@ class Pinned:
         return found
 
 
-def pinned(relation: Relation) -> Pinned | None:
+def find_pinned_scan(relation: Relation) -> PinnedScan | None:
     """What filters fix of the scan below them; None where there is something else below.
 
     >>> import sqlglot
     >>> likes = Filter(Scan("likes", "t"), sqlglot.parse_one("t.object = 7 AND t.number > 2"))
-    >>> sorted(pinned(likes).constants)
+    >>> sorted(find_pinned_scan(likes).constants)
     ['object']
     """
     constants: dict[str, int] = {}
     pairs: list[tuple[str, str]] = []
     while isinstance(relation, Filter):
-        for part in _conjuncts(relation.condition):
+        for each in conjuncts(relation.condition):
+            part = each.unnest()
             if isinstance(part, exp.EQ):
-                one, two = plain(part.left), plain(part.right)
+                one, two = as_column(part.left), as_column(part.right)
                 if one is not None and two is not None:
                     pairs.append((one.name.lower(), two.name.lower()))
                 for column, other in ((one, part.right), (two, part.left)):
@@ -135,16 +136,23 @@ def pinned(relation: Relation) -> Pinned | None:
         relation = relation.source
     if not isinstance(relation, Scan):
         return None
-    return Pinned(relation.table, relation.alias, constants, tuple(pairs))
+    return PinnedScan(relation.table, relation.alias, constants, tuple(pairs))
 
 
-def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    while isinstance(condition, exp.Paren):
-        condition = condition.this
-    if isinstance(condition, exp.And):
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
+def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The conditions that must all be true for a condition to be true.
+
+    >>> import sqlglot
+    >>> [str(each) for each in conjuncts(sqlglot.parse_one("a AND (b AND (c OR d))"))]
+    ['a', 'b', '(c OR d)']
+    """
+    inner = condition
+    while isinstance(inner, exp.Paren):
+        inner = inner.this
+    if isinstance(inner, exp.And):
+        yield from conjuncts(inner.left)
+        yield from conjuncts(inner.right)
+    elif condition is not None:
         yield condition
 
 
@@ -157,15 +165,20 @@ def _whole(expression: exp.Expr) -> int | None:
     return sign * int(expression.this) if is_number and str(expression.this).isdigit() else None
 
 
-def plain(expression: exp.Expr | None) -> Column | None:
+def as_column(expression: exp.Expr | None) -> Column | None:
     """The column that an expression is and nothing more, or None.
 
     >>> import sqlglot
-    >>> print(plain(sqlglot.parse_one("(o.custkey)")), plain(sqlglot.parse_one("o.custkey + 1")))
-    o.custkey None
+    >>> print(as_column(sqlglot.parse_one("(o.custkey)")), as_column(sqlglot.parse_one("o.custkey +
+    1"))) o.custkey None
     """
     while isinstance(expression, exp.Paren):
         expression = expression.this
     if isinstance(expression, exp.Column) and isinstance(expression.this, exp.Identifier):
         return Column(expression.table, expression.name)
     return None
+
+
+def column_expression(column: Column) -> exp.Column:
+    """A column as a part of an expression."""
+    return exp.column(column.name, table=column.relation, quoted=True)

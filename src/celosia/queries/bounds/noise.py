@@ -2,7 +2,7 @@ r"""Exact whole noise whose scale depends on the data.
 
 Let S be a beta-smooth bound on the L1 sensitivity of d whole numbers f, and let each get discrete
 Laplace noise of scale s = max(2 S / epsilon, 7/10), independently. Claim: with the beta of
-`smooth.beta` this is (epsilon, delta)-differentially private.
+`smooth_sensitivity.choose_beta` this is (epsilon, delta)-differentially private.
 
 Proof. Let x, y be neighbours with scales s, t, and n the noise that gives an output on x. The law
 has mass tanh(1/2s) exp(-|n|/s), so the loss is at most

@@ -19,13 +19,13 @@ WIDEST = 2**31 - 1
 """The largest capacity that SciPy's flows know."""
 
 
-def solved_by_flow(
+def solve_by_flow(
     rows: Whole, people: Whole, weights: Whole, cap: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """An optimal flow of each row and price of each person; None for rows of more than two.
 
-    No two rows have the same people, and no weight is above the cap (`Shares.merged`). Exact for
-    caps below 2^31; beyond, amounts are rounded down to a coarser grid.
+    No two rows have the same people, and no weight is above the cap (`PackingRows.merge_equal`).
+    Exact for caps below 2^31; beyond, amounts are rounded down to a coarser grid.
     """
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow  # noqa: PLC0415

@@ -33,7 +33,7 @@ HALF = 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class PackingRows:
     """Rows that hold a weight each, and the pairs of rows and people, sorted by row.
 
     Rows and people are numbered from 0 without gaps; every row has a person.
@@ -43,19 +43,19 @@ class Shares:
     people: Whole
     weights: Whole
 
-    def merged(self, most: int) -> Shares:
+    def merge_equal(self, most: int) -> PackingRows:
         """One row for each set of people, with all their weight up to a number of at most 2^41."""
-        sets = table_of(self.rows, self.people)
+        sets = people_table(self.rows, self.people)
         if sets is None:
             return self
-        first, kind = _alike(sets)
+        first, kind = _equal_rows(sets)
         if first.size == len(sets):
             return self
         weights = capped_sums(kind, self.weights, most)
         row, place = np.nonzero(sets[first] >= 0)
-        return Shares(row, sets[first[row], place], weights)
+        return PackingRows(row, sets[first[row], place], weights)
 
-    def without(self, dropped: NDArray[np.bool_]) -> tuple[Shares, Whole]:
+    def drop_people(self, dropped: NDArray[np.bool_]) -> tuple[PackingRows, Whole]:
         """The same without some people, and the weights of rows that have no person any more."""
         kept = ~dropped[self.people]
         rows, people = self.rows[kept], self.people[kept]
@@ -63,17 +63,17 @@ class Shares:
         held[rows] = True
         number = np.cumsum(held) - 1
         names = np.cumsum(~dropped) - 1
-        return Shares(number[rows], names[people], self.weights[held]), self.weights[~held]
+        return PackingRows(number[rows], names[people], self.weights[held]), self.weights[~held]
 
 
-def settled(shares: Shares, caps: Sequence[int]) -> Iterator[tuple[int, int, Shares]]:
+def presolve(shares: PackingRows, caps: Sequence[int]) -> Iterator[tuple[int, int, PackingRows]]:
     """For each cap, from the least: the cap, what counts without a solver, and what is left.
 
     Weights of what is left are cut off at the cap.
     """
     done = np.zeros(0, dtype=np.int64)
     most = max(caps, default=1)
-    shares = shares.merged(most)
+    shares = shares.merge_equal(most)
     for cap in sorted(caps):
         while shares.rows.size:
             loads = capped_sums(
@@ -81,25 +81,25 @@ def settled(shares: Shares, caps: Sequence[int]) -> Iterator[tuple[int, int, Sha
             )
             if (loads > cap).all():
                 break
-            shares, alone = shares.without(loads <= cap)
+            shares, alone = shares.drop_people(loads <= cap)
             done = np.r_[done, alone]
-            shares = shares.merged(most)
-        rest = Shares(shares.rows, shares.people, np.minimum(shares.weights, cap))
-        yield cap, sum_of(np.minimum(done, cap)), rest
+            shares = shares.merge_equal(most)
+        rest = PackingRows(shares.rows, shares.people, np.minimum(shares.weights, cap))
+        yield cap, exact_sum(np.minimum(done, cap)), rest
 
 
-def undominated(rows: Whole, people: Whole) -> NDArray[np.bool_]:
+def find_undominated(rows: Whole, people: Whole) -> NDArray[np.bool_]:
     """For each person, by number, whether no other has all of their rows; one of equals has not.
 
     Pairs are sorted by row, without gaps in the numbers of people.
     """
     size = int(people.max(initial=-1)) + 1
     kept = np.ones(size, dtype=bool)
-    sets = table_of(rows, people)
+    sets = people_table(rows, people)
     if sets is None or sets.shape[1] < 2:
         return kept
     degree = np.bincount(people, minlength=size)
-    # Whoever has all rows of p has the first and the last one: few others are looked at closely.
+    # A person with all rows of p has the first and the last one: few others are compared in full.
     first, last = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     last[people] = rows
     first[people[::-1]] = rows[::-1]
@@ -116,7 +116,7 @@ def undominated(rows: Whole, people: Whole) -> NDArray[np.bool_]:
     return kept
 
 
-def table_of(rows: Whole, people: Whole) -> Whole | None:
+def people_table(rows: Whole, people: Whole) -> Whole | None:
     """The people of each row, filled up with -1; None for rows of too many, or no row."""
     if not rows.size:
         return None
@@ -143,12 +143,12 @@ def capped_sums(places: Whole, amounts: Whole, cap: int) -> Whole:
     return np.minimum((np.minimum(high, 2**31) << 30) + (low & (HALF - 1)), cap)
 
 
-def sum_of(amounts: Whole) -> int:
+def exact_sum(amounts: Whole) -> int:
     """The sum of amounts of at most 2^50, which need not fit in 64 bits."""
     return int((amounts & (HALF - 1)).sum()) + (int((amounts >> 30).sum()) << 30)
 
 
-def _alike(sets: Whole) -> tuple[Whole, Whole]:
+def _equal_rows(sets: Whole) -> tuple[Whole, Whole]:
     """A row of each kind, and the kind of each row."""
     size = int(sets.max()) + 2
     key = sets[:, 0] + 1

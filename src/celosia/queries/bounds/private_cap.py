@@ -25,13 +25,13 @@ from celosia.queries.bounds.caps import (
     read_levels,
     read_totals,
 )
-from celosia.queries.bounds.shares import check_share, falling
+from celosia.queries.bounds.shares import check_share, split_failure
 
 MOST_GROUPS = 2**20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class People:
+class ContributionSummary:
     """What an engine returns of a private table: nothing of it may be shown.
 
     Args:
@@ -45,10 +45,10 @@ class People:
     totals: Any
 
     @classmethod
-    def of(cls, contributions: Any, *, most: int) -> People:
+    def of(cls, contributions: Any, *, most: int) -> ContributionSummary:
         """The same from one whole number for each person.
 
-        >>> people = People.of([3, 1, 9], most=8)
+        >>> people = ContributionSummary.of([3, 1, 9], most=8)
         >>> people.levels, people.totals
         ((1, 0, 1, 1), (3, 5, 8, 12))
         """
@@ -60,34 +60,35 @@ class People:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateCap(Mechanism[People, Any]):
+class PrivateCap(Mechanism[ContributionSummary, Any]):
     """A total cut off at a cap that is chosen inside epsilon, for rows of one person each.
 
     A share of epsilon buys the numbers of people at each level of contribution. Levels whose noisy
-    number may be nothing but noise are left out from the top: noise alone passes the `alarms` with
-    a chance of at most `failure`, and the higher the level, the smaller its part of that chance,
-    because the error of a needlessly high cap grows with it. For what is left, the cap with the
-    least sum of squares of what it takes away (people at a level contributing the middle of it) and
-    of the noise is taken; the rest of epsilon buys the total under this cap with fresh noise.
+    number may be nothing but noise are left out from the top: noise alone passes the `thresholds`
+    with a chance of at most `failure`, and the higher the level, the smaller its part of that
+    chance, because the error of a needlessly high cap grows with it. For what is left, the cap with
+    the least sum of squares of what it takes away (people at a level contributing the middle of it)
+    and of the noise is taken; the rest of epsilon buys the total under this cap with fresh noise.
 
     With `groups` the answer is a list. A person then counts up to the cap in sum over all groups
-    (see `grouped_totals`), her level is that of the sum of sizes, and each group gets noise for
-    the whole cap: however many groups she is in, she moves the list by at most the cap in sum.
+    (see `grouped_totals`), the level of a person is that of the sum of sizes, and each group gets
+    noise for the whole cap: a person in any number of groups moves the list by at most the cap in
+    sum.
 
-    Guarantee: epsilon-DP with delta 0 for one person with all her rows, added or removed.
-    (1) Each person is at exactly one level, so she moves one number by one: with discrete Laplace
-    noise of scale 1 / (share * epsilon) the numbers are (share * epsilon)-DP. (2) For each cap she
-    moves the total, or all groups in sum, by at most the cap: (1 - share) * epsilon. (3) The cap
-    is a function of (1), so both compose (Dwork & Roth 2014, Thm 3.16). Contributions below 0 are
-    cut off at minus the cap and change nothing in this. It assumes that each row belongs to one
-    person, that `People` is what it says and that the list of groups is public.
+    Guarantee: epsilon-DP with delta 0 for one person with all their rows, added or removed.
+    (1) Each person is at exactly one level, and so moves one number by one: with discrete Laplace
+    noise of scale 1 / (share * epsilon) the numbers are (share * epsilon)-DP. (2) For each cap a
+    person moves the total, or all groups in sum, by at most the cap: (1 - share) * epsilon. (3) The
+    cap is a function of (1), so both compose (Dwork & Roth 2014, Thm 3.16). Contributions below 0
+    are cut off at minus the cap and change nothing in this. It assumes that each row belongs to one
+    person, that `ContributionSummary` is what it says and that the list of groups is public.
 
     Reference: Dwork & Roth 2014, Thm 3.6 (histogram); the trade-off of noise and truncation is that
     of Amin, Kulesza, Munoz Medina & Vassilvitskii, Bounding user contributions, ICML 2019.
 
     >>> from celosia.core.randomness import Seeded
     >>> mechanism = PrivateCap(epsilon=1, most=2**20)
-    >>> people = People.of([7] * 5000, most=2**20)
+    >>> people = ContributionSummary.of([7] * 5000, most=2**20)
     >>> mechanism.measure(people, rng=Seeded(1)).parts["cap"]
     8
     """
@@ -107,7 +108,7 @@ class PrivateCap(Mechanism[People, Any]):
         check_share(self.failure, name="failure")
         check_whole(self.groups, name="the number of groups", most=MOST_GROUPS)
         check_add_remove(self.neighbours)
-        _ = self.counting, self.laws  # a scale out of reach is refused here
+        _ = self.level_noise, self.laws  # a scale out of reach is refused here
 
     @cached_property
     def caps(self) -> tuple[int, ...]:
@@ -120,37 +121,36 @@ class PrivateCap(Mechanism[People, Any]):
         return float(self.caps[-1])
 
     @cached_property
-    def prices(self) -> tuple[Fraction, Fraction]:
+    def epsilon_shares(self) -> tuple[Fraction, Fraction]:
         """The epsilon of the numbers of people, and that of the answer."""
         whole = check_epsilon(self.epsilon)
         first = whole * check_share(self.share, name="share")
         return first, whole - first
 
     @cached_property
-    def counting(self) -> DiscreteLaplace:
+    def level_noise(self) -> DiscreteLaplace:
         """The noise of each number of people."""
-        return DiscreteLaplace(1 / self.prices[0])
+        return DiscreteLaplace(1 / self.epsilon_shares[0])
 
     @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
         """The noise of the answer under each cap."""
-        return tuple(DiscreteLaplace(cap / self.prices[1]) for cap in self.caps)
+        return tuple(DiscreteLaplace(cap / self.epsilon_shares[1]) for cap in self.caps)
 
     @cached_property
-    def alarms(self) -> tuple[int, ...]:
+    def thresholds(self) -> tuple[int, ...]:
         """What a noisy number of people must exceed to be taken for more than noise."""
-        chances = falling(float(check_share(self.failure, name="failure")), len(self.caps))
+        chances = split_failure(float(check_share(self.failure, name="failure")), len(self.caps))
         # The chance of noise above a bound is half of that of noise larger in size.
-        return tuple(self.counting.bound(1 - 2 * chance) for chance in chances)
+        return tuple(self.level_noise.bound(1 - 2 * chance) for chance in chances)
 
     def privacy_loss(self) -> Loss:
         """Epsilon: one number of people moves by one, then the answer is paid."""
-        answer = PureLoss(
-            self.prices[1]
-        )  # for every cap, and for every way to spread it over groups
-        return ComposedLoss((LaplaceLoss(self.counting.scale, 1), answer))
+        # For every cap, however it is spread over groups.
+        answer = PureLoss(self.epsilon_shares[1])
+        return ComposedLoss((LaplaceLoss(self.level_noise.scale, 1), answer))
 
-    def measure(self, x: People, *, rng: Source) -> Measurement[Any]:
+    def measure(self, x: ContributionSummary, *, rng: Source) -> Measurement[Any]:
         """Choose the cap and answer under it.
 
         Raises:
@@ -158,9 +158,9 @@ class PrivateCap(Mechanism[People, Any]):
         """
         levels = read_levels(x.levels, len(self.caps))
         totals = None if callable(x.totals) else self._read(x.totals)
-        noise = self.counting.draw(len(self.caps), rng).tolist()
+        noise = self.level_noise.draw(len(self.caps), rng).tolist()
         noisy = [level + each for level, each in zip(levels, noise, strict=True)]
-        place = self.chosen(noisy)
+        place = self.choose_cap(noisy)
         law = self.laws[place]
         if totals is None:  # the cap is a function of noisy numbers, so it may be asked with
             exact = read_totals(x.totals(self.caps[place]), self.groups)
@@ -178,45 +178,48 @@ class PrivateCap(Mechanism[People, Any]):
             },
         )
 
-    def chosen(self, noisy: list[int]) -> int:
+    def choose_cap(self, noisy: list[int]) -> int:
         """The place of the cap for noisy numbers of people: a function of released numbers only.
 
-        >>> PrivateCap(epsilon=1, most=16).chosen([1000, 900, 800, 4, -3])
+        >>> PrivateCap(epsilon=1, most=16).choose_cap([1000, 900, 800, 4, -3])
         2
         """
-        seen = [i for i, alarm in enumerate(self.alarms) if noisy[i] > alarm]
+        seen = [i for i, threshold in enumerate(self.thresholds) if noisy[i] > threshold]
         top = max(seen, default=0)
         return min(range(top + 1), key=lambda place: self._cost(noisy, place, top))
 
     def _cost(self, noisy: list[int], place: int, top: int) -> Fraction:
         """Squares of what a cap takes away and of the noise, four times each."""
+        # A level from c' to c has about (c' + c) / 2 each, of which a cap takes what is above it;
+        # Laplace noise of scale s has the variance 2 s^2. Both are functions of released numbers.
         cap = self.caps[place]
         lost = sum(
             noisy[i] * max(0, self.caps[i - 1] + self.caps[i] - 2 * cap)
             for i in range(place + 1, top + 1)
         )
-        return max(0, lost) ** 2 + 8 * (cap / self.prices[1]) ** 2
+        return max(0, lost) ** 2 + 8 * (cap / self.epsilon_shares[1]) ** 2
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that is not exceeded whatever the data are, in terms of the largest cap.
 
         With chance 1 - (1 - confidence) / 2 no number of people is off by more than some b. Levels
-        that passed no alarm then hold at most alarm + b people. Those below the top one have an
-        estimated loss of at most sqrt(2) most / epsilon, or the top would have been chosen; the
-        loss is at most twice the estimate (a level ends at most twice as far above the cap as its
-        middle is), and b people a level more.
+        that passed no threshold then hold at most threshold + b people. Those below the top one
+        have an estimated loss of at most sqrt(2) most / epsilon, or the top would have been chosen;
+        the loss is at most twice the estimate (a level ends at most twice as far above the cap as
+        its middle is), and b people a level more.
         """
         doubt = (1 - check_confidence(confidence)) / 2 / check_whole(size, name="the size")
-        off = self.counting.bound(1 - doubt, size=len(self.caps))
+        off = self.level_noise.bound(1 - doubt, size=len(self.caps))
         noise = self.laws[-1].bound(1 - doubt, size=self.groups)
-        estimated = 2 * (isqrt(int(2 * (self.caps[-1] / self.prices[1]) ** 2)) + 1)
+        estimated = 2 * (isqrt(int(2 * (self.caps[-1] / self.epsilon_shares[1]) ** 2)) + 1)
         unseen = sum(
-            cap * (alarm + 2 * off) for cap, alarm in zip(self.caps, self.alarms, strict=True)
+            cap * (threshold + 2 * off)
+            for cap, threshold in zip(self.caps, self.thresholds, strict=True)
         )
         return float(noise + estimated + unseen)
 
     def typical_error(self, largest: int) -> float:
-        """The scale of the noise under the least cap that nobody exceeds.
+        """The scale of the noise under the least cap that no person exceeds.
 
         A prediction from a guess of the largest contribution, not a bound.
         """
@@ -224,7 +227,7 @@ class PrivateCap(Mechanism[People, Any]):
         return float(self.laws[place].scale)
 
     def interval(self, measurement: Measurement[Any], confidence: float = 0.95) -> tuple[Any, Any]:
-        """Bounds of the exact total, if nobody contributes more than `most`.
+        """Bounds of the exact total, if no person contributes more than `most`.
 
         A cap can only take away, so the lower bound is that of the noise alone. The upper bound
         adds all that the people above the cap may have, by their noisy numbers: it is far away,
@@ -234,7 +237,7 @@ class PrivateCap(Mechanism[People, Any]):
         cap = measurement.parts["cap"]
         place = self.caps.index(cap)
         noise = self.laws[place].bound(1 - doubt, size=self.groups)
-        off = self.counting.bound(1 - doubt, size=len(self.caps))
+        off = self.level_noise.bound(1 - doubt, size=len(self.caps))
         beyond = sum(
             max(0, people + off) * (limit - cap)
             for people, limit in zip(measurement.parts["people"], self.caps, strict=True)

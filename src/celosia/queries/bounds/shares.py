@@ -28,14 +28,14 @@ def check_share(share: object, *, name: str) -> Fraction:
     return number
 
 
-def falling(chance: float, size: int) -> tuple[float, ...]:
+def split_failure(chance: float, size: int) -> tuple[float, ...]:
     """A chance shared out over the rungs of a ladder, each part the root of 2 below the one before.
 
     A false alarm costs in proportion to the cap of its rung, so that high rungs must be rarer; a
     part that falls with the cap itself would make true alarms there too rare. The last rung may be
     less than twice the one before, which does not matter.
 
-    >>> [round(part, 4) for part in falling(0.05, 3)]
+    >>> [round(part, 4) for part in split_failure(0.05, 3)]
     [0.0227, 0.016, 0.0113]
     """
     weights = [2.0 ** (-rung / 2) for rung in range(size)]

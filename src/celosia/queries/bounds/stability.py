@@ -44,7 +44,6 @@ from celosia.queries.algebra import (
     Stack,
     aliases,
 )
-from celosia.queries.bounds.expansion import Block, block, reached
 from celosia.queries.bounds.facts import Facts
 from celosia.queries.bounds.growth import (
     ONE,
@@ -56,7 +55,8 @@ from celosia.queries.bounds.growth import (
     product,
     total,
 )
-from celosia.queries.bounds.lineage import Pinned, inside, pinned
+from celosia.queries.bounds.join_orders import JoinGraph, bound_join_size, build_join_graph
+from celosia.queries.bounds.lineage import PinnedScan, find_pinned_scan, source_column
 
 Rule = Literal["tight", "elastic"]
 
@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Analyst:
+class StabilityAnalysis:
     """Stabilities and frequencies of relations, from facts.
 
     Args:
@@ -79,14 +79,14 @@ class Analyst:
     neighbours: Neighbours = ADD_REMOVE
     rule: Rule = "tight"
 
-    def sides(self, table: str) -> tuple[int, bool]:
+    def table_changes(self, table: str) -> tuple[int, bool]:
         """How many rows of a table one step can add or can remove, and whether it may do both."""
-        displaced = self.facts.displaced(table)
+        displaced = self.facts.displaced_rows(table)
         if self.neighbours.relation is Notion.CHANGE_ONE:
             return 1 + displaced, True
         return max(1, displaced), displaced > 0
 
-    def moves(self, relation: Relation) -> Mapping[str, Growth]:
+    def stabilities(self, relation: Relation) -> Mapping[str, Growth]:
         """For each private table, how many rows come (or go) when rows of that table do.
 
         A table that all rows of others belong to stands for those of its rows that belong to none
@@ -96,52 +96,58 @@ class Analyst:
             QueryRefused: CEL-Q060 a frequency is missing, CEL-Q063 a key is computed,
                 CEL-Q064 there is no key.
         """
-        moved = self._moves(relation)
+        moved = self._stabilities(relation)
         if self.rule == "tight":
             return moved
         together = largest(moved.values())
         return dict.fromkeys(moved, together)
 
-    def _moves(self, relation: Relation) -> dict[str, Growth]:  # noqa: PLR0911 - one a kind
+    def _stabilities(self, relation: Relation) -> dict[str, Growth]:  # noqa: PLR0911 - one a kind
         match relation:
             case Scan(table=table):
                 if self.facts.is_public(table):
                     return {}
-                return {table.lower(): Leaf(self.sides(table)[0])}
+                return {table.lower(): Leaf(self.table_changes(table)[0])}
             case Filter(source=source) | Derived(source=source):
-                return dict(self.moves(source))
+                return dict(self.stabilities(source))
             case Stack(parts=parts):
-                return self._sums([self.moves(part) for part in parts])
+                return self._sums([self.stabilities(part) for part in parts])
             case Match(left=left, right=right, keys=keys):
-                here, there = self.moves(left), self.moves(right)
+                here, there = self.stabilities(left), self.stabilities(right)
                 if not there:
                     return dict(here)
-                partners = self._agreeing(_left(keys), left)
+                partners = self._key_frequency(_left(keys), left)
                 return self._sums([here, _times(partners, there)])
             case Join():
-                return self._joined(relation)
+                return self._join_stabilities(relation)
 
-    def _joined(self, join: Join) -> dict[str, Growth]:
-        whole = block(join)
-        moved = [self.moves(member) for member in whole.members] if self.rule == "tight" else []
+    def _join_stabilities(self, join: Join) -> dict[str, Growth]:
+        graph = build_join_graph(join)
+        moved = (
+            [self.stabilities(member) for member in graph.members] if self.rule == "tight" else []
+        )
         copies = {
             table: [place for place, each in enumerate(moved) if self._of(each, table) is not None]
             for table in chain(*moved)
         }
         if self.rule == "elastic" or max(map(len, copies.values()), default=0) > MOST_COPIES:
-            return self._pair(join)
+            return self._pairwise(join)
+        # A join is linear in each member. With D in the place of some copies of a table and the old
+        # rows in that of the others, (R + D)(R + D)... - R R... is the sum over all non-empty sets
+        # of copies; for two copies it is the m1 S2 + m2 S1 + S1 S2 of the published self-join rule.
+        # The rows that hold one given row of each copy in the set are bounded by `_join_size`.
         found = {}
         for table, places in copies.items():
             rows = {place: self._of(moved[place], table) or ZERO for place in places}
             found[table] = total(
-                product([*(rows[seed] for seed in seeds), self._reached(whole, seeds=seeds)])
+                product([*(rows[seed] for seed in seeds), self._join_size(graph, seeds=seeds)])
                 for seeds in _seeds(places)
             )
         return found
 
-    def _pair(self, join: Join) -> dict[str, Growth]:
+    def _pairwise(self, join: Join) -> dict[str, Growth]:
         """The two-sided rule, for joins in the order in which they are written."""
-        left, right = self.moves(join.left), self.moves(join.right)
+        left, right = self.stabilities(join.left), self.stabilities(join.right)
         both = {}
         for table in dict.fromkeys(chain(left, right)):
             mine, other = self._of(left, table), self._of(right, table)
@@ -149,14 +155,14 @@ class Analyst:
                 both[table] = product([mine, other])
         found: list[Mapping[str, Growth]] = [both]
         if left:
-            found.append(_times(self._agreeing(_right(join.keys), join.right), left))
+            found.append(_times(self._key_frequency(_right(join.keys), join.right), left))
         if right:
-            found.append(_times(self._agreeing(_left(join.keys), join.left), right))
+            found.append(_times(self._key_frequency(_left(join.keys), join.left), right))
         return self._sums(found)
 
     def _of(self, moves: Mapping[str, Growth], table: str) -> Growth | None:
         """What a row of a table moves: also as a row of the table that it is a part of."""
-        return moves.get(table, moves.get(self.facts.part_of(table) or table))
+        return moves.get(table, moves.get(self.facts.containing_table(table) or table))
 
     def _sums(self, parts: Iterable[Mapping[str, Growth]]) -> dict[str, Growth]:
         given = list(parts)
@@ -171,59 +177,60 @@ class Analyst:
         Raises:
             QueryRefused: as `moves`.
         """
-        return self._together((column,), relation)
+        return self._joint_frequency((column,), relation)
 
-    def _agreeing(self, keys: Sequence[Column], relation: Relation) -> Growth:
+    def _key_frequency(self, keys: Sequence[Column], relation: Relation) -> Growth:
         """How many rows of a relation agree with a given row in all keys.
 
         What is published takes them one by one, and the rarest decides.
         """
         if self.rule == "tight":
-            return self._together(keys, relation)
+            return self._joint_frequency(keys, relation)
         return self._least(keys, lambda key: self.frequency(key, relation))
 
-    def _together(self, columns: Sequence[Column], relation: Relation) -> Growth:
+    def _joint_frequency(self, columns: Sequence[Column], relation: Relation) -> Growth:
         """How many rows agree in all of some columns, at most."""
         if not columns:
             raise _unconnected()
-        fixed = pinned(relation)
+        fixed = find_pinned_scan(relation)
         if fixed is not None:
-            return self._scanned(columns, fixed)
+            return self._table_frequency(columns, fixed)
         match relation:
             case Filter(source=source) | Match(left=source):
-                return self._together(columns, source)
+                return self._joint_frequency(columns, source)
             case Derived(source=source):
-                renamed = [inside(column, relation) for column in columns]
+                renamed = [source_column(column, relation) for column in columns]
                 kept = [each for each in renamed if each is not None]
                 if not kept:
                     raise _computed(columns[0])
-                return self._together(kept, source)
+                return self._joint_frequency(kept, source)
             case Stack(parts=parts):
                 return total(
-                    self._together([Column(part.alias, each.name) for each in columns], part)
+                    self._joint_frequency([Column(part.alias, each.name) for each in columns], part)
                     for part in parts
                 )
             case Join() if self.rule == "tight":
-                whole = block(relation)
-                if all(whole.member(each) is None for each in columns):
+                graph = build_join_graph(relation)
+                if all(graph.member(each) is None for each in columns):
                     raise _computed(columns[0])
-                return self._reached(whole, columns=columns)
+                return self._join_size(graph, columns=columns)
             case Join():
-                return self._written(columns[0], relation)
+                return self._published_frequency(columns[0], relation)
         raise AssertionError("a scan is pinned")
 
-    def _written(self, column: Column, join: Join) -> Growth:
+    def _published_frequency(self, column: Column, join: Join) -> Growth:
         """The published rule for one column; a join key is a column of both sides."""
         pairs = [pair for pair in join.keys if column in pair]
         left = [column] if column.relation in aliases(join.left) else [one for one, _ in pairs]
         right = [column] if column.relation in aliases(join.right) else [two for _, two in pairs]
-        ways = [(each, join.left, _right(join.keys), join.right) for each in left]
-        ways += [(each, join.right, _left(join.keys), join.left) for each in right]
+        alternatives = [(each, join.left, _right(join.keys), join.right) for each in left]
+        alternatives += [(each, join.right, _left(join.keys), join.left) for each in right]
         return self._least(
-            ways, lambda way: product([self.frequency(*way[:2]), self._agreeing(*way[2:])])
+            alternatives,
+            lambda each: product([self.frequency(*each[:2]), self._key_frequency(*each[2:])]),
         )
 
-    def _scanned(self, columns: Sequence[Column], fixed: Pinned) -> Growth:
+    def _table_frequency(self, columns: Sequence[Column], fixed: PinnedScan) -> Growth:
         """Of one table: the rarest column decides, and a whole key leaves one row.
 
         No two facts of a graph agree in subject, predicate and object: a pattern with one variable
@@ -232,37 +239,40 @@ class Analyst:
         names = dict.fromkeys(each.name.lower() for each in columns)
         key = self.facts.key(fixed.table)
         if key:
-            settled = fixed.settled(frozenset(names), among=key)
+            settled = fixed.fixed_columns(frozenset(names), among=key)
             if settled == key:
                 return ONE
             if self.rule == "tight":
                 names |= dict.fromkeys(sorted(settled))
-        return self._least(names, lambda name: self._base(fixed.table, name))
+        return self._least(names, lambda name: self._column_frequency(fixed.table, name))
 
-    def _reached(
-        self, whole: Block, *, seeds: Iterable[int] = (), columns: Iterable[Column] = ()
+    def _join_size(
+        self, graph: JoinGraph, *, seeds: Iterable[int] = (), columns: Iterable[Column] = ()
     ) -> Growth:
         missing: list[QueryRefused] = []
 
         def cost(place: int, keys: tuple[Column, ...]) -> Growth | None:
             try:
-                return self._together(keys, whole.members[place])
+                return self._joint_frequency(keys, graph.members[place])
             except QueryRefused as refusal:
                 missing.append(refusal)
                 return None
 
-        found = reached(whole, seeds=seeds, columns=columns, cost=cost)
+        found = bound_join_size(graph, seeds=seeds, columns=columns, cost=cost)
         if found is None:
             raise missing[0] if missing else _unconnected()
         return found
 
-    def _least(self, ways: Iterable[T], bound: Callable[[T], Growth]) -> Growth:
-        """The least of some bounds; an unknown one is no help, and no harm beside another."""
+    def _least(self, alternatives: Iterable[T], bound: Callable[[T], Growth]) -> Growth:
+        """The least of some bounds; an unknown one is no help, and no harm beside another.
+
+        Rows that agree in all keys agree in each: every key alone gives a bound, at every distance.
+        """
         found: list[Growth] = []
         missing: QueryRefused | None = None
-        for way in ways:
+        for each in alternatives:
             try:
-                found.append(bound(way))
+                found.append(bound(each))
             except QueryRefused as refusal:
                 missing = missing or refusal
         if not found:
@@ -273,11 +283,13 @@ class Analyst:
         """As `directions`, where rows of a table may belong to another as well."""
         found = directions(relation)
         return {
-            table: way if found.get(self.facts.part_of(table) or table, way) == way else 0
-            for table, way in found.items()
+            table: direction
+            if found.get(self.facts.containing_table(table) or table, direction) == direction
+            else 0
+            for table, direction in found.items()
         }
 
-    def _base(self, table: str, column: str) -> Growth:
+    def _column_frequency(self, table: str, column: str) -> Growth:
         measured, cap = self.facts.frequency(table, column), self.facts.cap(table, column)
         name = f"{table}.{column}"
         if measured is None and cap is None:
@@ -290,6 +302,9 @@ class Analyst:
                 table=table,
                 column=column,
             )
+        # A step adds at most one row to a value, so mf at distance k is at most mf + k (Johnson,
+        # Near & Song 2018, section 3); a cap that every neighbour obeys bounds it at all distances,
+        # and a public table does not change at all.
         if measured is None:
             assert cap is not None
             return Leaf(cap, name=name)
@@ -315,15 +330,15 @@ def directions(relation: Relation) -> Mapping[str, int]:
             return _merged([directions(left), directions(right)])
         case Match(left=left, right=right, negated=negated):
             sign = -1 if negated else 1
-            there = {table: sign * way for table, way in directions(right).items()}
+            there = {table: sign * direction for table, direction in directions(right).items()}
             return _merged([directions(left), there])
 
 
 def _merged(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in parts:
-        for table, way in part.items():
-            found[table] = way if found.get(table, way) == way else 0
+        for table, direction in part.items():
+            found[table] = direction if found.get(table, direction) == direction else 0
     return found
 
 
@@ -350,7 +365,7 @@ def _computed(column: Column) -> QueryRefused:
     return QueryRefused(
         "CEL-Q063",
         f"the join key {column} is computed, not a column of a table.",
-        why="Nobody has declared how many rows share a computed value.",
+        why="The policy declares nothing about how many rows share a computed value.",
         fix="Join on columns as they are, and compute afterwards.",
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from celosia.core.errors import QueryRefused
 
-_RACE = "Leave the method to the planner: what each entity adds is then bounded by itself."
+_LEAVE_METHOD = "Leave the method to the planner: what each entity adds is then bounded by itself."
 
 
 def not_a_pattern(what: str) -> QueryRefused:
@@ -15,7 +15,7 @@ def not_a_pattern(what: str) -> QueryRefused:
         "CEL-Q070",
         f"elastic sensitivity of entities does not bound this question: {what}",
         why="It follows links between the entities of triple patterns.",
-        fix=_RACE,
+        fix=_LEAVE_METHOD,
     )
 
 
@@ -25,7 +25,7 @@ def not_counted() -> QueryRefused:
         "CEL-Q071",
         "elastic sensitivity of entities bounds one count, without groups.",
         why="One entity may be in any number of groups, and add any value to a sum.",
-        fix=_RACE,
+        fix=_LEAVE_METHOD,
     )
 
 

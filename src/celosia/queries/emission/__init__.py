@@ -5,35 +5,41 @@ long as the row-wise expressions of the question are total themselves) and deter
 depends on the order of rows, on time or on chance.
 """
 
-from celosia.queries.emission.cuts import cut_totals_query, people_levels_query
-from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.incidence import incidence_query
-from celosia.queries.emission.keys import people_by_key_query
-from celosia.queries.emission.levels import people_totals_query
-from celosia.queries.emission.people import per_owner_query, truncated_totals_query
-from celosia.queries.emission.ranks import histogram_query, people_by_rows_query
-from celosia.queries.emission.target import Target
-from celosia.queries.emission.totals import (
+from celosia.queries.emission.aggregates import (
     count_query,
     distinct_count_query,
     grouped_query,
     sum_query,
 )
+from celosia.queries.emission.contribution_levels import contribution_totals_query
+from celosia.queries.emission.fixed_point import FixedPoint
+from celosia.queries.emission.group_truncation import (
+    contribution_levels_query,
+    truncated_groups_query,
+)
+from celosia.queries.emission.histograms import (
+    histogram_query,
+    people_by_key_query,
+    people_by_rows_query,
+)
+from celosia.queries.emission.incidence import incidence_query
+from celosia.queries.emission.target import Target
+from celosia.queries.emission.truncation import per_owner_query, truncated_totals_query
 
 __all__ = [
     "FixedPoint",
     "Target",
+    "contribution_levels_query",
+    "contribution_totals_query",
     "count_query",
-    "cut_totals_query",
     "distinct_count_query",
     "grouped_query",
     "histogram_query",
     "incidence_query",
     "people_by_key_query",
     "people_by_rows_query",
-    "people_levels_query",
-    "people_totals_query",
     "per_owner_query",
     "sum_query",
+    "truncated_groups_query",
     "truncated_totals_query",
 ]

@@ -18,10 +18,11 @@ Let K(D) be the rows of D that stay, with j capped columns, and r a row that is 
 - A count, or a sum of values that are not negative, of K(D) itself moves by no more than one row
   can add, while j = 1: both K(D) and K(D + r) are one row more than what they share.
 
-With a person as unit all this would fail for a capped column that does not tell the owner: a person
-with a thousand rows makes place for a thousand rows of others, whatever their own contribution is
-clipped to. Such a cap is refused (CEL-Q123). Where the column tells all owners of a row, the rows
-of one value all belong to the same people, come and go with them, and displace nobody else.
+With a person as unit all this would fail for a capped column that does not determine the owner: a
+person with a thousand rows makes place for a thousand rows of others, whatever their own
+contribution is clipped to. Such a cap is refused (CEL-Q123). Where the column determines all owners
+of a row, the rows of one value all belong to the same people, come and go with them, and displace
+rows of no other person.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ from celosia.queries.emission.target import (
     Dialect,
     Target,
     at_most,
-    chosen,
     column,
-    grouped,
-    name,
+    group_by,
+    identifier,
     row_number,
+    select_from,
 )
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 
 CAPPED = "celosia-capped-table"
-"""Under this name a subquery tells whose rows it holds, for whoever knows that all of them stay."""
+"""Marks a sub-query with its table, for readers that know that all rows of the table stay."""
 
 
 def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
@@ -52,17 +53,19 @@ def table_source(table: str, *, alias: str, target: Target) -> exp.Expr:
     declared = target.table(table)
     if declared.name in target.views:
         query = target.views[declared.name].copy()
-        return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias)))
+        return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
     if not _caps(declared):
-        return exp.Table(this=name(declared.name), alias=exp.TableAlias(this=name(alias)))
-    rows = _kept(_Capped(declared, target.dialect, target))
-    made = exp.Subquery(this=rows, alias=exp.TableAlias(this=name(alias)))
+        return exp.Table(
+            this=identifier(declared.name), alias=exp.TableAlias(this=identifier(alias))
+        )
+    rows = _kept_rows(_CappedTable(declared, target.dialect, target))
+    made = exp.Subquery(this=rows, alias=exp.TableAlias(this=identifier(alias)))
     made.meta[CAPPED] = declared.name
     return made
 
 
 @dataclass(frozen=True, slots=True)
-class _Capped:
+class _CappedTable:
     """All that the rows within caps depend on."""
 
     table: TablePolicy
@@ -71,7 +74,7 @@ class _Capped:
 
 
 @lru_cache(maxsize=512)
-def _kept(capped: _Capped) -> exp.Union:
+def _kept_rows(capped: _CappedTable) -> exp.Union:
     """The rows of a table within its caps: one tree for all questions, which nothing may change.
 
     Queries are rewritten and written as copies, so all that they do to it is to point at it.
@@ -84,11 +87,11 @@ def _kept(capped: _Capped) -> exp.Union:
     many = _rows(declared.name, columns, crowded)
     # A unique column orders rows as well as all columns do, and faster.
     unique = [each.name for each in declared.columns if each.unique][:1] or columns
-    order = [target.scramble([column(each) for each in unique]), *map(column, unique)]
+    order = [target.hash_values([column(each) for each in unique]), *map(column, unique)]
     for number, cap in enumerate(caps):
         place = row_number([column(cap.name)], [each.copy() for each in order])
-        many.select(exp.Alias(this=place, alias=name(f"celosia_place_{number}")), copy=False)
-    kept = chosen(many, [column(each) for each in columns])
+        many.select(exp.Alias(this=place, alias=identifier(f"celosia_place_{number}")), copy=False)
+    kept = select_from(many, [column(each) for each in columns])
     for number, cap in enumerate(caps):
         assert cap.most is not None
         place_fits = at_most(column(f"celosia_place_{number}"), cap.most)
@@ -103,7 +106,7 @@ def _caps(declared: TablePolicy) -> list[ColumnPolicy]:
 def _rows(table: str, columns: list[str], condition: exp.Expr) -> exp.Select:
     return exp.Select(
         expressions=[column(each) for each in columns],
-        from_=exp.From(this=exp.Table(this=name(table))),
+        from_=exp.From(this=exp.Table(this=identifier(table))),
         where=exp.Where(this=condition),
     )
 
@@ -120,7 +123,7 @@ def _is_crowded(table: str, caps: list[ColumnPolicy]) -> exp.Expr:
     tests = []
     for cap in caps:
         assert cap.most is not None
-        crowd = grouped(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
+        crowd = group_by(_rows(table, [cap.name], exp.not_(_is_null(cap.name))), [cap.name])
         size = exp.Count(this=exp.Star())
         crowd.set("having", exp.Having(this=exp.not_(at_most(size, cap.most))))
         among = exp.In(this=column(cap.name), query=exp.Subquery(this=crowd))

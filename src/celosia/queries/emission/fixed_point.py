@@ -9,7 +9,7 @@ from math import ceil, floor
 from sqlglot import exp
 
 from celosia.core.errors import InputError
-from celosia.queries.emission.target import Target, whole
+from celosia.queries.emission.target import Target, integer_literal
 
 FARTHEST = 2**62
 """Steps that a value may lie from zero: 2^64 such values still add up within 128 bits."""
@@ -60,7 +60,7 @@ class FixedPoint:
 
     @property
     def is_exact_in_doubles(self) -> bool:
-        """Whether sums in doubles are exact as far as they go, see `flat.Flat.amount`."""
+        """Whether sums in doubles are exact up to 2^53, see `FlatQuery.aggregate_expression`."""
         return self.low >= 0 and self.high <= NEAR
 
     def tree(
@@ -95,7 +95,9 @@ class FixedPoint:
             # bound, the factor, the product and the quotient are each off by a part of at most
             # 2^-53, together by less than half a step of 2^48.
             inside = exp.func(
-                "GREATEST", exp.func("LEAST", inside, whole(self.high)), whole(self.low)
+                "GREATEST",
+                exp.func("LEAST", inside, integer_literal(self.high)),
+                integer_literal(self.low),
             )
         lowest, highest = self._bound(self.low, target), self._bound(self.high, target)
         not_a_number = target.cast(exp.Literal.string("NaN"), "real")
@@ -116,10 +118,12 @@ class FixedPoint:
 
     def _of_whole(self, argument: exp.Expr, target: Target) -> exp.Expr:
         factor = self.step.denominator
-        steps = exp.Mul(this=target.cast(argument.copy(), "whole"), expression=whole(factor))
+        steps = exp.Mul(
+            this=target.cast(argument.copy(), "whole"), expression=integer_literal(factor)
+        )
         lowest, highest = (
-            whole(floor(self.low / Fraction(factor))),
-            whole(ceil(self.high / Fraction(factor))),
+            integer_literal(floor(self.low / Fraction(factor))),
+            integer_literal(ceil(self.high / Fraction(factor))),
         )
         is_inside = exp.and_(
             exp.GT(this=argument.copy(), expression=lowest),
@@ -142,7 +146,7 @@ class FixedPoint:
 
     @staticmethod
     def _end(steps: int, target: Target, *, as_real: bool = False) -> exp.Expr:
-        return target.cast(whole(steps), "real" if as_real else "whole")
+        return target.cast(integer_literal(steps), "real" if as_real else "whole")
 
     @staticmethod
     def _real(number: int) -> exp.Expr:

@@ -1,4 +1,4 @@
-"""Which people share how much of an answer: the rows of the linear program.
+"""What each set of people owns together: the rows of the linear program.
 
 A row of the result can belong to several people (self-joins, messages of two). The race to the
 top then weighs rows so that no person's rows weigh more than t together (Dong et al. 2022, section
@@ -16,22 +16,22 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Aggregate, Column, Question
+from celosia.queries.bounds.lineage import column_expression
+from celosia.queries.emission.aggregates import NO_SUMS
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat import Flat, aggregated, zero_if_null
-from celosia.queries.emission.people import check_named
-from celosia.queries.emission.relations import tree_of
+from celosia.queries.emission.flat_query import FlatQuery, aggregate_rows, zero_if_null
 from celosia.queries.emission.target import (
     Target,
-    chosen,
+    as_alias,
     column,
-    grouped,
-    name,
-    named,
-    ordered,
-    whole,
+    group_by,
+    identifier,
+    integer_literal,
+    order_by,
+    select_from,
 )
-from celosia.queries.emission.totals import NO_SUMS
-from celosia.queries.ownership import Owned
+from celosia.queries.emission.truncation import check_identified
+from celosia.queries.ownership import OwnedRelation
 
 SHARES = "celosia_shares"
 """A name of our own, as all names of WITH are: one of a table would be taken for that table."""
@@ -39,28 +39,28 @@ SHARES = "celosia_shares"
 
 def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     *,
     target: Target,
     fixed: Mapping[str, FixedPoint] = NO_SUMS,
-    once: Column | None = None,
+    result_column: Column | None = None,
     numbered: bool = True,
 ) -> exp.Select:
     """The keys, one number for each owner, and the weight that these people own together.
 
-    People are numbered from 0 within the table that their key is of (`Owned.tables`); their keys
-    stay in the engine. Rows come in the order of keys and numbers. The weight is a count, or a sum
-    in steps of its grid, below 0 if values may be; sets of people without weight have no row.
+    People are numbered from 0 within the table that their key is of (`OwnedRelation.tables`); their
+    keys stay in the engine. Rows come in the order of keys and numbers. The weight is a count, or a
+    sum in steps of its grid, below 0 if values may be; sets of people without weight have no row.
 
-    Of a distinct count, and with `once`, the number of the value before the weight tells what
-    counts once: numbered from 0, too, with the same weight in all rows.
+    Of a distinct count, and with `result_column`, the number of the value before the weight tells
+    what counts once: numbered from 0, too, with the same weight in all rows.
 
     Args:
         question: with one aggregate: a count, a distinct count or a sum.
         owned: the question's rows with their owners.
         target: the engine.
         fixed: how a sum is put on its grid.
-        once: a column that tells the rows that count once, whatever they were joined with.
+        result_column: identifies the rows that count once, whatever they were joined with.
         numbered: whether people are numbered; else their own keys stand there, and rows come in
             any order: for keys that are whole numbers, as those of entities, which is faster.
 
@@ -68,7 +68,7 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
         InputError: CEL-Q135 more than one aggregate.
         QueryRefused: CEL-Q125 rows without a name.
     """
-    check_named(owned)
+    check_identified(owned)
     if len(question.aggregates) != 1:
         raise InputError(
             "CEL-Q135",
@@ -76,22 +76,22 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
             why="Each aggregate is clipped, and paid for, on its own.",
             fix="Ask for one after the other.",
         )
-    shares, flat = _shares(question, owned, target, fixed, once)
+    shares, flat = _shares(question, owned, target, fixed, result_column)
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
-    shares = chosen(shares, [exp.Star()]).where(with_weight, copy=False)
+    shares = select_from(shares, [exp.Star()]).where(with_weight, copy=False)
     people = [f"person_{place}" for place, _ in enumerate(flat.owners, start=1)]
-    columns: list[exp.Expr] = [named(column(key, SHARES), key) for key in flat.keys]
+    columns: list[exp.Expr] = [as_alias(column(key, SHARES), key) for key in flat.keys]
     for owner, person in zip(flat.owners, people, strict=True):
-        told = column("number", person) if numbered else column(owner, SHARES)
-        columns.append(named(told, person))
-    shown = once is not None or question.aggregates[0].kind == "distinct"
+        number_or_key = column("number", person) if numbered else column(owner, SHARES)
+        columns.append(as_alias(number_or_key, person))
+    shown = result_column is not None or question.aggregates[0].kind == "distinct"
     if shown:
         by_value = exp.Ordered(this=column("shown", SHARES), nulls_first=False)
         place = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[by_value]))
-        columns.append(named(exp.Sub(this=place, expression=whole(1)), "result"))
-    columns.append(named(column("value_1", SHARES), "weight"))
-    made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=name(SHARES))))
-    made = made.with_(name(SHARES), as_=shares, copy=False)
+        columns.append(as_alias(exp.Sub(this=place, expression=integer_literal(1)), "result"))
+    columns.append(as_alias(column("value_1", SHARES), "weight"))
+    made = exp.Select(expressions=columns, from_=exp.From(this=exp.Table(this=identifier(SHARES))))
+    made = made.with_(identifier(SHARES), as_=shares, copy=False)
     if not numbered:
         for owner in flat.owners:  # as the join with their numbers would leave them out
             missing = exp.Is(this=column(owner, SHARES), expression=exp.Null())
@@ -101,46 +101,50 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
         table: f"celosia_numbers_{place}" for place, table in enumerate(dict.fromkeys(owned.tables))
     }
     for owner, person, table in zip(flat.owners, people, owned.tables, strict=True):
-        known = exp.Table(this=name(numbers[table]), alias=exp.TableAlias(this=name(person)))
+        known = exp.Table(
+            this=identifier(numbers[table]), alias=exp.TableAlias(this=identifier(person))
+        )
         same = exp.EQ(this=column(owner, SHARES), expression=column("owner", person))
         made.append("joins", exp.Join(this=known, on=same))
-    ordered(made, [*flat.keys, *people, *(["result"] if shown else [])])
+    order_by(made, [*flat.keys, *people, *(["result"] if shown else [])])
     for table, word in numbers.items():
         mine = [
             owner for owner, space in zip(flat.owners, owned.tables, strict=True) if space == table
         ]
-        made = made.with_(name(word), as_=_numbered(mine), copy=False)
+        made = made.with_(identifier(word), as_=_numbered(mine), copy=False)
     return made
 
 
 def _shares(
     question: Question,
-    owned: Owned,
+    owned: OwnedRelation,
     target: Target,
     fixed: Mapping[str, FixedPoint],
-    once: Column | None,
-) -> tuple[exp.Select, Flat]:
+    result_column: Column | None,
+) -> tuple[exp.Select, FlatQuery]:
     """What each set of people owns; of each thing that counts once, where there are such."""
     aggregate = question.aggregates[0]
-    flat = Flat(question=question, target=target, owned=owned, fixed=fixed)
+    flat = FlatQuery(question=question, target=target, owned=owned, fixed=fixed)
     by = [*flat.keys, *flat.owners]
-    if once is None and aggregate.kind != "distinct":
-        return aggregated(flat, flat.rows(), by), flat
+    if result_column is None and aggregate.kind != "distinct":
+        return aggregate_rows(flat, flat.rows(), by), flat
     value, shown = column("value_1"), column("value_1")
     rows = flat.rows()
-    if once is not None:
+    if result_column is not None:
         shown = column("value_2")
-        both = (aggregate, Aggregate("distinct", "once", tree_of(once)))
+        both = (aggregate, Aggregate("distinct", "once", column_expression(result_column)))
         rows = replace(flat, question=replace(question, aggregates=both)).rows()
     if aggregate.kind in ("rows", "distinct"):
-        weight: exp.Expr = whole(1)
+        weight: exp.Expr = integer_literal(1)
     elif aggregate.kind == "count":
         missing = exp.Is(this=value, expression=exp.Null())
-        weight = exp.Max(this=exp.Case().when(missing, whole(0)).else_(whole(1)))
+        weight = exp.Max(
+            this=exp.Case().when(missing, integer_literal(0)).else_(integer_literal(1))
+        )
     else:
         weight = zero_if_null(exp.Max(this=value))
     words: list[exp.Expr] = [column(word) for word in by]
-    parts = chosen(rows, [*words, named(shown, "shown"), named(weight, "value_1")])
+    parts = select_from(rows, [*words, as_alias(shown, "shown"), as_alias(weight, "value_1")])
     parts.where(exp.Not(this=exp.Is(this=shown.copy(), expression=exp.Null())), copy=False)
     parts.set("group", exp.Group(expressions=[*(each.copy() for each in words), shown.copy()]))
     return parts, flat
@@ -151,15 +155,15 @@ def _numbered(owners: list[str]) -> exp.Select:
     stacked: exp.Query | None = None
     for owner in owners:
         part = exp.Select(
-            expressions=[named(column(owner), "owner")],
-            from_=exp.From(this=exp.Table(this=name(SHARES))),
+            expressions=[as_alias(column(owner), "owner")],
+            from_=exp.From(this=exp.Table(this=identifier(SHARES))),
         )
         stacked = (
             part if stacked is None else exp.Union(this=stacked, expression=part, distinct=False)
         )
     assert stacked is not None
-    once = grouped(chosen(stacked, [column("owner")]), ["owner"])
+    once = group_by(select_from(stacked, [column("owner")]), ["owner"])
     by_owner = exp.Order(expressions=[exp.Ordered(this=column("owner"), nulls_first=False)])
     place = exp.Window(this=exp.RowNumber(), order=by_owner)
-    number = exp.Sub(this=place, expression=whole(1))
-    return chosen(once, [column("owner"), named(number, "number")])
+    number = exp.Sub(this=place, expression=integer_literal(1))
+    return select_from(once, [column("owner"), as_alias(number, "number")])

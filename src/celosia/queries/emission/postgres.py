@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
-from celosia.queries.emission.kinds import NUMERIC, kind_of
-from celosia.queries.emission.moments import OF_ONE_TYPE, beside
+from celosia.queries.emission.expression_types import NUMERIC, infer_type
 from celosia.queries.emission.target import Target
+from celosia.queries.emission.timestamps import SINGLE_TYPED, cast_dates
 from celosia.queries.policy.values import ColumnType
 
 MOST_FACTORS = 200
@@ -31,7 +31,7 @@ TRUE = ("true", "t", "1", "yes", "y")
 FALSE = ("false", "f", "0", "no", "n")
 
 
-def without_try(tree: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
+def rewrite_for_postgres(tree: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
     """The same expression, total in PostgreSQL.
 
     Args:
@@ -75,7 +75,9 @@ class _Writer:
         if isinstance(tree, NUMERIC):
             return self._arithmetic(tree)
         # Dates and timestamps are compared as they are, but one type is made of both by a cast.
-        return self._rebuilt(beside(tree, self._kind) if isinstance(tree, OF_ONE_TYPE) else tree)
+        return self._rebuilt(
+            cast_dates(tree, self._kind) if isinstance(tree, SINGLE_TYPED) else tree
+        )
 
     def _short(self, tree: exp.Expr) -> exp.Expr:
         """A value that will be written several times."""
@@ -93,7 +95,7 @@ class _Writer:
         return type(tree)(**{name: again(value) for name, value in tree.args.items()})
 
     def _kind(self, tree: exp.Expr) -> ColumnType | None:
-        return kind_of(tree, self.relation, target=self.target)
+        return infer_type(tree, self.relation, target=self.target)
 
     def _arithmetic(self, tree: exp.Expr) -> exp.Expr:
         if isinstance(tree, exp.IntDiv):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from celosia.queries.algebra import (
-    Column,
     Derived,
     Filter,
     Join,
@@ -17,12 +16,13 @@ from celosia.queries.algebra import (
     Scan,
     Stack,
 )
+from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.caps import table_source
-from celosia.queries.emission.kinds import kind_of
-from celosia.queries.emission.moments import MOMENTS, as_timestamp
-from celosia.queries.emission.postgres import without_try
-from celosia.queries.emission.spark import without_wrapping
-from celosia.queries.emission.target import Target, column, name, named, whole
+from celosia.queries.emission.expression_types import infer_type
+from celosia.queries.emission.postgres import rewrite_for_postgres
+from celosia.queries.emission.spark import rewrite_for_spark
+from celosia.queries.emission.target import Target, as_alias, identifier, integer_literal
+from celosia.queries.emission.timestamps import DATE_TYPES, as_timestamp
 
 
 def select(relation: Relation, projections: Iterable[exp.Expr], *, target: Target) -> exp.Select:
@@ -31,16 +31,16 @@ def select(relation: Relation, projections: Iterable[exp.Expr], *, target: Targe
     return body.select([each.copy() for each in projections])
 
 
-def row_wise(expression: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
+def write_expression(expression: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
     """An expression of a question over a relation, every name quoted, total in the engine."""
     tree = expression.copy()
     for each in tree.find_all(exp.Identifier):
         each.set("quoted", True)
     match target.dialect:
         case "postgres":
-            return without_try(tree, relation, target=target)
+            return rewrite_for_postgres(tree, relation, target=target)
         case "spark":
-            return without_wrapping(tree, relation, target=target)
+            return rewrite_for_spark(tree, relation, target=target)
     for cut in tree.find_all(exp.TimestampTrunc):
         # DuckDB cuts the first and last moment of a column when it plans, where no TRY around
         # helps if they are at the ends of time. Of TRY it knows no first and last.
@@ -48,14 +48,9 @@ def row_wise(expression: exp.Expr, relation: Relation, *, target: Target) -> exp
     return tree
 
 
-def tree_of(each: Column) -> exp.Column:
-    """A column of the algebra as a part of an expression."""
-    return column(each.name, each.relation)
-
-
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """What FROM and WHERE hold: trees that nobody else has, which become parts of one SELECT."""
+    """What FROM and WHERE hold: trees of its own, which become parts of one SELECT."""
 
     sources: tuple[exp.Expr, ...]
     conditions: tuple[exp.Expr, ...] = ()
@@ -80,16 +75,19 @@ def _body(relation: Relation, target: Target) -> _Body:
         case Filter(source=source, condition=condition):
             inner = _body(source, target)
             return _Body(
-                inner.sources, (*inner.conditions, row_wise(condition, source, target=target))
+                inner.sources,
+                (*inner.conditions, write_expression(condition, source, target=target)),
             )
         case Join(left=left, right=right):
             one, other = _body(left, target), _body(right, target)
-            agree = _agreement(relation, target)
+            agree = _join_conditions(relation, target)
             return _Body(one.sources + other.sources, (*one.conditions, *other.conditions, *agree))
         case Match(left=left, right=right, negated=negated):
             one, other = _body(left, target), _body(right, target)
-            partners = _Body(other.sources, (*other.conditions, *_agreement(relation, target)))
-            found: exp.Expr = exp.Exists(this=partners.select([whole(1)]))
+            partners = _Body(
+                other.sources, (*other.conditions, *_join_conditions(relation, target))
+            )
+            found: exp.Expr = exp.Exists(this=partners.select([integer_literal(1)]))
             test = exp.Not(this=found) if negated else found
             return _Body(one.sources, (*one.conditions, test))
         case Derived(source=source, alias=alias):
@@ -98,7 +96,7 @@ def _body(relation: Relation, target: Target) -> _Body:
         case Stack(parts=parts, alias=alias):
             queries = [
                 select(part.source, _columns(part, target), target=target)
-                for part in _side_by_side(parts, target)
+                for part in _align_dates(parts, target)
             ]
             stacked: exp.Query = queries[0]
             for query in queries[1:]:
@@ -106,22 +104,25 @@ def _body(relation: Relation, target: Target) -> _Body:
             return _Body((_subquery(stacked, alias),))
 
 
-def _agreement(pair: Join | Match, target: Target) -> tuple[exp.Expr, ...]:
-    equal = (exp.EQ(this=tree_of(left), expression=tree_of(right)) for left, right in pair.keys)
+def _join_conditions(pair: Join | Match, target: Target) -> tuple[exp.Expr, ...]:
+    equal = (
+        exp.EQ(this=column_expression(left), expression=column_expression(right))
+        for left, right in pair.keys
+    )
     if pair.condition is None:
         return tuple(equal)
     # The condition of a semi-join speaks of both sides, as that of a join does.
     both = Join(pair.left, pair.right, pair.keys)
-    return (*equal, row_wise(pair.condition, both, target=target))
+    return (*equal, write_expression(pair.condition, both, target=target))
 
 
-def _side_by_side(parts: tuple[Derived, ...], target: Target) -> list[Derived]:
+def _align_dates(parts: tuple[Derived, ...], target: Target) -> list[Derived]:
     """The parts of a stack, dates cast where other parts have timestamps."""
     kinds = [
-        [kind_of(each.expression, part.source, target=target) for each in part.columns]
+        [infer_type(each.expression, part.source, target=target) for each in part.columns]
         for part in parts
     ]
-    mixed = [set(place).issuperset(MOMENTS) for place in zip(*kinds, strict=True)]
+    mixed = [set(place).issuperset(DATE_TYPES) for place in zip(*kinds, strict=True)]
     return [
         replace(
             part,
@@ -138,10 +139,10 @@ def _side_by_side(parts: tuple[Derived, ...], target: Target) -> list[Derived]:
 
 def _columns(derived: Derived, target: Target) -> list[exp.Expr]:
     return [
-        named(row_wise(each.expression, derived.source, target=target), each.name)
+        as_alias(write_expression(each.expression, derived.source, target=target), each.name)
         for each in derived.columns
     ]
 
 
 def _subquery(query: exp.Query, alias: str) -> exp.Subquery:
-    return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias)))
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))

@@ -16,10 +16,16 @@ from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
-from celosia.queries.emission.kinds import kind_of
-from celosia.queries.emission.moments import COMPARED, MOMENTS, OF_ONE_TYPE, beside, between
+from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.emission.postgres import FALSE, MOST_REPEATED, NUMBER, TRUE
-from celosia.queries.emission.target import Target, whole
+from celosia.queries.emission.target import Target, integer_literal
+from celosia.queries.emission.timestamps import (
+    COMPARISONS,
+    DATE_TYPES,
+    SINGLE_TYPED,
+    cast_dates,
+    null_outside,
+)
 from celosia.queries.policy.values import ColumnType
 
 WHOLE_DOUBLES = 2**52
@@ -47,7 +53,7 @@ _WHOLE_OF_WHOLE = (
 )
 
 
-def without_wrapping(tree: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
+def rewrite_for_spark(tree: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
     """The same expression for Spark, NULL where DuckDB's TRY would be.
 
     Args:
@@ -100,12 +106,16 @@ class _Writer:
             case exp.Neg() if isinstance(tree.this, exp.Literal):
                 return tree.copy()
             case exp.Neg():
-                return self._tried(exp.Sub, whole(0), self.write(tree.this))
+                return self._tried(exp.Sub, integer_literal(0), self.write(tree.this))
             case exp.Abs():
                 value = self._short(tree.this)
-                below = exp.LT(this=value, expression=whole(0))
+                below = exp.LT(this=value, expression=integer_literal(0))
                 return exp.Case(
-                    ifs=[exp.If(this=below, true=self._tried(exp.Sub, whole(0), value.copy()))],
+                    ifs=[
+                        exp.If(
+                            this=below, true=self._tried(exp.Sub, integer_literal(0), value.copy())
+                        )
+                    ],
                     default=value.copy(),
                 )
             case exp.Ceil() | exp.Floor():
@@ -113,11 +123,11 @@ class _Writer:
             case exp.Round():
                 places = tree.args.get("decimals")
                 number = min(int(places.name), MOST_PLACES) if places is not None else 0
-                return exp.Round(this=self.write(tree.this), decimals=whole(number))
+                return exp.Round(this=self.write(tree.this), decimals=integer_literal(number))
             case exp.Length() | exp.StrPosition():
                 return self.target.cast(self._rebuilt(tree), "whole")  # of 32 bits in Spark
-        if isinstance(tree, (*OF_ONE_TYPE, *COMPARED)):
-            return self._rebuilt(beside(tree, self._kind))
+        if isinstance(tree, (*SINGLE_TYPED, *COMPARISONS)):
+            return self._rebuilt(cast_dates(tree, self._kind))
         return self._rebuilt(tree)
 
     def _short(self, tree: exp.Expr) -> exp.Expr:
@@ -139,7 +149,7 @@ class _Writer:
         return type(tree)(**{name: again(value) for name, value in tree.args.items()})
 
     def _kind(self, tree: exp.Expr) -> ColumnType | None:
-        return kind_of(tree, self.relation, target=self.target)
+        return infer_type(tree, self.relation, target=self.target)
 
     @staticmethod
     def _tried(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
@@ -161,8 +171,8 @@ class _Writer:
             self.target.cast(exp.Paren(this=self._short(each)), "whole") for each in _sides(tree)
         )
         # The one quotient of 64 bits that has no place in them is that of the least by -1.
-        turned = self._tried(exp.Sub, whole(0), left.copy())
-        is_turned = exp.EQ(this=right.copy(), expression=whole(-1))
+        turned = self._tried(exp.Sub, integer_literal(0), left.copy())
+        is_turned = exp.EQ(this=right.copy(), expression=integer_literal(-1))
         return exp.Case(
             ifs=[exp.If(this=is_turned, true=turned)],
             default=exp.IntDiv(this=left, expression=right),
@@ -171,7 +181,7 @@ class _Writer:
     def _stepped(self, tree: exp.Expr) -> exp.Expr:
         """CEIL or FLOOR as a double: Spark's are BIGINT, with 0 for NaN and ends for infinities."""
         value = self.target.cast(exp.Paren(this=self._short(tree.this)), "real")
-        near = exp.LT(this=exp.Abs(this=value), expression=whole(WHOLE_DOUBLES))
+        near = exp.LT(this=exp.Abs(this=value), expression=integer_literal(WHOLE_DOUBLES))
         stepped = self.target.cast(type(tree)(this=value.copy()), "real")
         return exp.Case(ifs=[exp.If(this=near, true=stepped)], default=value.copy())
 
@@ -206,7 +216,7 @@ class _Writer:
             return made(self.write(tree))
         value = self._short(tree)
         first, last = (exp.Cast(this=each, to=exp.DataType.build("date")) for each in _texts(NEAR))
-        return between(value, first, last, made(value.copy()))
+        return null_outside(value, first, last, made(value.copy()))
 
     def _part(self, part: str, tree: exp.Expr) -> exp.Expr:
         found = {"DOW": "DOW", "ISODOW": "DOW_ISO"}.get(part, part)
@@ -214,14 +224,16 @@ class _Writer:
         made = self.target.cast(exp.Anonymous(this="DATE_PART", expressions=taken), "whole")
         if part != "DOW":
             return made
-        return exp.Paren(this=exp.Sub(this=made, expression=whole(1)))  # Spark's Sunday is 1
+        return exp.Paren(
+            this=exp.Sub(this=made, expression=integer_literal(1))
+        )  # Spark's Sunday is 1
 
     def _shifted(self, tree: exp.Add | exp.Sub) -> exp.Expr:
         """A moment and a span, a date and days, or the days between two dates."""
         kinds = [self._kind(each) for each in _sides(tree)]
         if self._kind(tree) == "timestamp":
             left, right = (
-                self._moment(each) if kind in MOMENTS else self.write(each)
+                self._moment(each) if kind in DATE_TYPES else self.write(each)
                 for each, kind in zip(_sides(tree), kinds, strict=True)
             )
             return self._tried(type(tree), left, right)
@@ -253,13 +265,13 @@ class _Writer:
                 return _matching(value, form, _read_as(value, to))
             case ("text", "integer"):
                 exact = exp.DataType.build("DECIMAL(38, 10)", dialect="spark")
-                rounded = exp.Round(this=_read_as(value, exact), decimals=whole(0))
+                rounded = exp.Round(this=_read_as(value, exact), decimals=integer_literal(0))
                 return _matching(value, NUMBER, exp.TryCast(this=rounded, to=to.copy(), safe=True))
             case ("text", "number"):
                 return _matching(value, NUMBER, _read_as(value, to))
             case ("number", "integer"):
                 # Spark would cut the fraction off.
-                rounded = exp.Round(this=value, decimals=whole(0))
+                rounded = exp.Round(this=value, decimals=integer_literal(0))
                 return exp.TryCast(this=rounded, to=to.copy(), safe=True)
             case ("number", "text") if not self._is_whole(tree):
                 raise _refused(

@@ -20,7 +20,7 @@ from celosia.queries.algebra import (
     Stack,
     aliases,
 )
-from celosia.queries.ownership.equalities import plain
+from celosia.queries.bounds.lineage import as_column
 from celosia.queries.policy.values import ColumnPolicy, Policy, TablePolicy
 
 Dialect = Literal["duckdb", "postgres", "spark"]
@@ -66,7 +66,7 @@ class Target:
             tree = self.cast(tree, "text")
         return exp.Cast(this=tree, to=_type(names[self.dialect][kind], self.dialect).copy())
 
-    def scramble(self, trees: list[exp.Expr]) -> exp.Expr:
+    def hash_values(self, trees: list[exp.Expr]) -> exp.Expr:
         """A fixed but lawless number or text of some values, to order rows by."""
         if self.dialect != "postgres":
             function = "HASH" if self.dialect == "duckdb" else "XXHASH64"
@@ -81,9 +81,11 @@ class Target:
             joined = exp.DPipe(this=parted, expression=text)
         return exp.Anonymous(this="MD5", expressions=[joined])
 
-    def declared(self, expression: exp.Expr | None, relation: Relation) -> ColumnPolicy | None:
+    def declared_column(
+        self, expression: exp.Expr | None, relation: Relation
+    ) -> ColumnPolicy | None:
         """What is declared of the column that an expression is, if it is one, under any name."""
-        column = plain(expression)
+        column = as_column(expression)
         return None if column is None else self._origin(column, relation)
 
     def _origin(self, column: Column, relation: Relation) -> ColumnPolicy | None:
@@ -98,7 +100,7 @@ class Target:
                 return self._origin(column, left) or self._origin(column, right)
             case Derived(source=source, columns=columns):
                 named = [each for each in columns if each.name == column.name]
-                return self.declared(named[0].expression, source) if named else None
+                return self.declared_column(named[0].expression, source) if named else None
             case Stack(parts=parts):
                 return self._of_all([Column(part.alias, column.name) for part in parts], parts)
 
@@ -115,7 +117,7 @@ def _type(word: str, dialect: Dialect) -> exp.DataType:
     return exp.DataType.build(word, dialect=dialect)
 
 
-def name(word: str) -> exp.Identifier:
+def identifier(word: str) -> exp.Identifier:
     """A quoted identifier."""
     return exp.to_identifier(word, quoted=True)
 
@@ -125,31 +127,33 @@ def column(word: str, relation: str | None = None) -> exp.Column:
     return exp.column(word, table=relation, quoted=True)
 
 
-def whole(number: int) -> exp.Expr:
+def integer_literal(number: int) -> exp.Expr:
     """A written whole number."""
     literal = exp.Literal.number(str(abs(number)))
     return exp.Neg(this=literal) if number < 0 else literal
 
 
-def named(tree: exp.Expr, word: str) -> exp.Alias:
+def as_alias(tree: exp.Expr, word: str) -> exp.Alias:
     """An expression under a quoted name."""
-    return exp.Alias(this=tree, alias=name(word))
+    return exp.Alias(this=tree, alias=identifier(word))
 
 
-def chosen(source: exp.Query, projections: list[exp.Expr], *, alias: str = "part") -> exp.Select:
+def select_from(
+    source: exp.Query, projections: list[exp.Expr], *, alias: str = "part"
+) -> exp.Select:
     """A SELECT of expressions from a query."""
-    inner = exp.Subquery(this=source, alias=exp.TableAlias(this=name(alias)))
+    inner = exp.Subquery(this=source, alias=exp.TableAlias(this=identifier(alias)))
     return exp.Select(expressions=projections, from_=exp.From(this=inner))
 
 
-def grouped(select: exp.Select, keys: list[str]) -> exp.Select:
+def group_by(select: exp.Select, keys: list[str]) -> exp.Select:
     """The same SELECT by some columns of its source; without any, one group, empty or not."""
     if keys:
         select.set("group", exp.Group(expressions=[column(key) for key in keys]))
     return select
 
 
-def ordered(select: exp.Select, keys: list[str]) -> exp.Select:
+def order_by(select: exp.Select, keys: list[str]) -> exp.Select:
     """The same SELECT with its rows in the order of some columns."""
     if keys:
         order = [exp.Ordered(this=column(key), nulls_first=False) for key in keys]
@@ -159,7 +163,7 @@ def ordered(select: exp.Select, keys: list[str]) -> exp.Select:
 
 def at_most(limited: exp.Expr, number: int) -> exp.LTE:
     """The condition that a number is not above another."""
-    return exp.LTE(this=limited, expression=whole(number))
+    return exp.LTE(this=limited, expression=integer_literal(number))
 
 
 def row_number(by: list[exp.Expr], order: list[exp.Expr]) -> exp.Window:

@@ -7,44 +7,13 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from celosia.queries.algebra import Column, Relation, aliases
-from celosia.queries.bounds.lineage import origins
+from celosia.queries.bounds.lineage import as_column, conjuncts, find_origins
 from celosia.queries.policy.values import Policy
 
 
-def lower(column: Column) -> Column:
+def lower_case(column: Column) -> Column:
     """The column as it is compared: names of columns know no case."""
     return Column(column.relation, column.name.lower())
-
-
-def plain(expression: exp.Expr | None) -> Column | None:
-    """The column that an expression is and nothing more, or None."""
-    while isinstance(expression, exp.Paren):
-        expression = expression.this
-    if isinstance(expression, exp.Column) and isinstance(expression.this, exp.Identifier):
-        return Column(expression.table, expression.name)
-    return None
-
-
-def tree(column: Column) -> exp.Column:
-    """A column as a part of an expression."""
-    return exp.column(column.name, table=column.relation, quoted=True)
-
-
-def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The conditions that must all be true for a condition to be true.
-
-    >>> import sqlglot
-    >>> [str(each) for each in conjuncts(sqlglot.parse_one("a AND (b AND (c OR d))"))]
-    ['a', 'b', '(c OR d)']
-    """
-    inner = condition
-    while isinstance(inner, exp.Paren):
-        inner = inner.this
-    if isinstance(inner, exp.And):
-        yield from conjuncts(inner.left)
-        yield from conjuncts(inner.right)
-    elif condition is not None:
-        yield condition
 
 
 def equal_columns(condition: exp.Expr | None) -> Iterator[tuple[Column, Column]]:
@@ -54,12 +23,12 @@ def equal_columns(condition: exp.Expr | None) -> Iterator[tuple[Column, Column]]
         while isinstance(inner, exp.Paren):
             inner = inner.this
         if isinstance(inner, exp.EQ):
-            left, right = plain(inner.left), plain(inner.right)
+            left, right = as_column(inner.left), as_column(inner.right)
             if left is not None and right is not None:
                 yield left, right
 
 
-def exact(
+def exact_pairs(
     pairs: Iterable[tuple[Column, Column]], *sources: Relation, policy: Policy
 ) -> Iterator[tuple[Column, Column]]:
     """The pairs of equal columns from which more equalities follow.
@@ -76,7 +45,7 @@ def exact(
 def _types(column: Column, sources: Iterable[Relation], policy: Policy) -> set[str | None]:
     """The declared types of the columns of tables that a column shows; None if computed."""
     source = next((each for each in sources if column.relation in aliases(each)), None)
-    found = None if source is None else origins(column, source)
+    found = None if source is None else find_origins(column, source)
     if found is None:
         return {None}
     declared = ((policy.table(each.table), each.column) for each in found)
@@ -109,7 +78,7 @@ class Equalities:
 
     def members(self, column: Column) -> frozenset[Column]:
         """All columns that are known to equal one, itself among them."""
-        return self._classes.get(lower(column), frozenset({lower(column)}))
+        return self._classes.get(lower_case(column), frozenset({lower_case(column)}))
 
     def leader(self, column: Column) -> Column:
         """The same column for all that are equal."""
@@ -117,4 +86,4 @@ class Equalities:
 
     def are_equal(self, left: Column, right: Column) -> bool:
         """Whether two columns are known to be equal."""
-        return lower(right) in self.members(left)
+        return lower_case(right) in self.members(left)

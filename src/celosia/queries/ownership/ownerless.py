@@ -2,11 +2,11 @@
 
 One rule holds for all of them. A row belongs to the person whose key its foreign keys lead to:
 
-- Where no key is reached (a NULL on the way, or a row that is missing on the way), the row belongs
-  to nobody. Nothing bounds what nobody adds, so it is left out of every answer.
+- Where no key is reached (a NULL on the path, or a row that is missing on it), the row has
+  no owner. Nothing bounds what such rows add, so they are left out of every answer.
 - A key that is reached is one person, also where the table of the unit has no such row. All rows
   with this key are that person's: they come and go together in neighbouring databases, and caps
-  bound them together. So they are counted, as those of anybody else.
+  bound them together. So they are counted, as those of other people.
 
 What is said here is made of the policy alone. How many such rows there are is private; the curator
 sees it in `celosia policy check --connect`.
@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from celosia.queries.ownership.ways import Steps, ways
+from celosia.queries.ownership.paths import PathSteps, key_paths
 from celosia.queries.policy.values import Policy, TablePolicy
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
-    """A way from the rows of a table to the key of a person, column by column."""
+class OwnerPath:
+    """A path from the rows of a table to the key of a person, column by column."""
 
     table: str
     links: tuple[tuple[str, str], ...]
@@ -34,7 +34,7 @@ class Path:
 
     @property
     def column(self) -> str:
-        """The column of the table with which the way begins."""
+        """The column of the table with which the path begins."""
         return self.links[0][1]
 
     @property
@@ -43,12 +43,14 @@ class Path:
         return len(self.targets) == len(self.links)
 
 
-def paths(table: TablePolicy, policy: Policy) -> tuple[Path, ...]:
-    """All ways from a private table to the person that its rows belong to."""
-    return tuple(_path(table, first, steps, policy) for first, steps in ways(table, policy=policy))
+def owner_paths(table: TablePolicy, policy: Policy) -> tuple[OwnerPath, ...]:
+    """All paths from a private table to the person that its rows belong to."""
+    return tuple(
+        _owner_path(table, first, steps, policy) for first, steps in key_paths(table, policy=policy)
+    )
 
 
-def _path(table: TablePolicy, first: str, steps: Steps, policy: Policy) -> Path:
+def _owner_path(table: TablePolicy, first: str, steps: PathSteps, policy: Policy) -> OwnerPath:
     links, targets = [(table.name, first)], []
     for parent, key, following in steps:
         targets.append((parent, key))
@@ -56,14 +58,14 @@ def _path(table: TablePolicy, first: str, steps: Steps, policy: Policy) -> Path:
     unit = policy.unit
     if unit.table is not None and unit.key is not None and not _is_unit(links[-1][0], policy):
         targets.append((unit.table, unit.key))
-    return Path(table.name, tuple(links), tuple(targets))
+    return OwnerPath(table.name, tuple(links), tuple(targets))
 
 
 def ownerless_notes(names: Iterable[str], policy: Policy) -> tuple[str, ...]:
     """What happens to rows without an owner in an answer about some tables, a sentence each.
 
     Nothing is said of tables whose policy refuses such rows, nor of the unit's own table, whose key
-    tells people apart.
+    identifies people.
     """
     found: dict[str, None] = {}
     for name in names:
@@ -76,7 +78,7 @@ def ownerless_notes(names: Iterable[str], policy: Policy) -> tuple[str, ...]:
 
 def _notes(table: TablePolicy, policy: Policy) -> Iterator[str]:
     unit = policy.unit
-    for path in paths(table, policy):
+    for path in owner_paths(table, policy):
         if unit.is_row:
             yield f"rows of {table.name} whose {path.column} is NULL are not counted"
         elif not _is_unit(table.name, policy):
@@ -89,15 +91,15 @@ def _notes(table: TablePolicy, policy: Policy) -> Iterator[str]:
             yield f"a {holder}.{column} that is missing in {unit.table} counts as one {unit.name}"
 
 
-def _gaps(path: Path) -> Iterator[str]:
-    """Where the way may end before a key is reached."""
+def _gaps(path: OwnerPath) -> Iterator[str]:
+    """Where the path may end before a key is reached."""
     for place, (holder, column) in enumerate(path.links):
-        told = f"{holder}.{column} is NULL"
+        gap = f"{holder}.{column} is NULL"
         if place + 1 < len(path.links):
-            told += f" or missing in {path.targets[place][0]}"
+            gap += f" or missing in {path.targets[place][0]}"
         elif not path.ends_at_key and place:
             continue  # the key of the unit, which its own table holds
-        yield told
+        yield gap
 
 
 def _is_unit(table: str, policy: Policy) -> bool:

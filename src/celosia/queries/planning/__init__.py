@@ -1,7 +1,13 @@
-"""From a question to a plan: which mechanism, at which price, with which error; no data needed."""
+"""From a question to a plan: the mechanisms, what they cost and their error; no data is read.
+
+`make_plan` compiles a query, aggregates public tables first where they multiply rows, checks the
+cost, and chooses mechanisms by the privacy unit: `row_level` for rows, `contribution_bounding` for
+people, `star_schema` for entities of a graph. A plan is a list of steps; a step holds the queries
+that the engine runs and the noise that their exact numbers get.
+"""
 
 from celosia.queries.planning.plan import Part, Plan
-from celosia.queries.planning.planner import compiled, make_plan
+from celosia.queries.planning.planner import compile_query, make_plan
 from celosia.queries.planning.refusals import METHODS
 
-__all__ = ["METHODS", "Part", "Plan", "compiled", "make_plan"]
+__all__ = ["METHODS", "Part", "Plan", "compile_query", "make_plan"]

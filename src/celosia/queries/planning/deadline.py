@@ -1,4 +1,4 @@
-"""When a question is answered: a time class that public facts decide before any row is read.
+"""The deadline of an answer: a time class that public facts decide before any row is read.
 
 The time that an engine takes depends on rows. So no answer leaves when it is ready: each leaves at
 the deadline of its plan, which follows from the method, the engine, and the sizes that the policy
@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from celosia.queries.planning.people import PeopleStep
-from celosia.queries.planning.plain import PlainStep
-from celosia.queries.planning.races import RaceStep
+from celosia.queries.planning.chosen_cap import ChosenCapStep
+from celosia.queries.planning.cost import Cost
+from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.planning.r2t import R2TStep
 from celosia.queries.planning.step import Step
-from celosia.queries.planning.work import Work
 
 CLASSES = (1.0, 4.0, 16.0, 64.0, 256.0)
 """Seconds."""
@@ -33,20 +33,20 @@ _PROGRAM = 16
 """How many times longer it takes where a linear program shares rows out."""
 
 
-def deadline_of(
-    work: Work, steps: Iterable[Step], *, dialect: str, declared: Fraction | None = None
+def choose_deadline(
+    cost: Cost, steps: Iterable[Step], *, dialect: str, declared: Fraction | None = None
 ) -> float:
     """The seconds to an answer: what the policy declares, else the time class of the question."""
     if declared is not None:
         return float(declared)
     passes = sum(map(_passes, steps))
-    seconds = _START[dialect] + passes * work.rows / _SPEED[dialect]
+    seconds = _START[dialect] + passes * cost.rows / _SPEED[dialect]
     return next((each for each in CLASSES if seconds <= each), CLASSES[-1])
 
 
 def _passes(step: Step) -> int:
-    if isinstance(step, RaceStep) and step.sides:
+    if isinstance(step, R2TStep) and step.terms:
         return _PROGRAM
-    if isinstance(step, PlainStep):
+    if isinstance(step, LaplaceStep):
         return 1
-    return _PER_PERSON if isinstance(step, PeopleStep) else 2
+    return _PER_PERSON if isinstance(step, ChosenCapStep) else 2

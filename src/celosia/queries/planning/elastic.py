@@ -12,27 +12,34 @@ from sqlglot import exp
 from celosia.accounting.loss import Loss
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
-from celosia.queries.bounds.elastic import Elastic, elastic
-from celosia.queries.bounds.facts import Declared, Facts
+from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
+from celosia.queries.bounds.facts import DeclaredFacts, Facts
 from celosia.queries.bounds.noise import smooth_noise
-from celosia.queries.bounds.smooth import beta, smooth
+from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.emission import count_query, grouped_query
-from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
+from celosia.queries.emission.target import (
+    as_alias,
+    column,
+    group_by,
+    identifier,
+    integer_literal,
+    select_from,
+)
+from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.facts import PublicFacts
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
-    Ask,
     Bounds,
-    Known,
-    Measured,
-    Scene,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
     Step,
-    fixed_of,
-    group_count,
+    StepContext,
+    count_groups,
+    fixed_points,
 )
-from celosia.queries.planning.totals import Total
 
-Place = tuple[str, str]
+TableColumn = tuple[str, str]
 """A table and one of its columns."""
 ONE = Fraction(1)
 
@@ -47,7 +54,7 @@ class ElasticStep(Step):
     the data.
     """
 
-    scene: Scene
+    context: StepContext
     totals: tuple[Total, ...]
     epsilon: Fraction
     """Of each total."""
@@ -69,14 +76,14 @@ class ElasticStep(Step):
     @cached_property
     def beta(self) -> Fraction:
         """How fast the bound may fall with the distance."""
-        return beta(self.epsilon, self.delta, cells=self.groups)
+        return choose_beta(self.epsilon, self.delta, cells=self.groups)
 
     @cached_property
-    def columns(self) -> tuple[Place, ...]:
+    def columns(self) -> tuple[TableColumn, ...]:
         """The columns of private tables whose frequencies the bound needs."""
-        asked = _Asked(self.facts)
+        asked = _RecordingFacts(self.facts)
         for total in self.totals:
-            bound_of(self.scene, total, asked, self.neighbours)
+            bound_total(self.context, total, asked, self.neighbours)
         return tuple(sorted(asked.seen))
 
     @property
@@ -99,52 +106,65 @@ class ElasticStep(Step):
     def losses(self, groups: int) -> tuple[Loss, ...] | None:  # noqa: D102
         return None
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
-        question, target = self.scene.asked(self.totals), self.scene.target
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        question, target = self.context.question_for(self.totals), self.context.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             query = count_query(question.source, target=target)
         else:
-            lists = known if question.keys else None
-            query = grouped_query(question, target=target, fixed=fixed_of(self.totals), known=lists)
+            lists = group_keys if question.keys else None
+            query = grouped_query(
+                question, target=target, fixed=fixed_points(self.totals), group_keys=lists
+            )
         for number, (table, word) in enumerate(self.columns, start=1):
             declared = target.table(table)
             spelled = declared.column(word)
             assert spelled is not None
-            most = exp.Subquery(this=_frequency(declared.name, spelled.name))
-            query = query.select(named(most, f"frequency_{number}"), copy=False)
+            most = exp.Subquery(this=_frequency_query(declared.name, spelled.name))
+            query = query.select(as_alias(most, f"frequency_{number}"), copy=False)
         yield query
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
-        (query,) = self.queries(known)
-        rows = ask(query)
+    def measure(  # noqa: D102
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        (query,) = self.queries(group_keys)
+        rows = execute(query)
         frequencies = rows[0][len(rows[0]) - len(self.columns) :]
         measured = {place: int(each) for place, each in zip(self.columns, frequencies, strict=True)}
         found = []
-        for place, total in enumerate(self.totals, start=self.scene.width):
+        for place, total in enumerate(self.totals, start=self.context.key_count):
             bound = self._bound(total, measured)
             smoothed = smooth(bound.growth, beta=self.beta).bound * bound.unit
-            noise = smooth_noise(smoothed, epsilon=self.epsilon, size=group_count(known), rng=rng)
+            noise = smooth_noise(
+                smoothed, epsilon=self.epsilon, size=count_groups(group_keys), rng=rng
+            )
             found.append(
-                Measured(tuple(int(row[place]) + n for row, n in zip(rows, noise, strict=True)))
+                ReleasedValues(
+                    tuple(int(row[place]) + n for row, n in zip(rows, noise, strict=True))
+                )
             )
         return tuple(found)
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         return (None,) * len(measured.values)  # the scale of the noise is a secret
 
     def _bound(
-        self, total: Total, measured: Mapping[Place, int], *, step: Fraction = ONE
-    ) -> Elastic:
-        facts = _Measured(self.facts, Declared(self.facts.policy, measured))
-        return bound_of(self.scene, total, facts, self.neighbours, step=step)
+        self, total: Total, measured: Mapping[TableColumn, int], *, step: Fraction = ONE
+    ) -> ElasticSensitivity:
+        facts = _MeasuredFacts(self.facts, DeclaredFacts(self.facts.policy, measured))
+        return bound_total(self.context, total, facts, self.neighbours, step=step)
 
 
-def bound_of(
-    scene: Scene, total: Total, facts: Facts, neighbours: Neighbours, *, step: Fraction = ONE
-) -> Elastic:
-    """The elastic sensitivity of a total: in steps, or in what a step is taken to be worth.
+def bound_total(
+    context: StepContext,
+    total: Total,
+    facts: Facts,
+    neighbours: Neighbours,
+    *,
+    step: Fraction = ONE,
+) -> ElasticSensitivity:
+    """The elastic sensitivity of a total: in steps, or in the given value of a step.
 
     Raises:
         QueryRefused: CEL-Q060 to CEL-Q064 a frequency is missing, or a key cannot be bounded.
@@ -152,17 +172,17 @@ def bound_of(
     bounds = None
     if total.fixed is not None:
         bounds = total.fixed.low * step, total.fixed.high * step
-    return elastic(
-        scene.question, total.aggregate, facts=facts, neighbours=neighbours, bounds=bounds
+    return elastic_sensitivity(
+        context.question, total.aggregate, facts=facts, neighbours=neighbours, bounds=bounds
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RecordingFacts:
     """Facts that note which frequencies of private columns are asked for; all are taken as 1."""
 
     facts: PublicFacts
-    seen: set[Place] = field(default_factory=set)
+    seen: set[TableColumn] = field(default_factory=set)
 
     def is_public(self, table: str) -> bool:
         return self.facts.is_public(table)
@@ -176,22 +196,22 @@ class _Asked:
     def cap(self, table: str, column: str) -> int | None:
         return self.facts.cap(table, column)
 
-    def displaced(self, table: str) -> int:
-        return self.facts.displaced(table)
+    def displaced_rows(self, table: str) -> int:
+        return self.facts.displaced_rows(table)
 
     def key(self, table: str) -> frozenset[str]:
         return self.facts.key(table)
 
-    def part_of(self, table: str) -> str | None:
-        return self.facts.part_of(table)
+    def containing_table(self, table: str) -> str | None:
+        return self.facts.containing_table(table)
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _MeasuredFacts:
     """Public facts, with measured frequencies of private columns."""
 
     facts: PublicFacts
-    private: Declared
+    private: DeclaredFacts
 
     def is_public(self, table: str) -> bool:
         return self.facts.is_public(table)
@@ -202,22 +222,22 @@ class _Measured:
     def cap(self, table: str, column: str) -> int | None:
         return self.facts.cap(table, column)
 
-    def displaced(self, table: str) -> int:
-        return self.facts.displaced(table)
+    def displaced_rows(self, table: str) -> int:
+        return self.facts.displaced_rows(table)
 
     def key(self, table: str) -> frozenset[str]:
         return self.facts.key(table)
 
-    def part_of(self, table: str) -> str | None:
-        return self.facts.part_of(table)
+    def containing_table(self, table: str) -> str | None:
+        return self.facts.containing_table(table)
 
 
-def _frequency(table: str, word: str) -> exp.Select:
+def _frequency_query(table: str, word: str) -> exp.Select:
     """The most rows of a table that share a value, before any is left out."""
     rows = exp.Select(
-        expressions=[column(word), named(exp.Count(this=exp.Star()), "n")],
-        from_=exp.From(this=exp.Table(this=name(table))),
+        expressions=[column(word), as_alias(exp.Count(this=exp.Star()), "n")],
+        from_=exp.From(this=exp.Table(this=identifier(table))),
         where=exp.Where(this=exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))),
     )
-    most = exp.func("COALESCE", exp.Max(this=column("n")), whole(0))
-    return chosen(grouped(rows, [word]), [named(most, "n")])
+    most = exp.func("COALESCE", exp.Max(this=column("n")), integer_literal(0))
+    return select_from(group_by(rows, [word]), [as_alias(most, "n")])

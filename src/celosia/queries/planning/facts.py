@@ -1,11 +1,11 @@
-"""Declared facts, and how often values repeat in public tables, which anybody may count."""
+"""Declared facts, and how often values repeat in public tables, which may be counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from celosia.queries.bounds.facts import Declared
+from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.policy.values import Policy
 
 Frequency = Callable[[str, str | None], int]
@@ -23,8 +23,8 @@ class PublicFacts:
     count: Frequency | None = None
 
     @property
-    def _declared(self) -> Declared:
-        return Declared(self.policy)
+    def _declared(self) -> DeclaredFacts:
+        return DeclaredFacts(self.policy)
 
     def is_public(self, table: str) -> bool:
         """Whether the policy says so."""
@@ -49,14 +49,14 @@ class PublicFacts:
         """As declared."""
         return self._declared.cap(table, column)
 
-    def displaced(self, table: str) -> int:
+    def displaced_rows(self, table: str) -> int:
         """As declared."""
-        return self._declared.displaced(table)
+        return self._declared.displaced_rows(table)
 
     def key(self, table: str) -> frozenset[str]:
         """As declared."""
         return self._declared.key(table)
 
-    def part_of(self, table: str) -> str | None:
+    def containing_table(self, table: str) -> str | None:
         """As declared."""
-        return self._declared.part_of(table)
+        return self._declared.containing_table(table)

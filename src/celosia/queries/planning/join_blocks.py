@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from celosia.queries.algebra import Column, Filter, Join, Match, Relation, aliases
-from celosia.queries.emission.relations import tree_of
-from celosia.queries.ownership.equalities import conjuncts
+from celosia.queries.bounds.lineage import column_expression, conjuncts
 
 Pairs = list[tuple[Column, Column]]
 
@@ -24,21 +23,21 @@ class JoinBlock:
     matches: list[Match]
 
 
-def flattened(relation: Relation) -> JoinBlock | None:
+def flatten_joins(relation: Relation) -> JoinBlock | None:
     """The block that a relation is; None where partners are looked for inside its joins."""
     match relation:
         case Filter(source=source, condition=condition) if not _is_member(source):
-            inner = flattened(source)
+            inner = flatten_joins(source)
             if inner is not None:
                 inner.conditions.extend(conjuncts(condition))
             return inner
         case Match(left=left):
-            inner = flattened(left)
+            inner = flatten_joins(left)
             if inner is not None:
                 inner.matches.append(relation)
             return inner
         case Join(left=left, right=right, keys=keys, condition=condition):
-            one, other = flattened(left), flattened(right)
+            one, other = flatten_joins(left), flatten_joins(right)
             if one is None or other is None or one.matches or other.matches:
                 return None
             both = [*one.conditions, *other.conditions, *conjuncts(condition)]
@@ -55,7 +54,7 @@ def _is_member(relation: Relation) -> bool:
     return not isinstance(relation, Join | Match)
 
 
-def joined(block: JoinBlock, names: Mapping[Column, Column]) -> Relation:
+def rebuild_joins(block: JoinBlock, names: Mapping[Column, Column]) -> Relation:
     """The members of a block as joins, each after one that it shares a column with."""
     pairs = [(names.get(one, one), names.get(other, other)) for one, other in block.pairs]
     waiting = list(block.members)
@@ -65,11 +64,11 @@ def joined(block: JoinBlock, names: Mapping[Column, Column]) -> Relation:
         waiting.remove(near)
         made = Join(made, near, tuple(_between(pairs, made, near)))
     if block.conditions:
-        trees = [renamed(each, names) for each in block.conditions]
+        trees = [rename_columns(each, names) for each in block.conditions]
         made = Filter(made, conjunction(trees))
     for match in block.matches:
         keys = tuple((names.get(one, one), other) for one, other in match.keys)
-        condition = None if match.condition is None else renamed(match.condition, names)
+        condition = None if match.condition is None else rename_columns(match.condition, names)
         made = replace(match, left=made, keys=keys, condition=condition)
     return made
 
@@ -102,12 +101,12 @@ def columns_in(tree: exp.Expr) -> list[Column]:
     return [Column(each.table, each.name) for each in tree.find_all(exp.Column)]
 
 
-def renamed(tree: exp.Expr, names: Mapping[Column, Column]) -> exp.Expression:
+def rename_columns(tree: exp.Expr, names: Mapping[Column, Column]) -> exp.Expression:
     """An expression with other names for some columns."""
-    return mapped(tree, {each: tree_of(other) for each, other in names.items()})
+    return replace_columns(tree, {each: column_expression(other) for each, other in names.items()})
 
 
-def mapped(tree: exp.Expr, columns: Mapping[Column, exp.Column]) -> exp.Expression:
+def replace_columns(tree: exp.Expr, columns: Mapping[Column, exp.Column]) -> exp.Expression:
     """An expression with other expressions in the place of some columns."""
 
     def changed(node: exp.Expr) -> exp.Expr:

@@ -11,8 +11,8 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss
 from celosia.core.neighbours import Neighbours
 from celosia.queries.algebra import Question
-from celosia.queries.planning.step import Step, group_count
-from celosia.queries.planning.totals import Recipe
+from celosia.queries.planning.aggregates import Derivation
+from celosia.queries.planning.step import Step, count_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Plan:
     """How a question will be answered: made of the policy and the question, never of data."""
 
     question_text: str
-    steps: tuple[str, ...]
+    tree: tuple[str, ...]
     """The tree of the question, each line with the rule that is used there."""
     parts: tuple[Part, ...]
     epsilon: Fraction
@@ -64,23 +64,19 @@ class Plan:
     normalised: str = field(repr=False)
     """The question in the form that is the same whenever the question is."""
     question: Question = field(repr=False)
-    recipes: tuple[Recipe, ...] = field(repr=False)
-    work: tuple[Step, ...] = field(repr=False)
-    known: tuple[tuple[Any, ...], ...] | None = field(default=None, repr=False)
+    """With public tables aggregated where they multiply rows, see `preaggregation`."""
+    original: Question = field(repr=False)
+    """In terms of the tables of the policy; mostly the same."""
+    derivations: tuple[Derivation, ...] = field(repr=False)
+    steps: tuple[Step, ...] = field(repr=False)
+    group_keys: tuple[tuple[Any, ...], ...] | None = field(default=None, repr=False)
     """The values of each key of GROUP BY; None where a step finds them."""
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
     """For each key whose values stand for something else, what is shown in their place."""
-    compiled: Question | None = field(default=None, repr=False)
-    """The question before public tables were aggregated; None where it is the same."""
     deadline: float = 0.0
     """Seconds after which it is answered, whatever the rows; 0 where only public tables are."""
 
-    @property
-    def asked(self) -> Question:
-        """The question in terms of the tables of the policy."""
-        return self.question if self.compiled is None else self.compiled
-
-    def shown(self, keys: Mapping[str, Any]) -> dict[str, Any]:
+    def label_keys(self, keys: Mapping[str, Any]) -> dict[str, Any]:
         """The keys of a group as they are shown."""
         return {
             name: self.labels[name].get(value, value) if name in self.labels else value
@@ -90,7 +86,7 @@ class Plan:
     @property
     def loss(self) -> Loss | None:
         """The loss of all steps, where more is known of it than epsilon and delta."""
-        losses = [step.losses(group_count(self.known)) for step in self.work]
+        losses = [step.losses(count_groups(self.group_keys)) for step in self.steps]
         if self.delta or None in losses:
             return None
         return ComposedLoss(tuple(loss for listed in losses for loss in listed or ()))
@@ -102,14 +98,14 @@ class Plan:
             [each.mechanism, each.bound, str(each.epsilon), str(each.delta)] for each in self.parts
         ]
         # Released numbers are kept in steps: a plan with other steps cannot take them for its own.
-        units = [str(step.unit(at)) for step in self.work for at in range(len(step.names))]
+        units = [str(step.unit(at)) for step in self.steps for at in range(len(step.names))]
         return {"method": self.method, "parts": parts, "units": units}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
             "question": self.question_text,
-            "steps": list(self.steps),
+            "tree": list(self.tree),
             "parts": [each.as_dict() for each in self.parts],
             "epsilon": float(self.epsilon),
             "delta": float(self.delta),
@@ -127,7 +123,7 @@ class Plan:
         if self.deadline:
             lines.append(f"answered {self.deadline:g} s after it is asked, whatever the data")
         notes = [f"note: {each}" for each in self.notes]
-        return "\n".join([*lines, *map(str, self.parts), *self.steps, *notes])
+        return "\n".join([*lines, *map(str, self.parts), *self.tree, *notes])
 
 
 def _short(error: float) -> str:

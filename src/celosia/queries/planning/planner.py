@@ -8,26 +8,26 @@ from typing import Any, Literal
 
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
+from celosia.core.wording import plural
 from celosia.mechanisms.parameters import check_delta, check_epsilon
-from celosia.queries.algebra import Question, scans
+from celosia.queries.algebra import Join, Match, Question, Scan, Stack, scans
 from celosia.queries.emission import Target
-from celosia.queries.ownership import ownerless_notes
-from celosia.queries.planning.deadline import deadline_of
+from celosia.queries.ownership import OwnedRelation, ownerless_notes
+from celosia.queries.planning.aggregates import find_required_totals
+from celosia.queries.planning.context import PlanContext
+from celosia.queries.planning.contribution_bounding import choose_for_people
+from celosia.queries.planning.cost import check_cost, estimate_cost
+from celosia.queries.planning.deadline import choose_deadline
 from celosia.queries.planning.facts import Frequency, PublicFacts
-from celosia.queries.planning.folding import FOLD_ABOVE, fold_public
-from celosia.queries.planning.keys import keys_of
-from celosia.queries.planning.persons import person_choice
+from celosia.queries.planning.group_keys import find_key_domains
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.public import PublicStep
+from celosia.queries.planning.preaggregation import PREAGGREGATE_ABOVE, preaggregate_public_tables
+from celosia.queries.planning.public_queries import PublicStep
 from celosia.queries.planning.refusals import check_method
-from celosia.queries.planning.rowwise import row_choice
-from celosia.queries.planning.situation import Situation
-from celosia.queries.planning.step import Ask
-from celosia.queries.planning.totals import needs_of
-from celosia.queries.planning.words import tree_of
-from celosia.queries.planning.work import check_work, work_of
+from celosia.queries.planning.row_level import choose_for_rows
+from celosia.queries.planning.step import Executor
 from celosia.queries.policy.values import Policy
-from celosia.queries.sql import compile, normalised
+from celosia.queries.sql import Line, compile, describe, normalised
 
 
 def make_plan(  # noqa: PLR0913 - what a request is made of
@@ -38,7 +38,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     delta: object = 0,
     method: str | None = None,
     count: Frequency | None = None,
-    ask_public: Ask | None = None,
+    execute_public: Executor | None = None,
 ) -> Plan:
     """How a query will be answered, and at what price; no private data is touched.
 
@@ -49,8 +49,8 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         delta: of the whole request; charged only where a mechanism needs it.
         method: one of `METHODS`; the planner's choice if None.
         count: counts how often values of public tables repeat, where that is not declared.
-        ask_public: runs a query about public tables, which are aggregated before they are joined
-            where they multiply rows.
+        execute_public: runs a query about public tables, which are aggregated before they are
+            joined where they multiply rows.
 
     Raises:
         InputError: CEL-M002, CEL-M003, CEL-Q020, CEL-Q142 a parameter or the text is wrong.
@@ -60,15 +60,15 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     check_delta(delta, zero=True)
     failure = exact(delta)
     assert failure is not None
-    wish = check_method(method)
+    chosen_method = check_method(method)
     target = Target(policy=policy, dialect=policy.database.kind)
-    question = compiled(query, policy)
+    question = compile_query(query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
     if all(_is_public(policy, scan.table) for scan in scans(question.source)):
         step = PublicStep(question=question, target=target)
         return Plan(
             question_text=" ".join(query.split()),
-            steps=tree_of(question, policy, None),
+            tree=describe_tree(question, policy, None),
             parts=step.parts,
             epsilon=Fraction(0),
             delta=Fraction(0),
@@ -76,53 +76,54 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
             method="public",
             normalised=normalised(question),
             question=question,
-            recipes=(),
-            work=(step,),
+            derivations=(),
+            original=question,
+            steps=(step,),
             labels=_labels(question, policy),
         )
     facts = PublicFacts(policy, count)
-    work = work_of(question.source, facts)
-    asked = question
-    if work.public > FOLD_ABOVE and ask_public is not None and count is not None:
-        folded = fold_public(question, target, facts, ask_public)
-        if folded is not None:
-            question, target, facts = folded.question, folded.target, folded.facts
-            work = work_of(question.source, facts)
-    check_work(work)
-    situation = Situation(
+    cost = estimate_cost(question.source, facts)
+    original = question
+    if cost.public > PREAGGREGATE_ABOVE and execute_public is not None and count is not None:
+        aggregated = preaggregate_public_tables(question, target, facts, execute_public)
+        if aggregated is not None:
+            question, target, facts = aggregated.question, aggregated.target, aggregated.facts
+            cost = estimate_cost(question.source, facts)
+    check_cost(cost)
+    context = PlanContext(
         question=question,
         target=target,
-        needs=needs_of(question, target),
-        keys=keys_of(question, target),
+        required=find_required_totals(question, target),
+        keys=find_key_domains(question, target),
         epsilon=price,
         delta=failure,
-        method=wish,
+        method=chosen_method,
         facts=facts,
     )
-    choice = row_choice(situation) if policy.unit.is_row else person_choice(situation)
+    choice = choose_for_rows(context) if policy.unit.is_row else choose_for_people(context)
     steps, owned = choice.steps, choice.owned
     parts = tuple(part for step in steps for part in step.parts)
     return Plan(
         question_text=" ".join(query.split()),
-        steps=tree_of(question, target.policy, owned),
+        tree=describe_tree(question, target.policy, owned),
         parts=parts,
         epsilon=price,
         delta=sum((part.delta for part in parts), Fraction(0)),
         neighbours=neighbours,
         method=choice.method,
-        notes=_notes(asked, policy) if owned is not None else (),
-        normalised=normalised(asked),
+        notes=_notes(original, policy) if owned is not None else (),
+        normalised=normalised(original),
         question=question,
-        compiled=None if asked is question else asked,
-        deadline=deadline_of(work, steps, dialect=target.dialect, declared=policy.deadline),
-        recipes=tuple(choice.recipes),
-        work=tuple(steps),
-        known=situation.keys.known,
+        original=original,
+        deadline=choose_deadline(cost, steps, dialect=target.dialect, declared=policy.deadline),
+        derivations=tuple(choice.derivations),
+        steps=tuple(steps),
+        group_keys=context.keys.values,
         labels=_labels(question, policy),
     )
 
 
-def compiled(query: str, policy: Policy) -> Question:
+def compile_query(query: str, policy: Policy) -> Question:
     """The question of a text: a graph is asked in SPARQL, tables in SQL.
 
     Raises:
@@ -130,13 +131,13 @@ def compiled(query: str, policy: Policy) -> Question:
         QueryRefused: what cannot be promised.
     """
     if policy.graph is None:
-        return compile(query, policy, dialect=language_of(policy))
+        return compile(query, policy, dialect=query_language(policy))
     from celosia.queries import sparql  # noqa: PLC0415 - loads a parser that tables do without
 
     return sparql.compile(query, policy)
 
 
-def language_of(policy: Policy) -> Literal["duckdb", "postgres"]:
+def query_language(policy: Policy) -> Literal["duckdb", "postgres"]:
     """Whose SQL questions are written in: a policy on Spark is asked as one on DuckDB.
 
     So a question means the same there, down to its quotes and its division; what Spark runs is
@@ -163,3 +164,51 @@ def _notes(question: Question, policy: Policy) -> tuple[str, ...]:
 def _is_public(policy: Policy, table: str) -> bool:
     declared = policy.table(table)
     return declared is not None and declared.public
+
+
+def describe_tree(
+    question: Question, policy: Policy, owned: OwnedRelation | None
+) -> tuple[str, ...]:
+    """All lines, the outermost first; each two spaces further in than the one it belongs to."""
+    return tuple(_tree_lines(describe(question), 0, policy, owned))
+
+
+def _tree_lines(line: Line, depth: int, policy: Policy, owned: OwnedRelation | None) -> list[str]:
+    rule = _rule(line.of, policy, owned)
+    own = "  " * depth + line.text + (f"   -- {rule}" if rule else "")
+    below = [text for each in line.below for text in _tree_lines(each, depth + 1, policy, owned)]
+    return [own, *below]
+
+
+def _rule(  # noqa: PLR0911 - one for each kind of part
+    part: object, policy: Policy, owned: OwnedRelation | None
+) -> str:
+    match part:
+        case Question() if owned is not None:
+            owners = ", ".join(map(str, owned.owners)) or "nobody"
+            what = "rows" if policy.graph is None else "solutions"
+            return f"{what} belong to {plural(policy.unit.name)}: {owners}"
+        case Scan(table=table):
+            return _scan_rule(table, policy)
+        case Join() if owned is None:
+            if policy.graph is None:
+                return "one row moves as many rows as share its key on the other side"
+            return "one fact moves as many solutions as share its terms on the other side"
+        case Match(negated=negated):
+            return "anti-join: treated as a join" if negated else "semi-join: treated as a join"
+        case Stack():
+            return "the bounds of all parts add up"
+    return ""
+
+
+def _scan_rule(name: str, policy: Policy) -> str:
+    table = policy.table(name)
+    if table is None or table.public:
+        return "public: the same for all neighbours"
+    what = "rows" if policy.graph is None else "facts"
+    facts = [
+        f"{each.name} unique" if each.unique else f"at most {each.most} {what} for each {each.name}"
+        for each in table.columns
+        if each.unique or each.most is not None
+    ]
+    return "; ".join(["private", *facts])

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from celosia.queries.algebra import Relation
 from celosia.queries.emission import FixedPoint, Target
-from celosia.queries.emission.kinds import kind_of
+from celosia.queries.emission.expression_types import infer_type
 
 Range = tuple[Fraction, Fraction]
 
@@ -22,14 +22,14 @@ _THROUGH = (exp.Paren, exp.Try)
 _INTEGERS = exp.DataType.INTEGER_TYPES | exp.DataType.REAL_TYPES
 
 
-def range_of(  # noqa: PLR0911 - one a kind
+def infer_range(  # noqa: PLR0911 - one a kind
     tree: exp.Expr | None, source: Relation, target: Target
 ) -> Range | None:
     """Bounds of a row-wise expression from declared bounds, by interval arithmetic; or None.
 
     Whatever lies outside is clipped, so a wrong bound costs accuracy and never privacy.
     """
-    declared = target.declared(tree, source)
+    declared = target.declared_column(tree, source)
     if declared is not None:
         if declared.lower is None or declared.upper is None:
             return None
@@ -37,21 +37,21 @@ def range_of(  # noqa: PLR0911 - one a kind
     if isinstance(tree, exp.Greatest | exp.Least):
         low, high = _ends(tree, source, target)
         return None if low is None or high is None else (low, high)
-    if isinstance(tree, exp.Cast) and kind_of(tree.this, source, target=target) == "boolean":
+    if isinstance(tree, exp.Cast) and infer_type(tree.this, source, target=target) == "boolean":
         return Fraction(0), Fraction(1)
     parts = _parts(tree)
     if parts is not None:
-        return _hull(range_of(each, source, target) for each in parts)
+        return _hull(infer_range(each, source, target) for each in parts)
     if isinstance(tree, exp.Literal) and not tree.is_string:
         number = Fraction(tree.name)
         return number, number
-    inner = [range_of(each, source, target) for each in _operands(tree)]
+    inner = [infer_range(each, source, target) for each in _operands(tree)]
     if tree is None or not inner or None in inner:
         return None
     return _combined(tree, [each for each in inner if each is not None])
 
 
-def fixed_for(bounds: Range, *, grid: Fraction | None, is_whole: bool) -> FixedPoint:
+def choose_fixed_point(bounds: Range, *, grid: Fraction | None, is_whole: bool) -> FixedPoint:
     """The grid that a sum is taken on: the declared one, or whole numbers, or a million steps.
 
     A grid that is too fine for what one person may add is made coarser by powers of ten.
@@ -71,7 +71,7 @@ def fixed_for(bounds: Range, *, grid: Fraction | None, is_whole: bool) -> FixedP
 
 def is_whole(tree: exp.Expr | None, source: Relation, target: Target) -> bool:
     """Whether an expression is made of whole numbers by sums, differences and products."""
-    declared = target.declared(tree, source)
+    declared = target.declared_column(tree, source)
     if declared is not None:
         return declared.type == "integer" and declared.grid is None
     parts = _parts(tree)
@@ -147,7 +147,7 @@ def _ends(
     while isinstance(tree, _THROUGH):
         tree = tree.this
     if not isinstance(tree, exp.Greatest | exp.Least):
-        return range_of(tree, source, target) or (None, None)
+        return infer_range(tree, source, target) or (None, None)
     parts = [tree.this, *tree.expressions]
     ends = [_ends(each, source, target) for each in parts]
     lows = [low for low, _ in ends if low is not None]

@@ -22,23 +22,23 @@ from celosia.mechanisms.statistics.quantile import check_share
 from celosia.mechanisms.statistics.ranks import Segments
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import FixedPoint, histogram_query, people_by_rows_query
-from celosia.queries.emission.ranks import Extreme
+from celosia.queries.emission.histograms import Extreme
+from celosia.queries.planning.aggregates import Derivation
+from celosia.queries.planning.group_keys import format_key
 from celosia.queries.planning.plan import Part
-from celosia.queries.planning.ranges import fixed_for
-from celosia.queries.planning.rank_rows import CAP_SHARE, RankRows, RowCap
+from celosia.queries.planning.ranges import choose_fixed_point
+from celosia.queries.planning.rank_contribution import CAP_SHARE, RankContribution, RowCap
 from celosia.queries.planning.step import (
-    Ask,
     Bounds,
-    Known,
-    Measured,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
     Rows,
-    Scene,
     Step,
-    few,
-    limited,
+    StepContext,
+    check_row_count,
+    limit_rows,
 )
-from celosia.queries.planning.texts import key_text
-from celosia.queries.planning.totals import Recipe
 
 MOST_POINTS = 2**18
 """Points between the bounds that an answer is chosen from."""
@@ -59,18 +59,18 @@ class RankStep(Step):
     greatest of each unit's own greatest, so for MIN and MAX a unit counts once in each group.
 
     Guarantee: epsilon-DP, delta 0, for all rows of one unit. Over all groups the unit moves the
-    misses, of one point in each group, by at most `RankRows.steps` in sum; chances are proportional
-    to exp(-rate * miss), so the log-ratio of all groups together is at most 2 * rate * steps
-    (McSherry & Talwar 2007, Thm 6, and independent draws). The rate is set by that. Which of a
-    unit's rows count follows from its own rows and the cap. A chosen cap costs the epsilon of
+    misses, of one point in each group, by at most `RankContribution.steps` in sum; chances are
+    proportional to exp(-rate * miss), so the log-ratio of all groups together is at most 2 * rate *
+    steps (McSherry & Talwar 2007, Thm 6, and independent draws). The rate is set by that. Which of
+    a unit's rows count follows from its own rows and the cap. A chosen cap costs the epsilon of
     `RowCap` before, and the two add up (Dwork & Roth 2014, Thm 3.16).
     """
 
-    scene: Scene
-    recipe: Recipe
+    context: StepContext
+    derivation: Derivation
     epsilon: Fraction
     relation: Relation
-    rows: RankRows
+    rows: RankContribution
     groups: int
     """How many there are, or may be at most."""
 
@@ -81,12 +81,12 @@ class RankStep(Step):
 
     @property
     def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
-        return (self.recipe.aggregate.name,)
+        return (self.derivation.aggregate.name,)
 
     @cached_property
     def share(self) -> Fraction:
         """The wanted share of rows below the answer."""
-        wanted = share_of(self.recipe.aggregate)
+        wanted = quantile_share(self.derivation.aggregate)
         return EXTREME if wanted == 0 else 1 - EXTREME if wanted == 1 else wanted
 
     @cached_property
@@ -94,25 +94,25 @@ class RankStep(Step):
         """Which of a unit's own values counts, where it is one only."""
         if not self.rows.is_reduced:
             return None
-        return "minimum" if share_of(self.recipe.aggregate) == 0 else "maximum"
+        return "minimum" if quantile_share(self.derivation.aggregate) == 0 else "maximum"
 
     @cached_property
     def fixed(self) -> FixedPoint:
         """The grid of the answer."""
-        assert self.recipe.bounds is not None
-        scene, argument = self.scene, self.recipe.aggregate.argument
-        declared = scene.target.declared(argument, scene.question.source)
-        low, high = self.recipe.bounds
+        assert self.derivation.bounds is not None
+        context, argument = self.context, self.derivation.aggregate.argument
+        declared = context.target.declared_column(argument, context.question.source)
+        low, high = self.derivation.bounds
         grid = None if declared is None else declared.grid
         is_whole = declared is not None and declared.type == "integer"
-        made = fixed_for((low, high), grid=grid, is_whole=is_whole)
+        made = choose_fixed_point((low, high), grid=grid, is_whole=is_whole)
         step = made.step
         while (high - low) / step > MOST_POINTS:
             step *= 10
-        return fixed_for((low, high), grid=step, is_whole=False)
+        return choose_fixed_point((low, high), grid=step, is_whole=False)
 
     @cached_property
-    def prices(self) -> tuple[Fraction, Fraction]:
+    def epsilon_shares(self) -> tuple[Fraction, Fraction]:
         """The epsilon of the choice of a cap, and that of the ranks."""
         first = self.epsilon * CAP_SHARE if self.rows.is_chosen else Fraction(0)
         return first, self.epsilon - first
@@ -120,7 +120,7 @@ class RankStep(Step):
     def rate(self, rows: int) -> Fraction:
         """Of the exponential mechanism, per step of rank, where a unit has so many rows."""
         steps = self.rows.steps(self.share, self.relation, rows=rows, groups=self.groups)
-        return sampling_rate(self.prices[1], steps)
+        return sampling_rate(self.epsilon_shares[1], steps)
 
     def miss(self, rows: int) -> float:
         """Rows by which the rank misses in about half of all cases, or fewer."""
@@ -131,7 +131,7 @@ class RankStep(Step):
     def cap(self) -> RowCap:
         """How the cap is chosen."""
         return RowCap(
-            epsilon=self.prices[0],
+            epsilon=self.epsilon_shares[0],
             most=self.rows.most,
             miss=self.miss(self.rows.most) / self.rows.most,
             relation=self.relation,
@@ -141,9 +141,9 @@ class RankStep(Step):
     def parts(self) -> tuple[Part, ...]:  # noqa: D102
         return (
             Part(
-                name=self.recipe.label,
-                mechanism=rank_words(self),
-                bound=bound_words(self),
+                name=self.derivation.label,
+                mechanism=describe_mechanism(self),
+                bound=describe_bound(self),
                 epsilon=self.epsilon,
             ),
         )
@@ -156,118 +156,122 @@ class RankStep(Step):
         return Fraction(1)
 
     def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
-        first, last = self.prices
-        ranks = PureLoss(last) if self.scene.width else BoundedRangeLoss(last)
+        first, last = self.epsilon_shares
+        ranks = PureLoss(last) if self.context.key_count else BoundedRangeLoss(last)
         if not first:
             return (ranks,)
         if self.relation is Relation.CHANGE_ONE:
             return PureLoss(first), ranks
-        return LaplaceLoss(self.cap.mechanism.counting.scale, 1), ranks
+        return LaplaceLoss(self.cap.mechanism.level_noise.scale, 1), ranks
 
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:  # noqa: D102
-        if not all(known or ()):
-            return (Measured(()),)
-        lists = known if self.scene.width else None
+    def measure(  # noqa: D102
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        if not all(group_keys or ()):
+            return (ReleasedValues(()),)
+        lists = group_keys if self.context.key_count else None
         rows, released = self.rows.most, {}
         if self.rows.is_chosen:
-            rows, noisy = self.cap.choose(self.levels(ask, lists), rng)
+            rows, noisy = self.cap.choose(self.levels(execute, lists), rng)
             released = {"cap": rows, "people": noisy}
-        counted = self.histograms(ask, lists, rows)
+        counted = self.histograms(execute, lists, rows)
         rate = self.rate(rows)
         points = [self.segments(each).draw(rate, rng) for each in counted]
-        return (Measured(tuple(points), released),)
+        return (ReleasedValues(tuple(points), released),)
 
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:  # noqa: D102
-        lists = known if self.scene.width else None
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        lists = group_keys if self.context.key_count else None
         if self.rows.is_chosen:
             yield self._levels_query(lists)
         yield self._histogram_query(lists, self.rows.most)
 
-    def _levels_query(self, known: Known | None) -> exp.Expr:
-        scene = self.scene
-        assert scene.owned is not None
+    def _levels_query(self, group_keys: GroupKeys | None) -> exp.Expr:
+        context = self.context
+        assert context.owned is not None
         return people_by_rows_query(
             self._question,
-            scene.owned,
+            context.owned,
             fixed=self.fixed,
-            target=scene.target,
+            target=context.target,
             most=self.rows.most,
-            known=known,
+            group_keys=group_keys,
             extreme=self.extreme,
         )
 
-    def _histogram_query(self, known: Known | None, rows: int) -> exp.Expr:
-        scene = self.scene
-        return limited(
+    def _histogram_query(self, group_keys: GroupKeys | None, rows: int) -> exp.Expr:
+        context = self.context
+        return limit_rows(
             histogram_query(
                 self._question,
                 fixed=self.fixed,
-                target=scene.target,
-                owned=scene.owned,
-                known=known,
+                target=context.target,
+                owned=context.owned,
+                group_keys=group_keys,
                 extreme=self.extreme,
                 most=rows if self.rows.is_chosen else None,
             )
         )
 
-    def levels(self, ask: Ask, known: Known | None) -> list[int]:
-        """How many units have how many rows: exact, for no eyes."""
-        rows = ask(self._levels_query(known))
+    def levels(self, execute: Executor, group_keys: GroupKeys | None) -> list[int]:
+        """How many units have how many rows: exact and private, never released."""
+        rows = execute(self._levels_query(group_keys))
         return self.cap.levels((int(held), int(people)) for held, people in rows)
 
-    def histograms(self, ask: Ask, known: Known | None, rows: int) -> list[list[tuple[int, int]]]:
-        """For each group the points with the number of their rows: exact, for no eyes."""
-        scene = self.scene
-        found = few(ask(self._histogram_query(known, rows)))
+    def histograms(
+        self, execute: Executor, group_keys: GroupKeys | None, rows: int
+    ) -> list[list[tuple[int, int]]]:
+        """For each group the points with the number of their rows: exact, never released."""
+        context = self.context
+        found = check_row_count(execute(self._histogram_query(group_keys, rows)))
         by_group: dict[tuple[str, ...], list[tuple[int, int]]] = {}
         for row in found:
-            group = tuple(map(key_text, row[: scene.width]))
+            group = tuple(map(format_key, row[: context.key_count]))
             by_group.setdefault(group, []).append((int(row[-2]), int(row[-1])))
-        groups = [tuple(map(key_text, each)) for each in product(*(known or ()))]
+        groups = [tuple(map(format_key, each)) for each in product(*(group_keys or ()))]
         return [by_group.get(group, []) for group in groups]
 
     @property
     def _question(self) -> Question:
-        asked = self.scene.question
-        return Question(asked.source, (self.recipe.aggregate,), asked.keys)
+        asked = self.context.question
+        return Question(asked.source, (self.derivation.aggregate,), asked.keys)
 
     def segments(self, counted: list[tuple[int, int]]) -> Segments:
-        """The runs of points that miss the target equally: exact, for no eyes."""
+        """The runs of points that miss the target equally: exact and private, never released."""
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
-        return _segments(table[:, 0], table[:, 1], self.fixed, self.share)
+        return _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share)
 
-    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
         return []  # only values that occur have a row
 
     def bounds(  # noqa: D102
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         # How far a rank is in the unit of the values depends on how densely they lie.
         return (None,) * len(measured.values)
 
 
-def share_of(aggregate: Aggregate) -> Fraction:
+def quantile_share(aggregate: Aggregate) -> Fraction:
     """The share that was asked for: 0 for MIN and 1 for MAX."""
     if aggregate.kind == "quantile":
         return check_share(aggregate.share)
     return Fraction(0 if aggregate.kind == "minimum" else 1)
 
 
-def rank_words(step: RankStep) -> str:
+def describe_mechanism(step: RankStep) -> str:
     """What is chosen, for the plan."""
     words = "the exponential mechanism over ranks"
-    wanted = share_of(step.recipe.aggregate)
+    wanted = quantile_share(step.derivation.aggregate)
     if wanted not in (0, 1):
         return words
     kind = "minimum" if wanted == 0 else "maximum"
-    unit = step.scene.target.policy.unit.name
+    unit = step.context.target.policy.unit.name
     of_whom = f" of each {unit}'s own {kind}" if step.rows.is_reduced else ""
     return f"{words}: the {float(step.share):g} quantile{of_whom} stands for the {kind}"
 
 
-def bound_words(step: RankStep) -> str:
+def describe_bound(step: RankStep) -> str:
     """With which rows a unit counts and how far the rank is off, for the plan: all of it public."""
-    rows, unit = step.rows, step.scene.target.policy.unit.name
+    rows, unit = step.rows, step.context.target.policy.unit.name
     what = "rows" if not rows.is_reduced else plural(unit)
     if rows.is_chosen:
         counts = (
@@ -277,7 +281,7 @@ def bound_words(step: RankStep) -> str:
         )
         return (
             f"{counts}; c is one of 1, 2, 4, ... up to {rows.most}, chosen privately for epsilon "
-            f"{float(step.prices[0]):g}; "
+            f"{float(step.epsilon_shares[0]):g}; "
             f"the rank misses by about c times {step.cap.miss:.0f} {what} or less"
         )
     if rows.is_reduced:
@@ -286,14 +290,14 @@ def bound_words(step: RankStep) -> str:
             counts += f" in a group, in at most {rows.most} groups"
     elif rows.most == 1:
         counts = "one row each"
-    elif step.scene.owned is None:
+    elif step.context.owned is None:
         counts = f"one row moves at most {rows.most} rows of the result, by declared caps"
     else:
         counts = f"each {unit} has at most {rows.most} rows, by declared caps"
     return f"{counts}; the rank misses by about {step.miss(rows.most):.0f} {what} or less"
 
 
-def _segments(
+def _weighted_segments(
     values: NDArray[np.int64], counts: NDArray[np.int64], fixed: FixedPoint, share: Fraction
 ) -> Segments:
     """The same as `statistics.ranks.segments`, from points with the number of their rows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.wording import did_you_mean, plural
 
-METHODS = ("capped", "chosen-cap", "race", "race-cap", "global", "elastic")
+METHODS = ("capped", "chosen-cap", "r2t", "r2t-cap", "global", "elastic")
 
 
 def check_method(method: object) -> str | None:
@@ -24,7 +24,9 @@ def check_method(method: object) -> str | None:
     )
 
 
-def unfit(method: str, why: str, fix: str = "Leave the method to the planner.") -> QueryRefused:
+def unsuitable_method(
+    method: str, why: str, fix: str = "Leave the method to the planner."
+) -> QueryRefused:
     """A method that cannot answer this question."""
     return QueryRefused(
         "CEL-Q143", f"the method {method!r} cannot answer this question.", why=why, fix=fix
@@ -77,8 +79,9 @@ def no_keys(name: str) -> QueryRefused:
     return QueryRefused(
         "CEL-Q146",
         f"the groups of {name!r} have no declared public keys, and delta is 0.",
-        why="A group that exists because of one person would tell of them. Without declared keys "
-        "only groups of many people can be shown, which fails with a chance of delta.",
+        why="A group that exists because of one person would reveal that person. Without "
+        "declared keys only groups of many people can be shown, which fails with a chance of "
+        "delta.",
         fix="Ask with a delta, such as 1e-8, or let the owner declare `keys` of the column.",
     )
 
@@ -88,7 +91,8 @@ def fractions_as_keys(name: str) -> QueryRefused:
     return QueryRefused(
         "CEL-Q154",
         f"the groups of {name!r} are numbers that need not be whole.",
-        why="Fractions have no one way to be written, so groups could not be told apart safely.",
+        why="The same fraction can be written in several ways, so groups could not be separated "
+        "safely.",
         fix=f"Group by whole numbers: CAST(FLOOR({name}) AS INTEGER).",
     )
 
@@ -123,7 +127,7 @@ def several_owners(what: str, unit: str) -> QueryRefused:
     )
 
 
-UNBOUNDED = (
+UNBOUNDED_FIX = (
     "Then the same epsilon gives an error of about that many rows divided by epsilon. Or let the "
     "owner take a person as unit: what each adds is bounded without declarations."
 )

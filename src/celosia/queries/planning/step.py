@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,15 +15,15 @@ from celosia.core.randomness import Source
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.caps import FARTHEST
 from celosia.queries.emission import FixedPoint, Target
-from celosia.queries.ownership import Owned
-from celosia.queries.planning.totals import Total
+from celosia.queries.ownership import OwnedRelation
+from celosia.queries.planning.aggregates import Total
 
 if TYPE_CHECKING:
     from celosia.queries.planning.plan import Part
 
 Rows = Sequence[Sequence[Any]]
-Known = tuple[tuple[Any, ...], ...]
-Ask = Callable[[exp.Expr], Rows]
+GroupKeys = tuple[tuple[Any, ...], ...]
+Executor = Callable[[exp.Expr], Rows]
 """Runs a query in the owner's engine: what comes back is exact, private, and stays here."""
 Bounds = tuple[float, float]
 MOST_ROWS = 4_000_000
@@ -31,7 +31,7 @@ MOST_ROWS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ReleasedValues:
     """Released numbers: one for each group, and what else was released on the way."""
 
     values: tuple[float, ...]
@@ -42,31 +42,27 @@ class Measured:
         return {"values": list(self.values), "released": dict(self.released)}
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Measured:
+    def from_dict(cls, facts: Mapping[str, Any]) -> ReleasedValues:
         """What `as_dict` wrote."""
         return cls(tuple(facts["values"]), dict(facts["released"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """What every step of a question knows."""
+class StepContext:
+    """The question of a step, the engine, and the owners of rows."""
 
     question: Question
     target: Target
-    owned: Owned | None = None
+    owned: OwnedRelation | None = None
     """The rows with their owners, where people (or rows as people) are followed."""
 
-    def asked(self, totals: Sequence[Total]) -> Question:
+    def question_for(self, totals: Sequence[Total]) -> Question:
         """The question about totals, over rows that have owners where these matter."""
         source = self.question.source if self.owned is None else self.owned.relation
         return Question(source, tuple(each.aggregate for each in totals), self.question.keys)
 
-    def alone(self) -> Scene:
-        """The same without groups."""
-        return replace(self, question=replace(self.question, keys=()))
-
     @property
-    def width(self) -> int:
+    def key_count(self) -> int:
         """How many columns of a result are keys."""
         return len(self.question.keys)
 
@@ -75,7 +71,7 @@ class Step(ABC):
     """A mechanism over some totals, with the query that its exact numbers come from."""
 
     finds_keys: ClassVar[bool] = False
-    """Whether it finds the groups of the answer, see `KeyStep`."""
+    """Whether it finds the groups of the answer, see `PartitionSelection`."""
 
     @property
     @abstractmethod
@@ -97,19 +93,19 @@ class Step(ABC):
         return tuple(zip(self.names, self.parts, strict=True))
 
     def unit(self, number: int) -> Fraction:
-        """What one step of a measured number is worth."""
+        """The value of one step of a measured number."""
         return Fraction(1)
 
     def cap_unit(self, number: int) -> Fraction:
-        """What one step of a cap that was chosen for it is worth."""
+        """The value of one step of a cap that was chosen for it."""
         return self.unit(number)
 
-    def find(self, ask: Ask, *, rng: Source) -> tuple[Known, tuple[int, ...]]:
+    def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:
         """The values of each key, and which of their combinations are groups."""
         raise AssertionError("only a step that finds keys is asked for them")
 
     @abstractmethod
-    def queries(self, known: Known | None) -> Iterator[exp.Expr]:
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         """What it asks the engine; where a query depends on a cap yet to choose, for one of them.
 
         The engine is shown them before anything is charged, so that what it does not understand
@@ -117,28 +113,32 @@ class Step(ABC):
         """
 
     @abstractmethod
-    def measure(self, ask: Ask, *, known: Known | None, rng: Source) -> tuple[Measured, ...]:
-        """Ask for the exact numbers and add noise to them, one `Measured` for each name."""
+    def measure(
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        """Ask for the exact numbers and add noise to them, one `ReleasedValues` for each name."""
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to prepare
         """Load what `measure` needs and an empty database does not, before time begins to run."""
 
-    def empty_rows(self, query: exp.Expr, *, known: Known | None) -> Rows:
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:
         """What the engine returns for a query of this step where no private row exists.
 
-        Zeros: one row for each group of the known keys, or one row for a query without keys.
+        Zeros: one row for each group of the public keys, or one row for a query without keys.
         """
         columns = query.expressions
         by_group = bool(columns) and columns[0].alias == "key_1"
-        return [(0,) * len(columns)] * (group_count(known) if by_group else 1)
+        return [(0,) * len(columns)] * (count_groups(group_keys) if by_group else 1)
 
     @abstractmethod
     def bounds(
-        self, number: int, measured: Measured, confidence: float
+        self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         """For each group, between what the exact number lies, in steps; from released numbers."""
 
-    def noise(self, number: int, measured: Measured, confidence: float) -> tuple[int | None, ...]:
+    def noise(
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[int | None, ...]:
         """For each group, what the noise alone does not exceed in size, in steps; None if secret.
 
         It says how far the number is from the exact one under the caps in force, those that were
@@ -147,17 +147,17 @@ class Step(ABC):
         return (None,) * len(measured.values)
 
 
-def fixed_of(totals: Sequence[Total]) -> dict[str, FixedPoint]:
+def fixed_points(totals: Sequence[Total]) -> dict[str, FixedPoint]:
     """How each sum is put on its grid."""
     return {each.name: each.fixed for each in totals if each.fixed is not None}
 
 
-def limited(query: exp.Select) -> exp.Select:
+def limit_rows(query: exp.Select) -> exp.Select:
     """A query that may return a row for each value or set of people, stopped at too many."""
     return query.limit(MOST_ROWS + 1, copy=False)
 
 
-def few(rows: Rows) -> Rows:
+def check_row_count(rows: Rows) -> Rows:
     """The rows of a limited query.
 
     Raises:
@@ -168,7 +168,7 @@ def few(rows: Rows) -> Rows:
     return rows
 
 
-def within(total: Any) -> int:
+def clamp_total(total: Any) -> int:
     """A total of the engine, cut off where noise cannot follow.
 
     Cutting off moves two numbers closer, never apart, so no sensitivity grows by it; and no size of
@@ -177,9 +177,9 @@ def within(total: Any) -> int:
     return max(-FARTHEST, min(FARTHEST, int(total)))
 
 
-def group_count(known: Known | None) -> int:
+def count_groups(group_keys: GroupKeys | None) -> int:
     """How many groups there are."""
     count = 1
-    for values in known or ():
+    for values in group_keys or ():
         count *= len(values)
     return count

@@ -108,11 +108,11 @@ def question_hash(query: str, policy: Policy) -> str:
     A text that is no question under the policy has no such form; then it is hashed as it is, but
     for spaces.
     """
-    from celosia.queries.planning import compiled  # noqa: PLC0415 - sqlglot: 0.1 s
+    from celosia.queries.planning import compile_query  # noqa: PLC0415 - sqlglot: 0.1 s
     from celosia.queries.sql import normalised  # noqa: PLC0415 - as above
 
     try:
-        text = str(normalised(compiled(query, policy)))
+        text = str(normalised(compile_query(query, policy)))
     except Exception:  # refused; or a fault of the parser, which must not undo the note
         text = " ".join(query.split())
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

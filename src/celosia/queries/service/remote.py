@@ -34,9 +34,9 @@ class RemotePlan:
         return str(self.facts["question"])
 
     @property
-    def steps(self) -> tuple[str, ...]:
+    def tree(self) -> tuple[str, ...]:
         """The tree of the question, each line with the rule that is used there."""
-        return tuple(self.facts["steps"])
+        return tuple(self.facts["tree"])
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -87,7 +87,7 @@ class RemotePlan:
         if self.deadline:
             lines.append(f"answered {self.deadline:g} s after it is asked, whatever the data")
         notes = [f"note: {each}" for each in self.notes]
-        return "\n".join([*lines, *map(str, self.parts), *self.steps, *notes])
+        return "\n".join([*lines, *map(str, self.parts), *self.tree, *notes])
 
 
 def answer_of(facts: Mapping[str, Any]) -> QueryAnswer:

@@ -94,7 +94,7 @@ def _among_private() -> Iterator[Attack]:
         name="self-join, distinct", query=f"SELECT count(DISTINCT w.id) AS n {pairs} WHERE {_HERS}"
     )
     yield Attack(
-        name="self-join, race", query=f"SELECT count(*) AS n {pairs} WHERE {_HERS}", method="race"
+        name="self-join, race", query=f"SELECT count(*) AS n {pairs} WHERE {_HERS}", method="r2t"
     )
     yield Attack(
         name="partners of others",

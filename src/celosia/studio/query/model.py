@@ -114,8 +114,8 @@ def method_label(name: str) -> str:
     return {
         "capped": _("a cap of the policy"),
         "chosen-cap": _("a cap chosen privately"),
-        "race": _("race to the top"),
-        "race-cap": _("race to the top, then a cap"),
+        "r2t": _("race to the top"),
+        "r2t-cap": _("race to the top, then a cap"),
         "global": _("the bounds of the policy"),
         "elastic": _("elastic sensitivity"),
         "rank": _("rank of the rows"),

@@ -1,0 +1,121 @@
+"""What kind of value an expression of a question has, where that decides how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from celosia.queries.algebra import (
+    Column,
+    Derived,
+    Filter,
+    Join,
+    Match,
+    Relation,
+    Scan,
+    Stack,
+    aliases,
+)
+from celosia.queries.bounds.lineage import as_column
+from celosia.queries.emission.target import Target
+from celosia.queries.policy.values import ColumnType
+
+_TYPES: dict[exp.DType, ColumnType] = {
+    **dict.fromkeys(exp.DataType.INTEGER_TYPES, "integer"),
+    **dict.fromkeys(exp.DataType.REAL_TYPES, "number"),
+    **dict.fromkeys(exp.DataType.TEXT_TYPES, "text"),
+    exp.DType.BOOLEAN: "boolean",
+    exp.DType.DATE: "date",
+    exp.DType.TIMESTAMP: "timestamp",
+    exp.DType.TIMESTAMPNTZ: "timestamp",
+}
+_TEXTS = (
+    exp.Lower,
+    exp.Upper,
+    exp.Substring,
+    exp.Left,
+    exp.Right,
+    exp.Trim,
+    exp.Concat,
+    exp.DPipe,
+    exp.Replace,
+)
+_MIXED: dict[frozenset[ColumnType | None], ColumnType] = {
+    frozenset({"integer", "number"}): "number",
+    frozenset({"date", "timestamp"}): "timestamp",
+}
+_SAME_AS_FIRST = (exp.Paren, exp.Try, exp.Nullif)
+ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+NUMERIC = (*ARITHMETIC, exp.Neg, exp.Abs, exp.Round, exp.Ceil, exp.Floor)
+
+
+def infer_type(  # noqa: PLR0911 - one for each kind of node
+    tree: exp.Expr | None, relation: Relation, *, target: Target
+) -> ColumnType | None:
+    """The type of an expression over a relation, or None where it is unknown."""
+    column = as_column(tree)
+    if column is not None:
+        return _column_type(column, relation, target)
+    match tree:
+        case exp.Literal():
+            return "text" if tree.is_string else "number"
+        case exp.Cast():
+            return _TYPES.get(tree.args["to"].this)
+        case exp.Length() | exp.Extract() | exp.StrPosition():
+            return "integer"
+        case exp.TimestampTrunc():
+            return "timestamp"
+        case exp.Case():
+            results = [*(each.args["true"] for each in tree.args["ifs"]), tree.args.get("default")]
+            return _common_type(results, relation, target)
+        case exp.Coalesce() | exp.Greatest() | exp.Least():
+            return _common_type([tree.this, *tree.expressions], relation, target)
+    if isinstance(tree, exp.Add | exp.Sub):
+        return _sum_type(tree, relation, target)
+    if isinstance(tree, _SAME_AS_FIRST):
+        return infer_type(tree.this, relation, target=target)
+    for parts, kind in ((NUMERIC, "number"), (_TEXTS, "text"), ((exp.Condition,), "boolean")):
+        if isinstance(tree, parts) and not isinstance(tree, exp.Null):
+            return kind  # type: ignore[return-value]
+    return None
+
+
+def _common_type(
+    trees: Iterable[exp.Expr | None], relation: Relation, target: Target
+) -> ColumnType | None:
+    """The type of one of several values, as of the first known one; dates become timestamps."""
+    found = [infer_type(each, relation, target=target) for each in trees]
+    known = [each for each in found if each is not None]
+    if {"date", "timestamp"} <= set(known):
+        return "timestamp"
+    return known[0] if known else None
+
+
+def _sum_type(tree: exp.Add | exp.Sub, relation: Relation, target: Target) -> ColumnType:
+    left, right = (infer_type(each, relation, target=target) for each in (tree.left, tree.right))
+    moments = [each for each in (left, right) if each in ("date", "timestamp")]
+    if tree.find(exp.Interval) and moments:
+        return "timestamp"
+    if left == "date" and right == "date":
+        return "integer"
+    return "date" if moments else "number"
+
+
+def _column_type(column: Column, relation: Relation, target: Target) -> ColumnType | None:
+    if column.relation not in aliases(relation):
+        return None
+    match relation:
+        case Scan(table=table):
+            declared = target.table(table).column(column.name)
+            return declared.type if declared else None
+        case Filter(source=inner) | Match(left=inner):
+            return _column_type(column, inner, target)
+        case Join(left=left, right=right):
+            return _column_type(column, left, target) or _column_type(column, right, target)
+        case Derived(source=source, columns=columns):
+            named = next((each for each in columns if each.name == column.name), None)
+            return infer_type(named.expression, source, target=target) if named else None
+        case Stack(parts=parts):
+            found = {_column_type(Column(part.alias, column.name), part, target) for part in parts}
+            return found.pop() if len(found) == 1 else _MIXED.get(frozenset(found))

@@ -1,0 +1,174 @@
+"""What the planner knows when it chooses mechanisms; all of it public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from celosia.core.neighbours import Neighbours, Relation
+from celosia.queries.algebra import Question
+from celosia.queries.emission import Target
+from celosia.queries.emission.expression_types import infer_type
+from celosia.queries.ownership import OwnedRelation
+from celosia.queries.planning.aggregates import Derivation, RequiredTotals, Total
+from celosia.queries.planning.facts import PublicFacts
+from celosia.queries.planning.group_keys import MOST_GROUPS, KeyDomains
+from celosia.queries.planning.partition_selection import PartitionSelection
+from celosia.queries.planning.rank_contribution import CAP_SHARE, MOST_ROWS, RankContribution
+from celosia.queries.planning.ranks import RankStep, quantile_share
+from celosia.queries.planning.refusals import (
+    fractions_as_keys,
+    no_keys,
+    unbounded_rows,
+    unsuitable_method,
+)
+from celosia.queries.planning.step import Step, StepContext, count_groups
+from celosia.queries.policy.values import Policy
+
+TYPICAL = 64
+"""Rows that a person is taken to have in an answer where no cap is declared: most have fewer."""
+TYPICAL_GROUPS = 8
+"""Groups that a person is taken to be in, likewise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanContext:
+    """A question under a policy, with what may be spent on it."""
+
+    question: Question
+    target: Target
+    required: RequiredTotals
+    keys: KeyDomains
+    epsilon: Fraction
+    delta: Fraction
+    method: str | None
+    facts: PublicFacts
+
+    @property
+    def policy(self) -> Policy:
+        """What is declared."""
+        return self.target.policy
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbours that the answer protects."""
+        return Neighbours(self.policy.relation, unit=self.policy.unit.name)
+
+    @property
+    def changes(self) -> bool:
+        """Whether a unit is changed rather than added or removed."""
+        return self.policy.relation is Relation.CHANGE_ONE
+
+    @property
+    def finds_keys(self) -> bool:
+        """Whether groups have to be found in the data."""
+        return bool(self.keys.undeclared)
+
+    @property
+    def share(self) -> Fraction:
+        """The epsilon of each total, rank and choice of groups."""
+        count = len(self.required.totals) + len(self.required.ranks) + int(self.finds_keys)
+        return self.epsilon / count
+
+    def check_keys(self) -> None:
+        """Refuse groups that have to be found without a delta.
+
+        Raises:
+            QueryRefused: CEL-Q146, and CEL-Q154 for keys that are fractions.
+        """
+        if self.finds_keys and not self.delta:
+            raise no_keys(self.keys.undeclared[0])
+        for key in self.question.keys if self.finds_keys else ():
+            if infer_type(key.expression, self.question.source, target=self.target) == "number":
+                raise fractions_as_keys(key.name)
+
+    def shift(self, total: Total, rows: int) -> int:
+        """The most that a unit with so many rows moves a total, over all groups, in steps.
+
+        A changed unit takes its rows out and puts others in. Of one number of at least 0 a row that
+        leaves and one that comes work against each other; groups, and values of either sign, feel
+        both.
+        """
+        both = self.changes and (bool(self.question.keys) or total.is_signed)
+        return rows * total.reach * (2 if both else 1)
+
+    def rank_steps(self, step_context: StepContext, rows: int | None) -> list[Step]:
+        """The steps of MIN, MAX and quantiles.
+
+        Args:
+            step_context: the question, with owners where there are such.
+            rows: the most rows that a unit has or moves, if declared caps bound them.
+
+        Raises:
+            QueryRefused: CEL-Q145 nothing bounds the rows that a row moves, CEL-Q143 nor those of
+                a person, for the method `capped`.
+        """
+        groups = MOST_GROUPS if self.keys.values is None else count_groups(self.keys.values)
+        return [
+            RankStep(
+                context=step_context,
+                derivation=each,
+                epsilon=self.share,
+                relation=self.policy.relation,
+                rows=self._rank_rows(each, step_context, rows, groups),
+                groups=groups,
+            )
+            for each in self.required.ranks
+        ]
+
+    def _rank_rows(
+        self, derivation: Derivation, step_context: StepContext, rows: int | None, groups: int
+    ) -> RankContribution:
+        if rows is not None and rows <= 1:
+            return RankContribution()
+        if step_context.owned is None:
+            if rows is None:
+                raise unbounded_rows(derivation.label)
+            return RankContribution(most=rows, is_paired=False)
+        is_reduced = quantile_share(derivation.aggregate) in (0, 1)
+        most, typical = rows, TYPICAL
+        if is_reduced:  # a person is in at most as many groups as they have rows
+            most = groups if rows is None else min(rows, groups)
+            typical = TYPICAL_GROUPS
+        is_chosen = most is None or most > typical / (1 - CAP_SHARE)
+        if self.method == "capped":
+            if most is None:
+                raise unsuitable_method(
+                    "capped",
+                    "No declared caps bound the rows of one person.",
+                    "Let the owner declare `most` or `unique` of the columns that lead to them.",
+                )
+            is_chosen = False
+        elif self.method == "chosen-cap":
+            is_chosen = most is None or most > 1
+        if is_chosen:
+            limit = min(self.policy.most_per_unit, MOST_ROWS)
+            most = limit if most is None else min(most, limit)
+        assert most is not None, "without a bound a cap is chosen"
+        return RankContribution(most=most, is_chosen=is_chosen, is_reduced=is_reduced)
+
+    def partition_steps(
+        self, step_context: StepContext, per_unit: int, delta: Fraction
+    ) -> list[Step]:
+        """The step that finds the groups, where they are not public."""
+        if not self.finds_keys:
+            return []
+        return [
+            PartitionSelection(
+                context=step_context,
+                per_unit=per_unit,
+                epsilon=self.share,
+                delta=delta,
+                neighbours=self.neighbours,
+            )
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MechanismChoice:
+    """The mechanisms that the planner has chosen."""
+
+    method: str
+    steps: list[Step]
+    derivations: list[Derivation]
+    owned: OwnedRelation | None = None

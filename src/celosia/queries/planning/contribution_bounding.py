@@ -1,0 +1,274 @@
+"""The choice of mechanisms where a person is protected with all their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from celosia.core.errors import QueryRefused
+from celosia.core.wording import plural
+from celosia.queries.algebra import Match
+from celosia.queries.bounds.caps import MOST
+from celosia.queries.bounds.stability import StabilityAnalysis
+from celosia.queries.ownership import OwnedRelation, attach_owners
+from celosia.queries.planning.aggregates import Total, find_required_totals
+from celosia.queries.planning.chosen_cap import ChosenCapStep
+from celosia.queries.planning.context import TYPICAL, MechanismChoice, PlanContext
+from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.planning.linear_programs import ProgramTerm
+from celosia.queries.planning.r2t import R2TStep
+from celosia.queries.planning.refusals import several_owners, too_many_groups, unsuitable_method
+from celosia.queries.planning.semi_joins import (
+    find_foreign_semi_joins,
+    restore_owner_names,
+    semi_join_terms,
+)
+from celosia.queries.planning.star_schema import choose_for_entities
+from celosia.queries.planning.step import Step, StepContext, count_groups
+
+CHOSEN_SHARE = 0.7
+"""What a chosen cap leaves of epsilon for the answer, see `PrivateCap.share`."""
+MOST_R2T_GROUPS = 256
+"""Groups that each have a run of R2T."""
+MOST_KEYS = 8
+"""Groups that one person counts for, at most, where groups are found by their people."""
+
+
+def choose_for_people(context: PlanContext) -> MechanismChoice:
+    """The method and its steps.
+
+    Raises:
+        QueryRefused: what cannot be promised.
+    """
+    if context.method == "elastic" and context.policy.graph is not None:
+        return choose_for_entities(context)
+    if context.method in ("global", "elastic"):
+        raise unsuitable_method(
+            context.method, "It protects single rows, and the policy protects people."
+        )
+    context.check_keys()
+    foreign = find_foreign_semi_joins(context.question.source, policy=context.policy)
+    if foreign:
+        return choose_for_semi_joins(context, foreign)
+    owned = attach_owners(context.question.source, policy=context.policy)
+    if owned.owner_count > 1:
+        return choose_for_several_owners(context, owned)
+    rows = 1 if _counts_people(context, owned) else rows_per_person(context, owned)
+    step_context = StepContext(question=context.question, target=context.target, owned=owned)
+    method = context.method or _choose_method(rows)
+    # A person is in at most as many groups as they have rows.
+    per_unit = 1 if rows is None else min(rows, MOST_KEYS)
+    steps = context.partition_steps(step_context, per_unit, context.delta)
+    if context.required.totals:
+        steps += _total_steps(method, context, step_context, rows)
+    elif context.method is None:
+        method = "rank"
+    steps += context.rank_steps(step_context, rows)
+    return MechanismChoice(
+        method=method, steps=steps, derivations=context.required.derivations, owned=owned
+    )
+
+
+def rows_per_person(context: PlanContext, owned: OwnedRelation) -> int | None:
+    """The most rows of the result that one person owns, if declared caps bound them.
+
+    Where rows belong to several people, a person has some as each of the owners.
+    """
+    analysis = StabilityAnalysis(context.facts, context.neighbours)
+    rows = 0
+    for owner in owned.owners:
+        try:
+            limit = analysis.frequency(owner, owned.relation).limit
+        except QueryRefused:
+            return None
+        if limit is None:
+            return None
+        rows += limit
+    return rows
+
+
+def _counts_people(context: PlanContext, owned: OwnedRelation | None) -> bool:
+    """Whether only people are counted, each once: COUNT(DISTINCT key of the person)."""
+    if owned is None or context.question.keys or context.required.ranks:
+        return False
+    totals = context.required.totals
+    return all(each.kind == "distinct" and owned.is_identified_by(each.argument) for each in totals)
+
+
+def _choose_method(rows: int | None) -> str:
+    """The method of the smaller error: noise for the declared cap, or for a typical one.
+
+    A declared cap costs noise of scale rows / epsilon; a chosen one TYPICAL / (0.7 epsilon), as the
+    choice takes its share of epsilon. Only public numbers are compared.
+    """
+    return "capped" if rows is not None and rows <= TYPICAL / CHOSEN_SHARE else "chosen-cap"
+
+
+def _total_steps(
+    method: str, context: PlanContext, step_context: StepContext, rows: int | None
+) -> list[Step]:
+    if method == "capped":
+        return [_capped_step(context, step_context, rows)]
+    if method == "chosen-cap":
+        return [_chosen_cap_step(context, step_context, rows)]
+    return r2t_steps(context, step_context, rows, releases_candidates=method == "r2t")
+
+
+def _capped_step(context: PlanContext, step_context: StepContext, rows: int | None) -> Step:
+    if rows is None:
+        raise unsuitable_method(
+            "capped",
+            "No declared caps bound the rows of one person.",
+            "Let the owner declare `most` or `unique` of the columns that lead to the person.",
+        )
+    unit = context.policy.unit.name
+    what = "rows" if context.policy.graph is None else "solutions"
+    bound = f"each {unit} has at most {rows} {what}, by declared caps"
+    if _counts_people(context, step_context.owned):
+        bound = f"each {unit} counts once"
+    totals = tuple(context.required.totals)
+    return LaplaceStep(
+        context=step_context,
+        totals=totals,
+        shifts=tuple(context.shift(each, max(1, rows)) for each in totals),
+        epsilon=context.share,
+        bound=(bound,) * len(totals),
+    )
+
+
+def _chosen_cap_step(context: PlanContext, step_context: StepContext, rows: int | None) -> Step:
+    return ChosenCapStep(
+        context=step_context,
+        totals=tuple(context.required.totals),
+        most=tuple(largest_contribution(context, each, rows) for each in context.required.totals),
+        epsilon=context.share,
+        halved=context.changes,
+        typical=TYPICAL,
+    )
+
+
+def r2t_steps(
+    context: PlanContext,
+    step_context: StepContext,
+    rows: int | None,
+    *,
+    releases_candidates: bool,
+    terms: Callable[[Total], tuple[ProgramTerm, ...]] | None = None,
+) -> list[Step]:
+    """One run of R2T for each total and each group; of linear programs, where there are terms.
+
+    Raises:
+        QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
+    """
+    name = "r2t" if releases_candidates else "r2t-cap"
+    groups = count_groups(context.keys.values) if context.question.keys else 1
+    if context.finds_keys:
+        raise unsuitable_method(name, "It needs groups whose keys are public.")
+    if groups > MOST_R2T_GROUPS:
+        raise too_many_groups(groups, MOST_R2T_GROUPS)
+    made: list[Step] = []
+    for total in context.required.totals:
+        if total.is_signed and terms is None:
+            raise unsuitable_method(
+                name,
+                f"{total.label} may add values below 0, which R2T does not bound.",
+                "Let the owner declare a lower bound of 0, or leave the method to the planner.",
+            )
+        made.append(
+            R2TStep(
+                context=step_context,
+                total=total,
+                most=largest_contribution(context, total, rows),
+                epsilon=context.share,
+                groups=groups,
+                # A person is in at most as many groups as they have rows.
+                per_unit=groups if rows is None else max(1, min(rows, groups)),
+                releases_candidates=releases_candidates,
+                terms=() if terms is None else terms(total),
+                halved=context.changes,
+                typical=TYPICAL,
+            )
+        )
+    return made
+
+
+def largest_contribution(context: PlanContext, total: Total, rows: int | None) -> int:
+    """The most that one unit may add to a total, in steps."""
+    limit = context.policy.most_per_unit
+    return min((limit if rows is None else max(1, min(limit, rows))) * total.reach, MOST)
+
+
+def choose_for_several_owners(context: PlanContext, owned: OwnedRelation) -> MechanismChoice:
+    """Rows of several owners: a linear program shares them out.
+
+    Raises:
+        QueryRefused: CEL-Q149 what it does not answer, CEL-Q143 another method.
+    """
+    unit = context.policy.unit.name
+    plain = _without_centres(
+        context, f"A row of the result can belong to {owned.owner_count} different {plural(unit)}."
+    )
+    step_context = StepContext(question=plain.question, target=plain.target, owned=owned)
+    rows = None if plain.policy.unit.is_row else rows_per_person(plain, owned)
+    return _choose_r2t(
+        plain, step_context, rows, lambda total: (ProgramTerm(context=step_context, total=total),)
+    )
+
+
+def choose_for_semi_joins(context: PlanContext, foreign: tuple[Match, ...]) -> MechanismChoice:
+    """Rows with, or without, partners of other owners: programs share out what they are joined to.
+
+    Raises:
+        QueryRefused: CEL-Q149, CEL-Q093 what they do not answer, CEL-Q143 another method.
+    """
+    unit = context.policy.unit.name
+    plain = _without_centres(
+        context, f"A row depends on partners (IN, EXISTS) that belong to other {plural(unit)}."
+    )
+    question, target = plain.question, plain.target
+    terms = {
+        total.name: semi_join_terms(question, total, foreign, target=target)
+        for total in plain.required.totals
+    }
+    step_context = next(iter(terms.values()))[-1].context
+    made = _choose_r2t(plain, step_context, None, lambda total: terms[total.name])
+    assert step_context.owned is not None
+    shown = restore_owner_names(step_context.owned, question.source, foreign, policy=plain.policy)
+    return replace(made, owned=shown)
+
+
+def _without_centres(context: PlanContext, why: str) -> PlanContext:
+    """The context with totals that programs share out: means are not centred.
+
+    Raises:
+        QueryRefused: CEL-Q149 ranks, CEL-Q143 another method.
+    """
+    if context.required.ranks:
+        raise several_owners(context.required.ranks[0].label, context.policy.unit.name)
+    if context.method not in (None, "r2t", "r2t-cap"):
+        raise unsuitable_method(
+            context.method, why, "Take 'r2t-cap', or leave the method to the planner."
+        )
+    # Values below 0 take a second program, so none are made by counting from the middle.
+    return replace(
+        context, required=find_required_totals(context.question, context.target, centred=False)
+    )
+
+
+def _choose_r2t(
+    context: PlanContext,
+    step_context: StepContext,
+    rows: int | None,
+    terms: Callable[[Total], tuple[ProgramTerm, ...]],
+) -> MechanismChoice:
+    releases_candidates = context.method == "r2t"
+    steps = r2t_steps(
+        context, step_context, rows, releases_candidates=releases_candidates, terms=terms
+    )
+    method = "r2t" if releases_candidates else "r2t-cap"
+    return MechanismChoice(
+        method=method,
+        steps=steps,
+        derivations=context.required.derivations,
+        owned=step_context.owned,
+    )

@@ -1,0 +1,191 @@
+"""How many rows a question makes the engine touch, bounded by public facts before it is asked.
+
+A join can turn one private row into any number of rows. If that number is large, the time of an
+answer reveals whether the private row exists. So the bound is computed from the policy and from
+public tables only, and a question beyond a limit is refused before it is charged.
+
+The bound is the one of `bounds.stability`: one row meets at most as many rows of another table as
+share its key. For public tables this frequency is counted; for private tables it is the declared
+cap. Where the policy declares no cap of a private column, a usual frequency is assumed: such joins
+stay answerable, a long chain of them does not. What remains there is left to the deadline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from celosia.core.errors import QueryRefused
+from celosia.queries.algebra import (
+    Column,
+    Derived,
+    Filter,
+    Join,
+    Match,
+    Relation,
+    Scan,
+    Stack,
+    children,
+    scans,
+)
+from celosia.queries.bounds.growth import Growth, Leaf
+from celosia.queries.bounds.stability import StabilityAnalysis
+from celosia.queries.planning.facts import PublicFacts
+
+MOST_PUBLIC = 1_000
+"""Rows of public tables that one private row may be joined with."""
+MOST_PER_ROW = 10**9
+"""Rows that one private row may be joined with, those of other private rows included."""
+MOST_IN_ALL = 10**10
+"""Rows that a question may make in all, where the policy declares the sizes of its tables."""
+USUAL = 10
+"""Rows of a private table that are taken to share a value where no cap is declared."""
+USUAL_ROWS = 4_000_000
+"""Rows that a private table is taken to have where the policy does not declare `rows`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """A bound on what the engine does for a question; it follows from public facts."""
+
+    public: int = 1
+    """Rows of public tables that one private row is joined with."""
+    per_row: int = 1
+    """Rows that a row of one private table is joined with: of the table that repeats the least."""
+    rows: int = USUAL_ROWS
+    """Rows in all."""
+    is_declared: bool = False
+    """Whether `rows` follows from declared sizes."""
+
+
+def estimate_cost(relation: Relation, facts: PublicFacts) -> Cost:
+    """The cost that the rows of a question make."""
+    joined = _join_partners(relation)
+    public = max(_repeats(joined, _CostFacts(facts, private=1)), default=1)
+    per_row = min(_repeats(joined, _CostFacts(facts, private=USUAL)), default=1)
+    sizes = [_rows(scan.table, facts) for scan in scans(joined) if not facts.is_public(scan.table)]
+    declared = [size for size in sizes if size is not None]
+    is_declared = len(declared) == len(sizes) and bool(sizes)
+    largest = max(declared) if is_declared else max([USUAL_ROWS, *declared])
+    return Cost(public=public, per_row=per_row, rows=largest * public, is_declared=is_declared)
+
+
+def check_cost(cost: Cost) -> None:
+    """Refuse a question that multiplies rows beyond the limits.
+
+    Raises:
+        QueryRefused: CEL-Q320.
+    """
+    if cost.public > MOST_PUBLIC:
+        raise _amplified(
+            f"its joins turn one private row into up to {cost.public:,} rows by public tables "
+            f"alone; the limit is {MOST_PUBLIC:,}",
+            "Join public tables by unique columns, or ask only for COUNT, SUM and COUNT DISTINCT, "
+            "for which public tables are aggregated before they are joined.",
+        )
+    if cost.per_row > MOST_PER_ROW:
+        raise _amplified(
+            f"its joins can turn one private row into {cost.per_row:,} rows; the limit is "
+            f"{MOST_PER_ROW:,}",
+            "Join fewer tables, or let the owner declare `most` or `unique` of the joined columns.",
+        )
+    if cost.is_declared and cost.rows > MOST_IN_ALL:
+        raise _amplified(
+            f"its joins can make {cost.rows:,} rows in all; the limit is {MOST_IN_ALL:,}",
+            "Join fewer tables.",
+        )
+
+
+def _amplified(what: str, fix: str) -> QueryRefused:
+    return QueryRefused(
+        "CEL-Q320",
+        f"the question multiplies rows too much: {what}.",
+        why="The time of an answer would tell whether a private row exists. The policy and the "
+        "public tables decide this refusal; no private row was read and nothing was charged.",
+        fix=fix,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _CostFacts:
+    """Public facts, with an assumed cap for private columns of which nothing is declared."""
+
+    facts: PublicFacts
+    private: int
+
+    def is_public(self, table: str) -> bool:
+        return self.facts.is_public(table)
+
+    def frequency(self, table: str, column: str) -> int | None:
+        return self.facts.frequency(table, column) if self.is_public(table) else None
+
+    def cap(self, table: str, column: str) -> int | None:
+        declared = self.facts.cap(table, column)
+        if self.is_public(table):
+            return declared
+        return self.private if declared is None or self.private == 1 else declared
+
+    def displaced_rows(self, table: str) -> int:
+        return 0
+
+    def key(self, table: str) -> frozenset[str]:
+        return self.facts.key(table)
+
+    def containing_table(self, table: str) -> str | None:
+        return self.facts.containing_table(table)
+
+
+@dataclass(frozen=True, slots=True)
+class _CostAnalysis(StabilityAnalysis):
+    """The analysis of stability, where a key that nothing bounds meets all rows of a relation."""
+
+    def _joint_frequency(self, columns: Sequence[Column], relation: Relation) -> Growth:
+        try:
+            return StabilityAnalysis._joint_frequency(self, columns, relation)
+        except QueryRefused:
+            return Leaf(_size(relation, self.facts))  # type: ignore[arg-type]
+
+
+def _repeats(relation: Relation, facts: _CostFacts) -> list[int]:
+    """For each private table the most rows of a relation that hold one given row of the table."""
+    try:
+        return [each.at(0) for each in _CostAnalysis(facts).stabilities(relation).values()]
+    except QueryRefused:  # tables that no equality connects
+        return [_size(relation, facts)]
+
+
+def _size(relation: Relation, facts: _CostFacts) -> int:
+    """A bound on the rows of a relation; of private tables as many as are assumed to agree."""
+    match relation:
+        case Scan(table=table):
+            if not facts.is_public(table):
+                return facts.private
+            return max(1, facts.facts.size(table) or 1)
+        case Stack(parts=parts):
+            return sum(_size(part, facts) for part in parts)
+        case _:
+            return prod(_size(child, facts) for child in children(relation))
+
+
+def _rows(table: str, facts: PublicFacts) -> int | None:
+    declared = facts.policy.table(table)
+    return None if declared is None else declared.rows
+
+
+def _join_partners(relation: Relation) -> Relation:
+    """The same with joins in the place of IN and EXISTS: the engine may compare as many pairs."""
+    match relation:
+        case Scan():
+            return relation
+        case Filter(source=source):
+            return replace(relation, source=_join_partners(source))
+        case Derived(source=source):
+            return replace(relation, source=_join_partners(source))
+        case Join(left=left, right=right):
+            return replace(relation, left=_join_partners(left), right=_join_partners(right))
+        case Match(left=left, right=right, keys=keys):
+            return Join(_join_partners(left), _join_partners(right), keys)
+        case Stack(parts=parts):
+            made = [replace(part, source=_join_partners(part.source)) for part in parts]
+            return replace(relation, parts=tuple(made))

@@ -1,0 +1,121 @@
+"""Totals of all rows with noise for a bound that caps guarantee: methods "capped" and "global"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from sqlglot import exp
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.core.randomness import Source
+from celosia.mechanisms.intervals import from_zero
+from celosia.mechanisms.noise import DiscreteLaplace
+from celosia.queries.emission import count_query, grouped_query
+from celosia.queries.planning.aggregates import Total
+from celosia.queries.planning.plan import Part
+from celosia.queries.planning.step import (
+    Bounds,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
+    Step,
+    StepContext,
+    clamp_total,
+    count_groups,
+    fixed_points,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceStep(Step):
+    """Totals of all rows, each with discrete Laplace noise for its own bound.
+
+    Guarantee: epsilon times the number of totals, delta 0: each moves by at most its shift, over
+    all groups together (Dwork & Roth 2014, Thm 3.6 and 3.16). It assumes that caps are enforced by
+    the queries, and that columns declared unique are unique.
+    """
+
+    context: StepContext
+    totals: tuple[Total, ...]
+    shifts: tuple[int, ...]
+    """For each total the most that one unit moves it, over all groups, in steps."""
+    epsilon: Fraction
+    """Of each total."""
+    bound: tuple[str, ...]
+    """For each total where its shift comes from, in words."""
+
+    def __post_init__(self) -> None:
+        _ = self.laws  # a scale out of reach is refused here
+
+    @property
+    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+        return tuple(each.name for each in self.totals)
+
+    @cached_property
+    def laws(self) -> tuple[DiscreteLaplace, ...]:
+        """The noise of each total."""
+        return tuple(DiscreteLaplace(shift / self.epsilon) for shift in self.shifts)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+        return tuple(
+            Part(
+                name=total.label,
+                mechanism="discrete Laplace noise",
+                bound=bound,
+                epsilon=self.epsilon,
+                error=float(law.scale * total.step),
+            )
+            for total, law, bound in zip(self.totals, self.laws, self.bound, strict=True)
+        )
+
+    def unit(self, number: int) -> Fraction:  # noqa: D102
+        return self.totals[number].step
+
+    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+        if groups > 1:
+            return tuple(PureLoss(self.epsilon) for _ in self.totals)
+        return tuple(
+            LaplaceLoss(law.scale, shift) for law, shift in zip(self.laws, self.shifts, strict=True)
+        )
+
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        question, target = self.context.question_for(self.totals), self.context.target
+        if not question.keys and [each.kind for each in self.totals] == ["rows"]:
+            yield count_query(question.source, target=target)
+        else:
+            fixed = fixed_points(self.totals)
+            lists = group_keys if question.keys else None
+            yield grouped_query(question, target=target, fixed=fixed, group_keys=lists)
+
+    def measure(  # noqa: D102
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        if not count_groups(group_keys):  # no key was chosen
+            return tuple(ReleasedValues(()) for _ in self.totals)
+        (query,) = self.queries(group_keys)
+        rows = execute(query)
+        found = []
+        for place, law in enumerate(self.laws, start=self.context.key_count):
+            noise = law.draw(count_groups(group_keys), rng).tolist()
+            exact = [clamp_total(row[place]) for row in rows]
+            found.append(ReleasedValues(tuple(a + b for a, b in zip(exact, noise, strict=True))))
+        return tuple(found)
+
+    def bounds(  # noqa: D102
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[Bounds | None, ...]:
+        total, error = self.totals[number], self.laws[number].bound(confidence)
+        ends = ((value - error, value, value + error) for value in measured.values)
+        if total.is_signed:
+            return tuple((low, high) for low, _, high in ends)
+        return tuple(from_zero(*each) for each in ends)
+
+    def noise(  # noqa: D102
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[int | None, ...]:
+        return (self.laws[number].bound(confidence),) * len(measured.values)

@@ -1,0 +1,153 @@
+"""Groups whose keys are not public: those are shown that have many people, but for a delta."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlglot import exp
+
+from celosia.accounting.loss import Loss
+from celosia.core.neighbours import Neighbours
+from celosia.core.randomness import Source
+from celosia.core.wording import plural
+from celosia.queries.emission import people_by_key_query
+from celosia.queries.planning.group_keys import MOST_GROUPS, as_plain_key
+from celosia.queries.planning.plan import Part
+from celosia.queries.planning.step import (
+    Bounds,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
+    Rows,
+    Step,
+    StepContext,
+    check_row_count,
+    clamp_total,
+    limit_rows,
+)
+
+if TYPE_CHECKING:
+    from celosia.mechanisms.statistics import KeyHistogram
+
+Group = tuple[Any, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionSelection(Step):
+    """The combinations of keys whose noisy number of people exceeds a threshold.
+
+    Guarantee: (epsilon, delta)-DP as `KeyHistogram` proves it: a person counts once for each of at
+    most `per_unit` combinations, which the engine sees to. Which groups are shown, and nothing else
+    of them, is released.
+    """
+
+    finds_keys: ClassVar[bool] = True
+
+    context: StepContext
+    per_unit: int
+    epsilon: Fraction
+    delta: Fraction
+    neighbours: Neighbours
+
+    def __post_init__(self) -> None:
+        _ = self.mechanism.threshold  # parameters out of range are refused here
+
+    @cached_property
+    def mechanism(self) -> KeyHistogram:
+        """The noise and the threshold."""
+        from celosia.mechanisms.statistics import KeyHistogram  # noqa: PLC0415 - loads frames
+
+        price: Any = self.epsilon
+        return KeyHistogram(
+            epsilon=price,
+            delta=float(self.delta),
+            keys_per_unit=self.per_unit,
+            neighbours=self.neighbours,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+        return ()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+        unit = self.neighbours.unit
+        least = f"{self.mechanism.threshold} {plural(unit)}"
+        return (
+            Part(
+                name="the groups",
+                mechanism=f"groups of more than {least}, with noise",
+                bound=f"each {unit} counts for at most {self.per_unit} groups",
+                epsilon=self.epsilon,
+                delta=self.delta,
+                error=float(self.mechanism.noise.scale),
+            ),
+        )
+
+    @property
+    def labelled(self) -> tuple[tuple[str, Part], ...]:  # noqa: D102
+        return ()
+
+    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+        return (self.mechanism.privacy_loss(),)
+
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        context = self.context
+        yield limit_rows(
+            people_by_key_query(
+                context.question, context.owned, groups=self.per_unit, target=context.target
+            )
+        )
+
+    def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:  # noqa: D102
+        (query,) = self.queries(None)
+        rows = check_row_count(execute(query))
+        # Keys that are not in the data get no noise: all keys that only one unit has pass the
+        # threshold with a chance of at most delta together (Korolova et al. 2009; `KeyHistogram`).
+        noise = self.mechanism.noise.draw(len(rows), rng).tolist()
+        found = [
+            (clamp_total(row[-1]) + each, tuple(map(as_plain_key, row[:-1])))
+            for row, each in zip(rows, noise, strict=True)
+        ]
+        return _fit_groups([(n, group) for n, group in found if n > self.mechanism.threshold])
+
+    def measure(  # noqa: D102
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        raise AssertionError("groups are found, not measured")
+
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
+        return []  # only values that occur have a row
+
+    def bounds(  # noqa: D102
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[Bounds | None, ...]:
+        raise AssertionError("groups are found, not measured")
+
+
+def _fit_groups(found: list[tuple[int, Group]]) -> tuple[GroupKeys, tuple[int, ...]]:
+    """The values of each key and the places of the groups; the largest ones if there are too many.
+
+    A choice by released numbers only.
+    """
+    kept = sorted(found, key=lambda each: (-each[0], str(each[1])))[:MOST_GROUPS]
+    while True:
+        groups = sorted((group for _, group in kept), key=lambda each: tuple(map(_order, each)))
+        lists = [sorted(set(values), key=_order) for values in zip(*groups, strict=True)]
+        if not kept or prod(map(len, lists)) <= MOST_GROUPS:
+            break
+        kept = kept[: len(kept) // 2]
+    if not kept:
+        return ((),), ()
+    places = {group: place for place, group in enumerate(product(*lists))}
+    return tuple(map(tuple, lists)), tuple(places[group] for group in groups)
+
+
+def _order(value: Any) -> tuple[str, Any]:
+    return type(value).__name__, value

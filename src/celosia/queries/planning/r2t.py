@@ -1,0 +1,240 @@
+"""Race to the top over a ladder of caps: methods "r2t" and "r2t-cap", also for self-joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+from sqlglot import exp
+
+from celosia.accounting.loss import Loss
+from celosia.accounting.losses import ComposedLoss, PureLoss
+from celosia.core.randomness import Source
+from celosia.mechanisms.mechanism import Measurement
+from celosia.queries.bounds.dual_certificate import load_solvers
+from celosia.queries.bounds.r2t import R2T, rounding
+from celosia.queries.bounds.r2t_cap import R2TCap
+from celosia.queries.bounds.r2t_program import GRAIN
+from celosia.queries.emission import truncated_totals_query
+from celosia.queries.planning.aggregates import Total
+from celosia.queries.planning.amounts import format_caps
+from celosia.queries.planning.linear_programs import ProgramTerm
+from celosia.queries.planning.plan import Part
+from celosia.queries.planning.step import (
+    Bounds,
+    Executor,
+    GroupKeys,
+    ReleasedValues,
+    Rows,
+    Step,
+    StepContext,
+    clamp_total,
+    fixed_points,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class R2TStep(Step):
+    """One total for each group, under the cap that race to the top (R2T) chooses.
+
+    Where a row can belong to several people (`terms`), the totals are optima of linear programs
+    that share rows out among their owners (Dong et al. 2022), one run of R2T for each program; else
+    sums of clipped contributions.
+
+    Guarantee: that of `R2T` or `R2TCap`, delta 0, once for each run and for each group that
+    a person can be in (`per_unit`): each pays its part of epsilon, and groups without the person do
+    not change. Where a person is changed instead of added or removed, `halved` stands for one
+    removal and one addition.
+    """
+
+    context: StepContext
+    total: Total
+    most: int
+    epsilon: Fraction
+    """Of the total, all groups together."""
+    groups: int
+    per_unit: int
+    """Groups that one person can be in."""
+    releases_candidates: bool = False
+    """Whether all candidates are released (method "r2t")."""
+    terms: tuple[ProgramTerm, ...] = ()
+    """The rows of linear programs; none where each row belongs to one person."""
+    halved: bool = False
+    typical: int
+
+    def __post_init__(self) -> None:
+        _ = self.mechanism  # parameters out of range are refused here
+
+    @property
+    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+        return (self.total.name,)
+
+    @cached_property
+    def mechanism(self) -> R2T | R2TCap:
+        """Of one run in one group."""
+        price: Any = self.epsilon / self.per_unit / len(self.signs) / (2 if self.halved else 1)
+        kind = R2T if self.releases_candidates else R2TCap
+        return kind(epsilon=price, most=self.most, grain=GRAIN if self.terms else 1)
+
+    @property
+    def signs(self) -> tuple[int, ...]:
+        """Whether the total of each run is added or taken away."""
+        return tuple(sign for term in self.terms for sign in term.signs) or (1,)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+        shares = "rows shared out by a linear program, " if self.terms else ""
+        if len(self.signs) > 1:
+            shares = f"rows shared out by {len(self.signs)} linear programs, "
+        words = (
+            "race to the top (R2T) over totals under caps"
+            if self.releases_candidates
+            else "a cap chosen by race to the top (R2T)"
+        )
+        total = self.total
+        typical = self.mechanism.typical_error(self.typical * total.reach)
+        typical *= len(self.signs) ** 0.5
+        return (
+            Part(
+                name=total.label,
+                mechanism=f"{words}, with discrete Laplace noise",
+                bound=f"{shares}{format_caps(self.most, total.step)}",
+                epsilon=self.epsilon,
+                error=typical * float(total.step),
+            ),
+        )
+
+    def unit(self, number: int) -> Fraction:  # noqa: D102
+        return self.total.step
+
+    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+        if self.halved:
+            return (PureLoss(self.epsilon),)
+        count = self.per_unit * len(self.signs)
+        return (ComposedLoss(tuple(self.mechanism.privacy_loss() for _ in range(count))),)
+
+    def measure(  # noqa: D102
+        self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
+    ) -> tuple[ReleasedValues, ...]:
+        totals = (
+            self._programs(execute, group_keys) if self.terms else self._sums(execute, group_keys)
+        )
+        found = [[self.mechanism.measure(each, rng=rng) for each in group] for group in totals]
+        values = tuple(
+            sum(sign * each.value for sign, each in zip(self.signs, group, strict=True))
+            for group in found
+        )
+        names = ("cap", "candidates") if self.releases_candidates else ("cap",)
+        released: dict[str, Any] = {
+            name: [self._each([_plain(one.parts[name]) for one in group]) for group in found]
+            for name in names
+        }
+        if len(self.signs) > 1:
+            released["terms"] = [[one.value for one in group] for group in found]
+        if self.groups == 1:
+            released["cap"] = released["cap"][0]
+        return (ReleasedValues(values, released),)
+
+    def _each(self, listed: list[Any]) -> Any:
+        """One for each run, or the only one."""
+        return listed[0] if len(self.signs) == 1 else listed
+
+    def _results(self, measured: ReleasedValues) -> list[list[Measurement[float]]]:
+        """What was released of each run, group by group."""
+        found = []
+        for place, value in enumerate(measured.values):
+            values = measured.released["terms"][place] if len(self.signs) > 1 else [value]
+            parts = {
+                name: measured.released[name]
+                if self.groups == 1 and name == "cap"
+                else measured.released[name][place]
+                for name in measured.released
+                if name != "terms"
+            }
+            found.append(
+                [
+                    Measurement(
+                        each,
+                        {
+                            name: listed if len(self.signs) == 1 else listed[number]
+                            for name, listed in parts.items()
+                        },
+                    )
+                    for number, each in enumerate(values)
+                ]
+            )
+        return found
+
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+        if self.terms:
+            yield from (term.query for term in self.terms)
+            return
+        assert self.context.owned is not None
+        yield truncated_totals_query(
+            self.context.question_for([self.total]),
+            self.context.owned,
+            thresholds=self.mechanism.caps,
+            target=self.context.target,
+            fixed=fixed_points([self.total]),
+            group_keys=group_keys if self.context.key_count else None,
+        )
+
+    def prepare(self) -> None:  # noqa: D102 - as in Step
+        if self.terms:
+            load_solvers()
+
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
+        if self.terms:
+            return []  # only rows with an owner are returned
+        return super().empty_rows(query, group_keys=group_keys)
+
+    def _sums(self, execute: Executor, group_keys: GroupKeys | None) -> list[list[list[int]]]:
+        (query,) = self.queries(group_keys)
+        rows = execute(query)
+        return [[[clamp_total(each) for each in row[self.context.key_count :]]] for row in rows]
+
+    def _programs(self, execute: Executor, group_keys: GroupKeys | None) -> list[list[list[int]]]:
+        terms = [term.totals(execute, group_keys, self.mechanism.caps) for term in self.terms]
+        return [[each for part in group for each in part] for group in zip(*terms, strict=True)]
+
+    def bounds(  # noqa: D102
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[Bounds | None, ...]:
+        # All runs of a group keep to their bounds together.
+        each = 1 - (1 - confidence) / len(self.signs)
+        found: list[Bounds | None] = []
+        for group in self._results(measured):
+            low = high = 0.0
+            for sign, one in zip(self.signs, group, strict=True):
+                ends = self.mechanism.interval(one, each)
+                low += float(ends[0] if sign > 0 else -ends[1])
+                high += float(ends[1] if sign > 0 else -ends[0])
+            found.append((low, high) if isfinite(low) else None)
+        return tuple(found)
+
+    def noise(  # noqa: D102
+        self, number: int, measured: ReleasedValues, confidence: float
+    ) -> tuple[int | None, ...]:
+        mechanism = self.mechanism
+        each = 1 - (1 - confidence) / len(self.signs)
+        # Noise has a part in which candidate wins, so all candidates keep to their bounds together;
+        # the cap of `R2TCap` is chosen before the noise of its answer is drawn.
+        size = len(mechanism.caps) if self.releases_candidates else 1
+        found = []
+        for group in self._results(measured):
+            caps = [one.parts["cap"] for one in group]
+            parts = sum(
+                mechanism.laws[mechanism.caps.index(cap)].bound(each, size=size)
+                + rounding(cap, mechanism.grain)
+                for cap in caps
+            )
+            found.append(-(-parts // mechanism.grain))
+        return tuple(found)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

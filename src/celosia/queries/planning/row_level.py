@@ -1,0 +1,173 @@
+"""The choice of mechanisms where single rows are protected."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from celosia.core.errors import QueryRefused
+from celosia.core.neighbours import ADD_REMOVE
+from celosia.queries.algebra import Aggregate, Key, Question, scans
+from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
+from celosia.queries.ownership import attach_owners
+from celosia.queries.planning.amounts import format_amount
+from celosia.queries.planning.context import MechanismChoice, PlanContext
+from celosia.queries.planning.contribution_bounding import choose_for_several_owners, r2t_steps
+from celosia.queries.planning.elastic import ElasticStep, bound_total
+from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.planning.refusals import (
+    UNBOUNDED_FIX,
+    delta_needed,
+    uncapped_facts,
+    unsuitable_method,
+)
+from celosia.queries.planning.step import Step, StepContext, count_groups
+
+
+def choose_for_rows(context: PlanContext) -> MechanismChoice:
+    """The method and its steps.
+
+    Raises:
+        QueryRefused: what cannot be promised.
+    """
+    context.check_keys()
+    method = context.method
+    if method in ("r2t", "r2t-cap"):
+        return _choose_r2t(context)
+    if method in ("capped", "chosen-cap"):
+        raise unsuitable_method(
+            method, "It bounds what a person adds, and the policy protects single rows."
+        )
+    if method == "elastic" and not context.required.totals:
+        raise unsuitable_method(
+            method, "It bounds counts and sums, and the question asks for ranks only."
+        )
+    step_context = StepContext(question=context.question, target=context.target)
+    rows = count_moved_rows(context)
+    if context.finds_keys and rows != 1:
+        raise unsuitable_method(
+            method or "global",
+            "Groups are found by their rows only where one row adds one row to the answer.",
+            "Let the owner declare `keys` of the column, or ask without the join.",
+        )
+    steps = context.partition_steps(step_context, 1, context.delta)
+    if context.required.totals:
+        method = method or _choose_method(context, step_context)
+        steps.append(_total_step(method, context, step_context))
+    steps += context.rank_steps(step_context, rows)
+    return MechanismChoice(
+        method=method or "rank", steps=steps, derivations=context.required.derivations
+    )
+
+
+def count_moved_rows(context: PlanContext) -> int | None:
+    """The most rows of the result that come or go with one row, if declared caps bound them.
+
+    Groups feel a row that leaves and one that comes, so this is asked of a count by groups.
+    """
+    source = context.question.source
+    grouped = Question(source, (Aggregate("rows", "n"),), (Key("any", exp.Column()),))
+    try:
+        limit = elastic_sensitivity(
+            grouped, grouped.aggregates[0], facts=context.facts, neighbours=ADD_REMOVE
+        )
+    except QueryRefused:
+        return None
+    return None if limit.limit is None else int(limit.limit)
+
+
+def _choose_method(context: PlanContext, step_context: StepContext) -> str:
+    """A global bound wherever there is one: its noise is smaller, and its error public."""
+    try:
+        for total in context.required.totals:
+            bound_total(step_context, total, context.facts, context.neighbours)
+    except QueryRefused as refusal:
+        if context.policy.elastic and refusal.code == "CEL-Q060":
+            return "elastic"
+        if context.policy.graph is not None and refusal.code == "CEL-Q060":
+            details = refusal.details
+            raise uncapped_facts(str(details["table"]), str(details["column"])) from None
+        raise QueryRefused(
+            refusal.code,
+            refusal.what,
+            why=refusal.why,
+            fix=f"{refusal.fix} {UNBOUNDED_FIX}",
+            **refusal.details,
+        ) from None
+    return "global"
+
+
+def _total_step(method: str, context: PlanContext, step_context: StepContext) -> Step:
+    totals = tuple(context.required.totals)
+    if method == "global":
+        shifts = []
+        for total in totals:
+            limit = bound_total(step_context, total, context.facts, context.neighbours).limit
+            assert limit is not None, "without measured frequencies every bound is a cap"
+            shifts.append(max(1, int(limit)))
+        return LaplaceStep(
+            context=step_context,
+            totals=totals,
+            shifts=tuple(shifts),
+            epsilon=context.share,
+            bound=tuple(
+                f"one {context.policy.unit.name} moves it by at most "
+                f"{format_amount(shift * total.step)}, by declared caps"
+                for total, shift in zip(totals, shifts, strict=True)
+            ),
+        )
+    if not context.policy.elastic:
+        raise unsuitable_method(
+            "elastic",
+            "The policy does not allow noise that is scaled by the data.",
+            "Let the owner declare caps (`most`) of the join keys, or write elastic = true.",
+        )
+    if not context.delta:
+        raise delta_needed("elastic sensitivity")
+    if context.finds_keys:
+        raise unsuitable_method("elastic", "It needs groups whose keys are public.")
+    return ElasticStep(
+        context=step_context,
+        totals=totals,
+        epsilon=context.share,
+        delta=context.delta / len(totals),
+        neighbours=context.neighbours,
+        facts=context.facts,
+        groups=count_groups(context.keys.values) if context.question.keys else 1,
+    )
+
+
+def _choose_r2t(context: PlanContext) -> MechanismChoice:
+    """Rows as people: each row of the result is shared out among the rows it is made of.
+
+    A cap that is kept by leaving rows out is refused: one row more would then bring back, or push
+    out, another one, and the totals would move by more than what the new row adds.
+    """
+    capped = [
+        scan.table
+        for scan in scans(context.question.source)
+        if context.facts.displaced_rows(scan.table)
+    ]
+    if capped:
+        raise unsuitable_method(
+            str(context.method),
+            f"The cap on table {capped[0]} lets one row push another one out.",
+        )
+    owned = attach_owners(context.question.source, policy=context.policy)
+    if owned.unidentified:
+        raise unsuitable_method(
+            str(context.method),
+            "A private table takes part of which no unique column is declared, or partners of "
+            "IN or EXISTS.",
+            "Let the owner declare its primary key as unique.",
+        )
+    if owned.owner_count > 1:
+        return choose_for_several_owners(context, owned)
+    step_context = StepContext(question=context.question, target=context.target, owned=owned)
+    steps = r2t_steps(context, step_context, None, releases_candidates=context.method == "r2t")
+    steps += context.rank_steps(step_context, count_moved_rows(context))
+    return MechanismChoice(
+        method=str(context.method),
+        steps=steps,
+        derivations=context.required.derivations,
+        owned=owned,
+    )
