@@ -28,10 +28,10 @@ from bench.timing import once, seconds
 from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv import watdiv
 from celosia.lab.sparql.shop import Asked, Shop, asked, remembering, stored
-from celosia.queries.answering import carry_out
 from celosia.queries.bounds.race_program import Incidence, program_totals
 from celosia.queries.emission import Target, count_query, distinct_count_query
 from celosia.queries.planning import Plan, programs
+from celosia.queries.results import carry_out
 from celosia.queries.vault import Vault
 
 RUNS = 20

@@ -22,8 +22,8 @@ from celosia.core.randomness import Seeded
 from celosia.datasets import tpch
 from celosia.engines import DuckDbEngine
 from celosia.lab.sql.shop import EPSILON, Asked, ask, query, saved
-from celosia.queries.answering import carry_out
 from celosia.queries.policy import load_policy
+from celosia.queries.results import carry_out
 from celosia.queries.vault import Vault
 
 RUNS = 100

@@ -12,7 +12,7 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.queries import Vault, check_record, ledger_of, opening
+from celosia.queries import Vault, check_record, ledger_of, sessions
 from celosia.queries.check_record import record_of
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no record is kept on Windows")
@@ -58,13 +58,13 @@ def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 def checks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The checks that were made."""
     made: list[Any] = []
-    real = opening.check_unique
+    real = sessions.check_unique
 
     def counted(*arguments: Any, **settings: Any) -> None:
         made.append(arguments)
         real(*arguments, **settings)
 
-    monkeypatch.setattr(opening, "check_unique", counted)
+    monkeypatch.setattr(sessions, "check_unique", counted)
     return made
 
 

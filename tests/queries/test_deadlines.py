@@ -19,10 +19,10 @@ from tests.queries.vaults import BY_ROW, POLICY, capped, opened, shop
 from celosia.core.errors import EngineError, PrivacyWarning
 from celosia.core.randomness import Seeded, System
 from celosia.queries import Vault, deadlines
-from celosia.queries.answering import carry_out, carry_out_empty
 from celosia.queries.planning import deadline
 from celosia.queries.planning.work import Work
 from celosia.queries.policy import Database, Policy, Spending
+from celosia.queries.results import carry_out, carry_out_empty
 
 NOBODY: dict[str, list[dict[str, Any]]] = {
     name: [] for name in ("person", "orders", "item", "message")

@@ -22,10 +22,10 @@ from celosia.assess.audit import audit
 from celosia.core.errors import CelosiaError
 from celosia.core.randomness import Seeded, Source
 from celosia.queries import Vault
-from celosia.queries.answering import carry_out
 from celosia.queries.planning import people, races
 from celosia.queries.planning.plain import PlainStep
 from celosia.queries.policy import Policy
+from celosia.queries.results import carry_out
 
 GROUPED = [
     "SELECT town, COUNT(*) AS n FROM person GROUP BY town",

@@ -23,12 +23,12 @@ from celosia.core.errors import QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Scan
-from celosia.queries.answering import carry_out
 from celosia.queries.bounds.elastic import elastic
 from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.stars import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import read_policy
+from celosia.queries.results import carry_out
 from celosia.tables.models import DistinctDiversity, KAnonymity
 
 BOUNDS = "tests/queries/bounds/"

@@ -14,7 +14,7 @@ from celosia.cli.places import place_of
 from celosia.cli.policy import told_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.wording import counted
-from celosia.queries.places import audit_log_of, ledger_of, traces_of
+from celosia.queries.paths import audit_log_of, ledger_of, traces_of
 
 if TYPE_CHECKING:
     from celosia.queries.ledger import LedgerView, Record
@@ -269,7 +269,7 @@ def new(
     from celosia.queries import load_policy
     from celosia.queries.ledger import Ledger
     from celosia.queries.ledger.traces import known_charges
-    from celosia.queries.opening import account_of
+    from celosia.queries.sessions import account_of
 
     with told_warnings():
         declared = load_policy(policy)

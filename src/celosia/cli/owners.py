@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celosia.cli import console
 
 if TYPE_CHECKING:
-    from celosia.queries.ownerless import OwnerCounts
+    from celosia.queries.owner_counts import OwnerCounts
     from celosia.queries.policy import Policy
 
 

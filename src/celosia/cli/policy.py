@@ -15,7 +15,7 @@ from celosia.cli import console, options
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.queries.ownerless import OwnerCounts
+    from celosia.queries.owner_counts import OwnerCounts
     from celosia.queries.policy import Database, Policy, Spending, TablePolicy
     from celosia.queries.policy.values import Graph
 
@@ -63,7 +63,7 @@ def check(
     `celosia policy check policy.toml --connect --json`
     """
     from celosia.cli import owners
-    from celosia.queries.ownerless import refuse_ownerless
+    from celosia.queries.owner_counts import refuse_ownerless
     from celosia.queries.policy import policy_hash
 
     with told_warnings():
@@ -229,8 +229,8 @@ def columns_of(database: Database) -> dict[str, dict[str, str]]:
         EngineError: CEL-E013, CEL-E014 it cannot be opened.
     """
     from celosia.queries.catalogue import columns_in
-    from celosia.queries.opening import open_engine
     from celosia.queries.policy import Policy, Spending
+    from celosia.queries.sessions import open_engine
 
     whatever = Policy(
         name="draft", tables=(), budget=Spending(epsilon=Fraction(1)), database=database
@@ -245,16 +245,16 @@ def columns_of(database: Database) -> dict[str, dict[str, str]]:
 def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
     """Refuse a policy that does not fit its database, as `Vault.open` does; count its owners."""
     from celosia.queries.catalogue import columns_in
-    from celosia.queries.opening import check_unique, open_engine
-    from celosia.queries.ownerless import owner_counts
+    from celosia.queries.owner_counts import count_owners
     from celosia.queries.policy import check_against
+    from celosia.queries.sessions import check_unique, open_engine
 
     engine = open_engine(policy)
     try:
         types = columns_in(engine, timeout=SECONDS)
         check_against(policy, types)
         check_unique(policy, engine, timeout=SECONDS)
-        return owner_counts(policy, engine, types=types, timeout=SECONDS)
+        return count_owners(policy, engine, types=types, timeout=SECONDS)
     finally:
         engine.close()
 
@@ -262,7 +262,7 @@ def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
 def _database(sources: list[str], *, folder: Path) -> Database:
     """The database that some words stand for; paths are as a policy in a folder writes them."""
     from celosia.queries.policy import Database
-    from celosia.queries.policy.places import FILE_ENDINGS
+    from celosia.queries.policy.database_location import FILE_ENDINGS
 
     here = folder.resolve()
     if len(sources) == 1 and sources[0].startswith("$"):
@@ -310,7 +310,7 @@ def _from_folder(source: str, folder: Path) -> str:
 
 def _with_place(text: str, database: Database) -> str:
     """The draft with the place of the database filled in, which is known."""
-    from celosia.queries.policy.writing import key_of, quoted
+    from celosia.queries.policy.writer import key_of, quoted
 
     lines = [f"kind = {quoted(database.kind)}"]
     if database.url is not None:

@@ -30,7 +30,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.queries.ledger.places import place_of
+from celosia.queries.ledger.locations import place_of
 from celosia.queries.policy import Policy, policy_hash
 
 if TYPE_CHECKING:

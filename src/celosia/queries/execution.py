@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from celosia.core.errors import EngineError
 from celosia.core.randomness import Source
 from celosia.queries import deadlines
-from celosia.queries.answering import Outcome, carry_out, carry_out_empty
 from celosia.queries.ledger import Ledger, Reservation, Stored
 from celosia.queries.ledger.incidents import EXCEEDED_DEADLINE, FAILED_QUERY
-from celosia.queries.opening import check_declared_of
 from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy
+from celosia.queries.results import Outcome, carry_out, carry_out_empty
+from celosia.queries.sessions import check_declared_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -13,13 +13,21 @@ from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefu
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
-from celosia.queries.answering import Outcome
+from celosia.queries.acceptance import check_understood
 from celosia.queries.catalogue import columns_in
 from celosia.queries.check_record import CheckRecord
-from celosia.queries.comparing import check_comparisons
+from celosia.queries.comparison_types import check_comparisons
 from celosia.queries.execution import TIMEOUT, Execution, not_answered
 from celosia.queries.ledger import Ledger, Request, Reservation
-from celosia.queries.opening import (
+from celosia.queries.paths import ledger_of, traces_of
+from celosia.queries.planning import Plan, make_plan
+from celosia.queries.planning.public import PublicStep
+from celosia.queries.policy import Policy, check_against, check_policy, load_policy
+from celosia.queries.policy.database_schema import Columns
+from celosia.queries.public_schema import public_schema
+from celosia.queries.release import from_outcome, from_public
+from celosia.queries.results import Outcome
+from celosia.queries.sessions import (
     account_of,
     ceilings_of,
     check_declared,
@@ -27,14 +35,6 @@ from celosia.queries.opening import (
     prepared,
     public_count,
 )
-from celosia.queries.places import ledger_of, traces_of
-from celosia.queries.planning import Plan, make_plan
-from celosia.queries.planning.public import PublicStep
-from celosia.queries.policy import Policy, check_against, check_policy, load_policy
-from celosia.queries.policy.matching import Columns
-from celosia.queries.preparing import check_understood
-from celosia.queries.public_schema import public_schema
-from celosia.queries.telling import from_outcome, from_public
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -19,9 +19,9 @@ from tests.queries.engines.places import Place
 from celosia.cli.main import main
 from celosia.core.errors import EngineError, InputError
 from celosia.queries import Vault
-from celosia.queries.opening import open_engine
 from celosia.queries.policy import Database, policy_hash, policy_text, read_policy
 from celosia.queries.policy.values import Policy
+from celosia.queries.sessions import open_engine
 
 POLICY = """
 name = "people"

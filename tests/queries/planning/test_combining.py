@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.queries.algebra import Aggregate
-from celosia.queries.combining import combined
+from celosia.queries.estimates import combined
 from celosia.queries.planning.totals import Recipe
 
 UNIT = Fraction(1)

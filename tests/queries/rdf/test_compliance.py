@@ -22,7 +22,7 @@ from celosia.queries.policy.values import (
     Unit,
 )
 from celosia.queries.rdf.compliance import SHOWN, Violation, check_graph
-from celosia.queries.rdf.loading import load
+from celosia.queries.rdf.file_loader import load
 from celosia.queries.rdf.store import GraphStore
 
 NAMES = ("age", "likes", "price", "sells", "city")

@@ -11,7 +11,7 @@ import pytest
 from tests.queries.rdf.graphs import SMALL, facts_of, parsed, write
 
 from celosia.core.errors import InputError
-from celosia.queries.rdf.loading import load
+from celosia.queries.rdf.file_loader import load
 from celosia.queries.rdf.store import GraphStore
 from celosia.queries.rdf.terms import number_of
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.queries.rdf.decoding import decoded, number_sql
+from celosia.queries.rdf.term_sql import decoded, number_sql
 from celosia.queries.rdf.terms import (
     DATE,
     DATE_TIME,

@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from celosia.engines import SqlEngine
 from celosia.queries.emission import Target, count_query
-from celosia.queries.opening import open_engine
 from celosia.queries.policy import Policy, read_policy
-from celosia.queries.rdf.loading import load
+from celosia.queries.rdf.file_loader import load
 from celosia.queries.rdf.views import without_needless_caps
+from celosia.queries.sessions import open_engine
 from celosia.queries.sparql import compile as compiled
 
 FACTS = """

@@ -20,7 +20,7 @@ from tests.ports import own_port
 
 from celosia.core.errors import BudgetExceeded, EngineError, InputError, QueryRefused
 from celosia.queries.ledger import Ledger, verify_export
-from celosia.queries.places import ledger_of
+from celosia.queries.paths import ledger_of
 from celosia.queries.service import AccessDenied, Client, TokenStore, serve, tokens_of
 
 MARKER = "Zq7-the-only-row-of-Ada-Lovelace"

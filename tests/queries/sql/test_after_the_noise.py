@@ -12,11 +12,11 @@ from tests.queries.vaults import POLICY, exact, opened, shop
 from celosia.core.errors import QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
-from celosia.queries.after import finished
-from celosia.queries.answering import _farthest
 from celosia.queries.emission import Target
 from celosia.queries.planning.totals import needs_of
 from celosia.queries.policy import read_policy
+from celosia.queries.post_processing import finished
+from celosia.queries.results import _farthest
 from celosia.queries.sql import compile
 
 NUMBERS = (("a", 4), ("b", 0), ("c", 9), ("d", None))

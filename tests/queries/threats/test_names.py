@@ -17,9 +17,9 @@ from tests.queries.vaults import POLICY, shop
 from celosia.core.errors import CelosiaError, InputError
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
-from celosia.queries.answering import carry_out, queries_ahead
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import ColumnPolicy, Policy, Spending, TablePolicy, Unit
+from celosia.queries.results import carry_out, queries_ahead
 
 NAMES = [
     'x"; DROP TABLE "victim"; --',

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.query import telling
-from celosia.cli.query.vaults import TOKEN, Wish, opened
-from celosia.cli.query.wanted import check_places, check_use, text_of
+from celosia.cli.query import messages
+from celosia.cli.query.arguments import check_places, check_use, text_of
+from celosia.cli.query.sessions import TOKEN, Wish, opened
 
 if TYPE_CHECKING:
     from celosia.accounting.prices import Price
@@ -140,7 +140,7 @@ def query(
     )
     with opened(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
         if explain:
-            telling.show_plan(wish.plan(vault), as_json=as_json)
+            messages.show_plan(wish.plan(vault), as_json=as_json)
             return
         answer = _asked(vault, wish, quiet=as_json)
         left = _left(vault, answer, analyst)
@@ -156,7 +156,7 @@ def query(
         remaining = {name: price.as_dict() for name, price in left.items()}
         console.show_json(answer.as_dict() | {"remaining": remaining})
     else:
-        telling.show_answer(answer, left, output, report)
+        messages.show_answer(answer, left, output, report)
 
 
 query.__doc__ = f"{query.__doc__}\n\n{EXAMPLES}"

@@ -109,9 +109,9 @@ class ShopGraph:
     def _fill(
         self, store: Path, copy: IO[bytes] | None, *, overwrite: bool, progress: Progress
     ) -> None:
-        from celosia.queries.rdf.building import Building  # noqa: PLC0415 - heavy, here and below
-        from celosia.queries.rdf.lines import Batches  # noqa: PLC0415
-        from celosia.queries.rdf.making import make  # noqa: PLC0415
+        from celosia.queries.rdf.builder import Building  # noqa: PLC0415 - heavy, here and below
+        from celosia.queries.rdf.ntriples import Batches  # noqa: PLC0415
+        from celosia.queries.rdf.store_loader import make  # noqa: PLC0415
 
         def fill(made: Building) -> list[str]:
             made.files += 1

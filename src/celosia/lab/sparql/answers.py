@@ -26,12 +26,12 @@ from celosia.lab.mechanisms.cells import same
 from celosia.lab.sparql.compat import compat_scale
 from celosia.lab.sparql.shop import Asked, Private, Shop, asked, remembering, stored
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.queries.answering import carry_out
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.noise import smooth_noise, smooth_scale
 from celosia.queries.bounds.smooth import beta, smooth
 from celosia.queries.planning import Plan
-from celosia.queries.rdf.making import check_parser
+from celosia.queries.rdf.store_loader import check_parser
+from celosia.queries.results import carry_out
 
 TRIPLES = 20_000
 EPSILONS = (0.01, 0.1, 1.0)

@@ -28,7 +28,7 @@ from celosia.lab.sparql.graphs import (
 from celosia.queries.bounds.elastic import Elastic, elastic
 from celosia.queries.bounds.facts import Declared
 from celosia.queries.bounds.stability import Rule
-from celosia.queries.rdf.making import check_parser
+from celosia.queries.rdf.store_loader import check_parser
 from celosia.queries.sparql import compile as compiled
 
 STAFF = graph(

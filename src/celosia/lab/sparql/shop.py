@@ -25,11 +25,11 @@ from celosia.queries.bounds.facts import Declared
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.stars import needed, star_bound
 from celosia.queries.emission import Target, count_query, incidence_query
-from celosia.queries.opening import open_engine, public_count
 from celosia.queries.ownership import attach_owners
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.stars import most_linked
 from celosia.queries.policy import Policy, load_policy
+from celosia.queries.sessions import open_engine, public_count
 from celosia.queries.sparql import compile as compiled
 
 if TYPE_CHECKING:

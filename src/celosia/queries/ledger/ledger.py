@@ -22,7 +22,7 @@ from celosia.queries.ledger.incidents import (
     day_of,
     now_in_utc,
 )
-from celosia.queries.ledger.places import has_file
+from celosia.queries.ledger.locations import has_file
 from celosia.queries.ledger.records import Reservation, Stored, stored_of
 from celosia.queries.ledger.request import Request
 from celosia.queries.ledger.state import Charged

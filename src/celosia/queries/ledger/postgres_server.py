@@ -11,7 +11,7 @@ from sqlalchemy import exc
 
 from celosia.core.errors import EngineError
 from celosia.queries.ledger.database import Replaced, Row, Unavailable
-from celosia.queries.ledger.places import no_place
+from celosia.queries.ledger.locations import no_place
 
 LOCK = 0x63656C6F73696102
 """The advisory lock: `celosia` in ASCII, and a number."""

@@ -18,7 +18,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from celosia.queries.ledger.database import Damaged, Replaced, Row, Unavailable
-from celosia.queries.ledger.places import no_place
+from celosia.queries.ledger.locations import no_place
 
 _IN_THE_WAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _PAUSE = 0.02

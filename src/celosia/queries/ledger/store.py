@@ -20,7 +20,7 @@ from celosia.queries.ledger.database import (
     Unavailable,
 )
 from celosia.queries.ledger.incidents import Incident
-from celosia.queries.ledger.places import place_of
+from celosia.queries.ledger.locations import place_of
 
 ENTRIES = "celosia_ledger"
 HEAD = "celosia_ledger_head"

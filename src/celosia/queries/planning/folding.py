@@ -54,7 +54,7 @@ from celosia.queries.planning.join_blocks import (
 from celosia.queries.planning.public_tables import WEIGHT, Names, aggregated_query, facts_query
 from celosia.queries.planning.totals import label_of
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
-from celosia.queries.sql import total
+from celosia.queries.sql import make_total
 
 FOLD_ABOVE = 16
 """Rows of public tables that one private row may meet before they are aggregated first."""
@@ -282,7 +282,7 @@ def _weighted(
         amount = exp.Case().when(missing, whole(0)).else_(weight.copy())
     else:
         amount = exp.Mul(this=exp.Paren(this=argument), expression=weight.copy())
-    return replace(aggregate, kind="sum", argument=total(amount), label=label_of(aggregate))
+    return replace(aggregate, kind="sum", argument=make_total(amount), label=label_of(aggregate))
 
 
 def _home(each: Column, part: list[Relation]) -> Relation:

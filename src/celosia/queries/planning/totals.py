@@ -20,7 +20,7 @@ from celosia.queries.emission import FixedPoint, Target
 from celosia.queries.ownership.hidden import unused
 from celosia.queries.planning.ranges import Range, fixed_for, is_whole, range_of
 from celosia.queries.planning.refusals import no_bounds
-from celosia.queries.sql import total as made_total
+from celosia.queries.sql import make_total as made_total
 
 TotalKind = Literal["rows", "count", "distinct", "sum"]
 RANKS = frozenset({"minimum", "maximum", "quantile"})

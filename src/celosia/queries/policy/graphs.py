@@ -42,8 +42,8 @@ from celosia.queries.policy.values import (
     TablePolicy,
     Unit,
 )
+from celosia.queries.rdf.notation import STANDARD, address, as_written, term_text
 from celosia.queries.rdf.terms import number_of
-from celosia.queries.rdf.writing import STANDARD, address, as_written, term_text
 
 TRIPLE = "triple"
 """The name of the unit where single facts are protected."""

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from celosia.core.errors import EngineError, InputError
 from celosia.core.progress import Progress, Step, silent
-from celosia.queries.rdf.building import Building
-from celosia.queries.rdf.making import Loaded, check_parser, make, parse_into
+from celosia.queries.rdf.builder import Building
+from celosia.queries.rdf.store_loader import Loaded, check_parser, make, parse_into
 from celosia.queries.rdf.terms import address_text
 
 if TYPE_CHECKING:

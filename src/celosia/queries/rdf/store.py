@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.progress import Progress, Step, silent
-from celosia.queries.rdf.building import VERSION
+from celosia.queries.rdf.builder import VERSION
 
 if TYPE_CHECKING:
     import duckdb

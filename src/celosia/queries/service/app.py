@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from celosia.core.errors import InputError
 from celosia.core.serving import listening, run_server
 from celosia.queries.ledger.traces import check_not_lost
-from celosia.queries.places import audit_log_of, ledger_of, tokens_of
+from celosia.queries.paths import audit_log_of, ledger_of, tokens_of
 from celosia.queries.service.audit_log import AuditLog
 from celosia.queries.service.errors import missing_extra
 from celosia.queries.service.limits import Limits

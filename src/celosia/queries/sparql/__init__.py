@@ -6,6 +6,6 @@ The steps, each a module of its own: `scanning` (words that are refused where th
 (SELECT list and GROUP BY), `after` (HAVING, ORDER BY, LIMIT).
 """
 
-from celosia.queries.sparql.compiling import compile
+from celosia.queries.sparql.compiler import compile
 
 __all__ = ["compile"]

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.queries.algebra import Column
-from celosia.queries.sparql import comparing, functions
+from celosia.queries.sparql import comparisons, functions
 from celosia.queries.sparql.constants import Constant, Reader, as_term, negative
 from celosia.queries.sparql.functions import Text
 from celosia.queries.sparql.patterns import Variable
@@ -18,7 +18,7 @@ from celosia.queries.sparql.trees import bare, is_variable, name_of
 from celosia.queries.sparql.values import Spoken, Typed, cases, disjunction, truth
 from celosia.queries.sparql.wording import term_words, worded, words_of
 from celosia.queries.sql.operators import both
-from celosia.queries.sql.total import total
+from celosia.queries.sql.total_functions import make_total
 
 Value = Typed | Spoken | Constant | Text
 
@@ -55,7 +55,7 @@ class Conditions:
         reader = replace(self, literals=sure)
         return [
             worded(
-                total(reader.truth(part, loose=True)),
+                make_total(reader.truth(part, loose=True)),
                 words_of(part, self.reader, self.prefixes),
             )
             for part in parts
@@ -112,7 +112,7 @@ class Conditions:
                 (value.is_not_a_number(), truth(False)),
                 (value.is_special(), truth(True)),
             )
-        raise comparing.misfit("a condition is neither true nor false")
+        raise comparisons.misfit("a condition is neither true nor false")
 
     def value(self, node: Any) -> Value:  # noqa: PLR0911 - one for each kind of node
         """What an expression is."""
@@ -155,25 +155,25 @@ class Conditions:
     def _typed(self, node: Any) -> Typed:
         value = self.value(node)
         if isinstance(value, Constant):
-            return comparing.typed(value)
+            return comparisons.typed(value)
         if isinstance(value, Text):
             return Typed("text", value.tree())
         if isinstance(value, Spoken):
-            raise comparing.misfit("IF and COALESCE take computed values and constants")
+            raise comparisons.misfit("IF and COALESCE take computed values and constants")
         return value
 
     def _if(self, node: Any) -> Typed:
         test = self.truth(node["arg1"], loose=False)
         first, second = self._typed(node["arg2"]), self._typed(node["arg3"])
         if first.kind != second.kind:
-            raise comparing.misfit(f"IF gives {first.kind} or {second.kind}")
+            raise comparisons.misfit(f"IF gives {first.kind} or {second.kind}")
         other = exp.Not(this=exp.Paren(this=test.copy()))
         return Typed(first.kind, cases((test, first.tree), (other, second.tree)))
 
     def _coalesce(self, node: Any) -> Typed:
         parts = [self._typed(each) for each in node["arg"]]
         if len({each.kind for each in parts}) != 1:
-            raise comparing.misfit("COALESCE puts values of several kinds together")
+            raise comparisons.misfit("COALESCE puts values of several kinds together")
         first, *rest = (each.tree for each in parts)
         return Typed(parts[0].kind, exp.Coalesce(this=first, expressions=rest))
 
@@ -187,9 +187,9 @@ class Conditions:
     def _pair(self, operator: str, left: Any, right: Any, *, loose: bool) -> exp.Expression:
         one, other = self.value(left), self.value(right)
         if isinstance(one, Constant) and not isinstance(other, Constant):
-            one, other, operator = other, one, comparing.TURNED.get(operator, operator)
+            one, other, operator = other, one, comparisons.TURNED.get(operator, operator)
         if isinstance(one, Constant):
-            raise comparing.misfit(f"'{operator}' compares two constants")
+            raise comparisons.misfit(f"'{operator}' compares two constants")
         if operator == "!=":
             equal = self._equal(one, other, loose=False)
             if type(equal) is exp.EQ:
@@ -198,35 +198,35 @@ class Conditions:
         if operator == "=":
             return self._equal(one, other, loose=loose)
         if isinstance(one, Spoken) and isinstance(other, Constant):
-            return comparing.order_constant(operator, one, other)
+            return comparisons.order_constant(operator, one, other)
         if isinstance(one, Spoken) and isinstance(other, Spoken):
-            return comparing.order_variables(operator, one, other)
-        return comparing.compare_typed(operator, self._one_kind(one), self._one_kind(other))
+            return comparisons.order_variables(operator, one, other)
+        return comparisons.compare_typed(operator, self._one_kind(one), self._one_kind(other))
 
     def _equal(self, one: Value, other: Value, *, loose: bool) -> exp.Expression:
         if isinstance(one, Spoken) and isinstance(other, Constant):
-            return comparing.equal_constant(one, other, loose=loose)
+            return comparisons.equal_constant(one, other, loose=loose)
         if isinstance(one, Spoken) and isinstance(other, Spoken):
-            return comparing.equal_variables(one, other, loose=loose)
+            return comparisons.equal_variables(one, other, loose=loose)
         if isinstance(one, Text) and isinstance(other, Constant) and other.sort == "string":
-            return comparing.text_is(one.of, other)
-        return comparing.compare_typed("=", self._one_kind(one), self._one_kind(other))
+            return comparisons.text_is(one.of, other)
+        return comparisons.compare_typed("=", self._one_kind(one), self._one_kind(other))
 
     @staticmethod
     def _one_kind(value: Value) -> Typed:
         if isinstance(value, Constant):
-            return comparing.typed(value)
+            return comparisons.typed(value)
         if isinstance(value, Text):
             return Typed("text", value.tree())
         if isinstance(value, Spoken):
-            raise comparing.misfit("a computed value is compared with a variable")
+            raise comparisons.misfit("a computed value is compared with a variable")
         return value
 
     def _in(self, left: Any, others: list[Any], negated: bool, *, loose: bool) -> exp.Expression:
         one = self.value(left)
         constants = [self.value(each) for each in others]
         if isinstance(one, Constant) or not constants:
-            raise comparing.misfit("IN takes a variable or a computed value, and a list")
+            raise comparisons.misfit("IN takes a variable or a computed value, and a list")
         by_name = [
             each.number
             for each in constants
@@ -236,7 +236,7 @@ class Conditions:
         simple = all(isinstance(each, Constant) and each.sort != "string" for each in constants)
         if isinstance(one, Spoken) and len(by_name) == len(constants) and (is_exact or simple):
             if one.facts is None and not _are_addresses(constants):
-                raise comparing.never_a_literal(one)
+                raise comparisons.never_a_literal(one)
             made: exp.Expression = exp.In(
                 this=one.number, expressions=[whole(each) for each in dict.fromkeys(by_name)]
             )

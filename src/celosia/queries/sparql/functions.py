@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.rdf.terms import XSD
-from celosia.queries.sparql.comparing import misfit, never_a_literal
+from celosia.queries.sparql.comparisons import misfit, never_a_literal
 from celosia.queries.sparql.constants import Constant, as_term
 from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import whole

@@ -9,7 +9,7 @@ from typing import Any
 from celosia.core.wording import did_you_mean
 from celosia.queries.sparql.constants import Constant, Reader, as_term
 from celosia.queries.sparql.refusals import not_sparql, refusal, too_large
-from celosia.queries.sparql.scanning import MOST_PATTERNS
+from celosia.queries.sparql.scanner import MOST_PATTERNS
 from celosia.queries.sparql.trees import given, inside, is_blank, is_variable, name_of
 
 

@@ -15,10 +15,10 @@ from sqlglot import exp
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Aggregate, AggregateKind
 from celosia.queries.sql.conditions import read
+from celosia.queries.sql.forbidden_parts import AGGREGATES
 from celosia.queries.sql.kinds import NUMBERS, TIMES, Typed, misfit
 from celosia.queries.sql.names import Kind, Scope
 from celosia.queries.sql.refusals import only, refusal
-from celosia.queries.sql.stops import AGGREGATES
 from celosia.queries.sql.tuples import different
 
 _SIMPLE: Mapping[type[exp.Expr], AggregateKind] = {

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from celosia.queries.sql import functions, operators
+from celosia.queries.sql.forbidden_parts import stop
 from celosia.queries.sql.kinds import TRUTHS, Typed, must_be, of_field
 from celosia.queries.sql.names import Scope
 from celosia.queries.sql.refusals import refusal
-from celosia.queries.sql.stops import stop
-from celosia.queries.sql.total import total
+from celosia.queries.sql.total_functions import make_total
 
 MOST_READ = 10_000
 """The most parts of an expression: CASE x WHEN ... repeats x, and nested ones double at each."""
@@ -32,7 +32,7 @@ def read(node: exp.Expr, scope: Scope, *, special: Special | None = None) -> Typ
         QueryRefused: CEL-Q024 to CEL-Q031, CEL-Q042, CEL-Q044, CEL-Q047 to CEL-Q050, CEL-Q053.
     """
     typed = _Reader(scope, special).read(node)
-    return Typed(total(typed.tree), typed.kind, typed.is_plain)
+    return Typed(make_total(typed.tree), typed.kind, typed.is_plain)
 
 
 def condition(node: exp.Expr, scope: Scope, *, special: Special | None = None) -> exp.Expression:

@@ -1,7 +1,7 @@
 """The functions of row-wise expressions: an allow-list, each with the kinds that it takes.
 
 A function that is not here is refused. Those that are here look at one row only, give the same for
-the same row, and fail on no row once `total.py` has been over them. Counts and places inside
+the same row, and fail on no row once `make_total` has been over them. Counts and places inside
 functions are written numbers, because several databases fail on some negative ones.
 """
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Derived, Filter, Join, Match, Question, Relation, Scan, Stack
 from celosia.queries.sql.refusals import refusal
-from celosia.queries.sql.total import FALLIBLE
+from celosia.queries.sql.total_functions import FALLIBLE
 
 MOST_COPIES = 16
 """The most values of columns that one text is put together of."""

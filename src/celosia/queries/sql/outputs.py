@@ -16,11 +16,11 @@ from sqlglot import exp
 from celosia.queries.algebra import Aggregate, Key
 from celosia.queries.sql.aggregates import Asked, aggregate, is_aggregate
 from celosia.queries.sql.conditions import read
-from celosia.queries.sql.grouping import computed_places, group_keys, has_aggregate
+from celosia.queries.sql.forbidden_parts import star, stop
+from celosia.queries.sql.group_by import computed_places, group_keys, has_aggregate
 from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, TRUTHS, Typed
 from celosia.queries.sql.names import Kind, Scope, ambiguous
 from celosia.queries.sql.refusals import refusal
-from celosia.queries.sql.stops import star, stop
 
 SELECT = "the SELECT list"
 

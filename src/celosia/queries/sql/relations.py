@@ -12,11 +12,11 @@ from celosia.core.wording import did_you_mean
 from celosia.queries.algebra import Column, Filter, Relation, Scan
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql.conditions import conjunction, conjuncts
-from celosia.queries.sql.joining import Condition, equality, joined, understood
+from celosia.queries.sql.joins import Condition, equality, joined, understood
 from celosia.queries.sql.kinds import of_field
-from celosia.queries.sql.matching import Around, is_match, matched
 from celosia.queries.sql.names import Aliases, Field, Item, Scope
 from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.semi_joins import Around, is_match, matched
 from celosia.queries.sql.subqueries import CommonTable, common_tables, derived
 
 _ROWS = frozenset({"with_", "expressions", "from_", "joins", "where"})

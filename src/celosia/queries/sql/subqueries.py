@@ -10,12 +10,12 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Column, Derived, Named, Stack
+from celosia.queries.sql.forbidden_parts import AGGREGATES
 from celosia.queries.sql.kinds import Typed, together
 from celosia.queries.sql.names import Field, Item
-from celosia.queries.sql.parsing import set_operation_refused
+from celosia.queries.sql.parser import set_operation_refused
 from celosia.queries.sql.refusals import only, refusal
-from celosia.queries.sql.stars import Selection, selection
-from celosia.queries.sql.stops import AGGREGATES
+from celosia.queries.sql.select_star import Selection, selection
 
 if TYPE_CHECKING:
     from celosia.queries.sql.relations import Builder

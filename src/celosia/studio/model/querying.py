@@ -16,7 +16,7 @@ from celosia.core.files import replacing
 from celosia.core.progress import Progress, silent
 from celosia.queries import Vault
 from celosia.queries.ledger import Ledger
-from celosia.queries.places import ledger_of
+from celosia.queries.paths import ledger_of
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.studio.language import _
 from celosia.studio.retelling import retold
@@ -146,7 +146,7 @@ def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:
 def draft(folder: Path, tables: Sequence[str]) -> str:
     """A policy for tables that a visitor brought, to be filled in; made of names and types only."""
     from celosia.queries.catalogue import columns_in  # noqa: PLC0415 - heavy, only here
-    from celosia.queries.opening import open_engine  # noqa: PLC0415
+    from celosia.queries.sessions import open_engine  # noqa: PLC0415
 
     files = tuple((Path(each).stem, each) for each in tables)
     database = Database(files=files, folder=str(folder))

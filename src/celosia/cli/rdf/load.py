@@ -1,0 +1,159 @@
+"""`celosia rdf load`: files, or an endpoint, into a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.core.progress import Progress
+    from celosia.queries.rdf.store_loader import Loaded
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...|URL",
+        help="Files of Turtle, N-Triples, RDF/XML, N-Quads or TriG, also packed (.gz); or the "
+        "address of one SPARQL endpoint of yours.",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="The store to make.", show_default=False)
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="turtle, n-triples, rdf/xml, n-quads or trig; told by the ending if not given.",
+    ),
+]
+Add = Annotated[bool, typer.Option("--add", help="Keep what the store holds already.")]
+Base = Annotated[str | None, typer.Option(help="What relative addresses start from.")]
+Predicates = Annotated[
+    list[str] | None,
+    typer.Option("--predicate", metavar="IRI", help="Of an endpoint: only these; may be repeated."),
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option("--policy", help="Of an endpoint: only the predicates of this policy."),
+]
+Authorization = Annotated[
+    str | None,
+    typer.Option(
+        metavar="$NAME", help="Of an endpoint: a variable that holds the Authorization header."
+    ),
+]
+Plain = Annotated[
+    bool, typer.Option("--plain", help="Of an endpoint: allow http without encryption.")
+]
+
+
+def load(
+    sources: Sources,
+    output: Output,
+    format_name: Format = None,
+    add: Add = False,
+    base: Base = None,
+    predicates: Predicates = None,
+    policy: PolicyFile = None,
+    authorization: Authorization = None,
+    plain: Plain = False,
+    force: options.Force = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Load facts into a store; it is made whole, or stays as it was.
+
+    All graphs of N-Quads and TriG become one, a fact that is there twice counts once, and blank
+    nodes of different files stay apart.
+
+    **Examples**
+
+    `celosia rdf load people.ttl places.nt.gz -o people.graph`
+
+    `celosia rdf load more.nt -o people.graph --add`
+
+    `celosia rdf load https://example.org/sparql -o people.graph --policy policy.toml`
+    """
+    remote = [source for source in sources if "://" in source or source.startswith("$")]
+    wrong = bool(remote) and (len(sources) > 1 or format_name is not None or base is not None)
+    only_remote = predicates or policy is not None or authorization is not None or plain
+    if wrong or (not remote and only_remote) or (predicates and policy is not None):
+        raise InputError(
+            "CEL-Q218",
+            "these options do not go together.",
+            why="Facts come from files, with --format and --base, or from one endpoint, with "
+            "--predicate or --policy, --authorization and --plain.",
+            fix="Load from one of them, then from the other with --add.",
+        )
+    options.check_places(
+        {"the store": output},
+        inputs=[] if remote else map(Path, sources),
+        overwrite=force or add,
+    )
+    with console.progress_bar(quiet=as_json) as progress:
+        if remote:
+            wanted = predicates if policy is None else _predicates_of(policy)
+            made = _from_endpoint(
+                remote[0],
+                output,
+                wanted,
+                settings=(add, force, plain),
+                authorization=authorization,
+                progress=progress,
+            )
+        else:
+            from celosia.queries.rdf.file_loader import load as load_files
+
+            made = load_files(
+                sources,
+                output,
+                format=format_name,
+                add=add,
+                overwrite=force,
+                base=base,
+                progress=progress,
+            )
+    if as_json:
+        console.show_json(made.as_dict())
+        return
+    console.note(f"What it holds: celosia rdf info {output}")
+    console.show(str(made), strong=True)
+
+
+def _from_endpoint(
+    source: str,
+    output: Path,
+    predicates: list[str] | None,
+    *,
+    settings: tuple[bool, bool, bool],
+    authorization: str | None,
+    progress: Progress,
+) -> Loaded:
+    from celosia.cli.places import from_environment, place_of
+    from celosia.queries.rdf.endpoint import load_endpoint
+
+    add, force, plain = settings
+    secret = None if authorization is None else from_environment(authorization)
+    return load_endpoint(
+        place_of(source),
+        output,
+        predicates=predicates,
+        add=add,
+        overwrite=force,
+        headers={} if secret is None else {"Authorization": secret},
+        plain=plain,
+        progress=progress,
+    )
+
+
+def _predicates_of(path: Path) -> list[str]:
+    from celosia.cli.rdf.check import graph_policy
+
+    _, graph = graph_policy(path)
+    return [iri for iri, _ in graph.predicates]

@@ -1,0 +1,114 @@
+"""Whether the columns that a question compares have types that can be compared safely.
+
+Types are facts of the schema, not of rows: a refusal tells nothing of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from sqlglot import exp
+
+from celosia.core.errors import QueryRefused
+from celosia.queries.algebra import (
+    Column,
+    Derived,
+    Filter,
+    Join,
+    Match,
+    Question,
+    Relation,
+    Stack,
+    aliases,
+    walk,
+)
+from celosia.queries.bounds.lineage import Origin, origins
+from celosia.queries.ownership.equalities import plain
+from celosia.queries.policy.database_schema import LONGEST_TYPE, Columns, type_of
+from celosia.queries.policy.type_comparison import comparable
+from celosia.queries.policy.values import Policy
+
+_BROUGHT_TOGETHER = (
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.Between, exp.In, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif, exp.Case),
+)
+"""What takes its operands to one common type."""
+
+
+def check_comparisons(question: Question, policy: Policy, types: Columns) -> None:
+    """Refuse a question that compares columns whose types in the database do not go together.
+
+    Raises:
+        QueryRefused: CEL-Q161.
+    """
+    for group in _groups(question):
+        for one, other in combinations(dict.fromkeys(group), 2):
+            kinds = [type_of(types, each.table, each.column) for each in (one, other)]
+            if None in kinds or comparable(*map(str, kinds), dialect=policy.database.kind):
+                continue
+            first, second = (str(kind)[:LONGEST_TYPE] for kind in kinds)
+            raise QueryRefused(
+                "CEL-Q161",
+                f"{one} is {first} in the database and {other} is {second}, which cannot be "
+                "compared safely.",
+                why="The comparison may fail on a value, or hold two values for one, and that "
+                "would tell of single rows.",
+                fix="Let the owner give both columns one type, or cast one of them in a view.",
+            )
+
+
+def _groups(question: Question) -> Iterator[list[Origin]]:
+    """Columns of tables that are taken to one type somewhere."""
+    for relation in walk(question.source):
+        match relation:
+            case Join(left=left, right=right, keys=keys) | Match(left=left, right=right, keys=keys):
+                for one, other in keys:
+                    yield [*_found(one, left), *_found(other, right)]
+                if relation.condition is not None:
+                    yield from _in_tree(relation.condition, (left, right))
+            case Filter(source=source, condition=condition):
+                yield from _in_tree(condition, (source,))
+            case Derived(source=source, columns=columns):
+                for each in columns:
+                    yield from _in_tree(each.expression, (source,))
+            case Stack(parts=parts, alias=alias):
+                for each in parts[0].columns:
+                    yield _found(Column(alias, each.name), relation)
+    for tree in (
+        *(each.argument for each in question.aggregates if each.argument is not None),
+        *(each.expression for each in question.keys),
+    ):
+        yield from _in_tree(tree, (question.source,))
+
+
+def _in_tree(tree: exp.Expression, sides: Iterable[Relation]) -> Iterator[list[Origin]]:
+    sides = tuple(sides)
+    for node in tree.find_all(*_BROUGHT_TOGETHER):
+        if isinstance(node, exp.Case):
+            yield from _in_branches(node, sides)
+        else:
+            yield _of_operands(node.iter_expressions(), sides)
+
+
+def _in_branches(case: exp.Case, sides: tuple[Relation, ...]) -> Iterator[list[Origin]]:
+    branches = case.args["ifs"]
+    results = [*(each.args["true"] for each in branches), case.args.get("default")]
+    yield _of_operands(results, sides)
+    if case.this is not None:
+        yield _of_operands([case.this, *(each.this for each in branches)], sides)
+
+
+def _of_operands(operands: Iterable[exp.Expr | None], sides: tuple[Relation, ...]) -> list[Origin]:
+    found: list[Origin] = []
+    for operand in operands:
+        column = plain(operand)
+        for side in sides if column is not None else ():
+            if column is not None and column.relation in aliases(side):
+                found += _found(column, side)
+                break
+    return found
+
+
+def _found(column: Column, relation: Relation) -> list[Origin]:
+    return list(origins(column, relation) or ())

@@ -1,0 +1,181 @@
+"""Rows without an owner, counted: for the eyes of the curator only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from celosia.core.errors import InputError
+from celosia.queries.catalogue import Enforced, enforced_references
+from celosia.queries.emission.target import column, name, named
+from celosia.queries.ownership.ownerless import Path, paths
+from celosia.queries.policy.database_schema import Columns
+from celosia.queries.policy.values import Policy, TablePolicy
+from celosia.queries.text_casts import as_texts
+
+if TYPE_CHECKING:
+    from celosia.engines import SqlEngine
+
+Ask = Callable[[exp.Expr], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerCounts:
+    """How many rows of a table have an owner, by one of the ways to the unit.
+
+    The numbers are exact and private: they are for the curator.
+    """
+
+    table: str
+    column: str
+    """The column with which the way to the unit begins."""
+    rows: int
+    without: int
+    """Rows that lead to no key of a person: left out of every answer."""
+    missing: int
+    """Rows whose person is missing in the table of the unit: counted, as that person's."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each row leads to a person that the table of the unit holds."""
+        return not self.without and not self.missing
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "table": self.table,
+            "column": self.column,
+            "rows": self.rows,
+            "without": self.without,
+            "missing": self.missing,
+        }
+
+
+def count_owners(
+    policy: Policy, engine: SqlEngine, *, types: Columns, timeout: float
+) -> tuple[OwnerCounts, ...]:
+    """The counts of all private tables, in one state of the rows; for the curator's eyes.
+
+    Unique columns must have been checked before: each row then has one way along the joins.
+    """
+    if policy.unit.is_row or policy.graph is not None:
+        return ()
+    cast = as_texts(policy, types)
+    with engine.snapshot(timeout=timeout) as read:
+        return tuple(
+            _counts(path, lambda query: read(cast(query)))
+            for table in policy.tables
+            if not table.public
+            for path in paths(table, policy)
+        )
+
+
+def check_owned(policy: Policy, engine: SqlEngine, *, types: Columns, timeout: float) -> None:
+    """Refuse rows without an owner, where the policy says so; for the curator's eyes.
+
+    Raises:
+        InputError: CEL-Q304.
+    """
+    if not any(map(policy.refuses_ownerless, policy.tables)):
+        return
+    cast = as_texts(policy, types)
+    with engine.snapshot(timeout=timeout) as read:
+        check_owned_in(
+            policy, policy.tables, lambda query: read(cast(query)), dialect=engine.dialect
+        )
+
+
+def check_owned_in(
+    policy: Policy, tables: Iterable[TablePolicy], ask: Ask, *, dialect: str
+) -> None:
+    """The same for some tables, in one state of the data.
+
+    What the server enforces by foreign keys and NOT NULL is believed, and costs nothing.
+
+    Raises:
+        InputError: CEL-Q304.
+    """
+    wanted = [table for table in tables if policy.refuses_ownerless(table)]
+    if not wanted:
+        return
+    enforced = enforced_references(ask, dialect)
+    for table in wanted:
+        for path in paths(table, policy):
+            if not _is_enforced(path, enforced):
+                refuse_ownerless(policy, [_counts(path, ask)])
+
+
+def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
+    """Refuse rows without an owner that were counted, in tables whose policy says so.
+
+    Raises:
+        InputError: CEL-Q304.
+    """
+    for each in counts:
+        table = policy.table(each.table)
+        if each.is_whole or table is None or not policy.refuses_ownerless(table):
+            continue
+        unit = policy.unit
+        raise InputError(
+            "CEL-Q304",
+            f"some rows of table '{each.table}' lead by '{each.column}' to no {unit.name} of "
+            f"'{unit.table}', and the policy refuses such rows.",
+            why=f"Rows that lead to no {unit.name} would be missing in answers.",
+            fix="Correct the data; `celosia policy check --connect` counts these rows for the "
+            'curator. Or write ownerless = "leave-out" in the policy.',
+            table=each.table,
+            column=each.column,
+        )
+
+
+def _is_enforced(path: Path, enforced: Enforced) -> bool:
+    links = [(table.lower(), word.lower()) for table, word in path.links]
+    targets = [(table.lower(), word.lower()) for table, word in path.targets]
+    return enforced.filled.issuperset(links) and enforced.references.issuperset(
+        (*link, *target) for link, target in zip(links, targets, strict=False)
+    )
+
+
+def _counts(path: Path, ask: Ask) -> OwnerCounts:
+    """Follow the way by outer joins: a key that is not found is NULL."""
+    source = exp.Select(
+        from_=exp.From(this=_aliased(path.table, 0)),
+        joins=[
+            exp.Join(
+                this=_aliased(table, place),
+                side="LEFT",
+                on=exp.EQ(
+                    this=column(path.links[place - 1][1], _alias(place - 1)),
+                    expression=column(key, _alias(place)),
+                ),
+            )
+            for place, (table, key) in enumerate(path.targets, 1)
+        ],
+    )
+    last = len(path.links) - 1
+    reached = column(path.links[last][1], _alias(last))
+    found = column(path.targets[last][1], _alias(last + 1)) if path.ends_at_key else reached
+    query = source.select(
+        named(exp.Count(this=exp.Star()), "rows_all"),
+        named(exp.Count(this=reached.copy()), "rows_reached"),
+        named(exp.Count(this=found.copy()), "rows_found"),
+    )
+    ((rows, known, held),) = ask(query)
+    return OwnerCounts(
+        table=path.table,
+        column=path.column,
+        rows=int(rows),
+        without=int(rows) - int(known),
+        missing=int(known) - int(held),
+    )
+
+
+def _alias(place: int) -> str:
+    return f"step_{place}"
+
+
+def _aliased(table: str, place: int) -> exp.Table:
+    return exp.Table(this=name(table), alias=exp.TableAlias(this=name(_alias(place))))

@@ -1,0 +1,163 @@
+"""What a sub-query selects, each column under its name; `*` stands for the declared columns.
+
+Columns that the policy does not declare are not there, and those that it declares come in its
+order. A name that two joined relations have means the left one where the join makes both equal;
+otherwise it is in doubt, and is left out: whoever speaks of it is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.algebra import Column, Join, Relation, walk
+from celosia.queries.sql.conditions import read
+from celosia.queries.sql.forbidden_parts import star
+from celosia.queries.sql.kinds import Typed, of_field
+from celosia.queries.sql.names import Field, Item, Scope
+from celosia.queries.sql.refusals import only, refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A column of a sub-query."""
+
+    name: str
+    """Empty where the query gives none."""
+    value: Typed
+    node: exp.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """All columns of a sub-query."""
+
+    columns: tuple[Selected, ...]
+    doubtful: frozenset[str] = frozenset()
+    """Names, in lower case, that `*` gives to several columns which need not be equal."""
+    has_gaps: bool = False
+    """Whether columns of one name were left out, so that places do not count any more."""
+
+    @property
+    def values(self) -> list[Typed]:
+        """What the columns hold."""
+        return [each.value for each in self.columns]
+
+
+def selection(select: exp.Select, scope: Scope, relation: Relation) -> Selection:
+    """The columns that a sub-query selects from its rows.
+
+    Args:
+        select: the sub-query.
+        scope: its relations.
+        relation: its rows, whose joins say which columns are equal.
+
+    Raises:
+        QueryRefused: CEL-Q026, CEL-Q028, CEL-Q042, and all that an expression may be refused for.
+    """
+    columns: list[Selected] = []
+    found: dict[str, Field] = {}
+    doubtful: set[str] = set()
+    has_dropped, equal = False, _equal(relation)
+    for each in select.expressions:
+        if not _is_star(each):
+            columns.append(Selected(each.alias_or_name, read(each.unalias(), scope), each))
+            continue
+        for name, field in _starred(each, scope, doubtful):
+            if name not in found:
+                found[name] = field
+                columns.append(Selected(name, of_field(field), each))
+                continue
+            has_dropped = True
+            if field.column not in equal.get(found[name].column, {found[name].column}):
+                doubtful.add(name)
+    kept = [each for each in columns if not (_is_star(each.node) and each.name in doubtful)]
+    if not kept:
+        raise star(select)
+    return Selection(tuple(kept), frozenset(doubtful), has_dropped or bool(doubtful))
+
+
+def _is_star(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
+
+
+def _starred(node: exp.Expr, scope: Scope, doubtful: set[str]) -> Iterator[tuple[str, Field]]:
+    """The columns that a star stands for, in order; names in doubt are noted, and not given."""
+    sign = node if isinstance(node, exp.Star) else node.this
+    only(sign, frozenset({"except_"}))
+    if isinstance(node, exp.Column):
+        only(node, frozenset({"this", "table"}))
+    left_out = {_bare(each, node) for each in sign.args.get("except_") or []}
+    items = _meant(node, scope)
+    unknown = left_out - {name for item in items for name in item.fields}
+    if unknown:
+        raise _nothing_to_exclude(node, sorted(unknown)[0])
+    for item in items:
+        doubtful |= item.doubtful - left_out
+        for name, field in item.fields.items():
+            if name not in left_out and not _is_merged(name, field, item, node, scope):
+                yield name, field
+
+
+def _bare(name: exp.Expr, node: exp.Expr) -> str:
+    """The name of a column that EXCLUDE leaves out."""
+    if isinstance(name, exp.Column):
+        only(name, frozenset({"this"}))
+        name = name.this
+    if not isinstance(name, exp.Identifier):
+        raise refusal(
+            "CEL-Q042",
+            "EXCLUDE holds something that is not the name of a column",
+            at=node,
+            why="Every part of a query is looked at, and this one has no meaning here.",
+            fix="Write SELECT * EXCLUDE (a, b).",
+        )
+    return name.name.lower()
+
+
+def _meant(node: exp.Expr, scope: Scope) -> list[Item]:
+    if isinstance(node, exp.Star):
+        return list(scope.items.values())
+    item = scope.items.get(node.text("table").lower())
+    if item is None:
+        raise refusal(
+            "CEL-Q026",
+            f"no relation here is called '{node.text('table')}'",
+            at=node,
+            why="Only relations of FROM have columns to select.",
+            fix="Use the alias of FROM before '.*'.",
+        )
+    return [item]
+
+
+def _is_merged(name: str, field: Field, item: Item, node: exp.Expr, scope: Scope) -> bool:
+    """Whether USING has put a column together with one that came before it."""
+    if not isinstance(node, exp.Star) or name not in scope.merged:
+        return False
+    first, equal = scope.merged[name]
+    return item.alias in equal and field.column != first.column
+
+
+def _equal(relation: Relation) -> Mapping[Column, set[Column]]:
+    """The columns that joins make equal, each with all of them."""
+    classes: dict[Column, set[Column]] = {}
+    for part in walk(relation):
+        for pair in part.keys if isinstance(part, Join) else ():
+            together = set(pair).union(*(classes.get(each, set()) for each in pair))
+            classes |= dict.fromkeys(together, together)
+    return classes
+
+
+def _nothing_to_exclude(node: exp.Expr, name: str) -> CelosiaError:
+    return refusal(
+        "CEL-Q026",
+        f"there is no column '{name}' to leave out of '*'",
+        at=node,
+        why="Only columns that the policy declares are there.",
+        fix="See the schema for what there is to ask about.",
+    )
