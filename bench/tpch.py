@@ -23,7 +23,7 @@ from celosia.datasets import tpch
 from celosia.engines import DuckDbEngine
 from celosia.lab.sql.shop import EPSILON, Asked, ask, query, saved
 from celosia.queries.policy import load_policy
-from celosia.queries.results import carry_out
+from celosia.queries.results import execute_plan
 from celosia.queries.vault import Vault
 
 RUNS = 100
@@ -95,7 +95,7 @@ def _by_vault(
 
     found = []
     for _ in range(RUNS):
-        ((row, _),) = carry_out(plan, remembered, rng=rng).table(0.95)
+        ((row, _),) = execute_plan(plan, remembered, rng=rng).table(0.95)
         (value,) = row.values()
         found.append(value - asked.exact)
     return median(times), found

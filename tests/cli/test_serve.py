@@ -16,14 +16,14 @@ import pytest
 from tests.cli.running import MARK, Run
 from tests.ports import own_port
 
-from celosia.queries.service import tokens_of
+from celosia.queries.service import tokens_path
 
 pytest.importorskip("fastapi", reason="the extra celosia[service] is not installed")
 
 ORDERS = "SELECT count(*) FROM orders"
 SEGMENTS = "SELECT mktsegment, count(*) AS n FROM customer GROUP BY mktsegment"
 POLICY = "shop/policy.toml"
-TOKENS = tokens_of(POLICY)
+TOKENS = tokens_path(POLICY)
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(run: Run, shop: Path) -> None:

@@ -18,7 +18,7 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Seeded
 from celosia.engines import PostgresEngine
 from celosia.queries import Policy, Vault, owner_counts, read_policy
-from celosia.queries.catalogue import columns_in, enforced_references
+from celosia.queries.catalogue import read_columns, read_foreign_keys
 from celosia.queries.owner_counts import OwnerCounts, count_owners
 from celosia.queries.ownership import ownerless_notes
 from celosia.queries.ownership.ownerless import Path as Way
@@ -169,7 +169,7 @@ def test_the_rows_of_a_key_that_the_unit_table_lacks_share_one_cap(tmp_path: Pat
 def counts(policy: Policy) -> list[OwnerCounts]:
     engine = open_engine(policy)
     try:
-        types = columns_in(engine, timeout=600)
+        types = read_columns(engine, timeout=600)
         return list(count_owners(policy, engine, types=types, timeout=600))
     finally:
         engine.close()
@@ -297,7 +297,7 @@ def test_what_a_server_enforces_is_not_counted(
     counted: list[str] = []
     plain = owner_counts._counts
 
-    def counting(path: Way, ask: owner_counts.Ask) -> OwnerCounts:
+    def counting(path: Way, ask: owner_counts.Executor) -> OwnerCounts:
         counted.append(path.table)
         return plain(path, ask)
 
@@ -305,7 +305,7 @@ def test_what_a_server_enforces_is_not_counted(
     with psycopg.connect(server, autocommit=True) as connection:
         policy = made(server, connection, **enforced)
         with PostgresEngine(server) as engine:
-            known = enforced_references(lambda query: engine.run(query, timeout=600), "postgres")
+            known = read_foreign_keys(lambda query: engine.run(query, timeout=600), "postgres")
         assert known.references == {
             ("visits", "patient", "patients", "id"),
             ("bills", "visit", "visits", "id"),

@@ -25,7 +25,7 @@ from celosia.queries import Vault
 from celosia.queries.planning import people, races
 from celosia.queries.planning.plain import PlainStep
 from celosia.queries.policy import Policy
-from celosia.queries.results import carry_out
+from celosia.queries.results import execute_plan
 
 GROUPED = [
     "SELECT town, COUNT(*) AS n FROM person GROUP BY town",
@@ -206,7 +206,7 @@ def test_an_audit_of_the_whole_way_finds_no_violation(
                     exact[which] = vaults[which]._ask(tree)
                 return exact[which]
 
-            return float(carry_out(plan, ask, rng=rng).found["total_1"].values[0])
+            return float(execute_plan(plan, ask, rng=rng).found["total_1"].values[0])
 
         found = audit(sample, "with", "without", claim=1, samples=4000, rng=Seeded(3))
     assert found.verdict != "violated"

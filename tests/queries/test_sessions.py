@@ -19,8 +19,8 @@ from tests.queries.vaults import POLICY, filled, shop
 from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.engines import PostgresEngine
-from celosia.queries import Policy, Vault, ledger_of, read_policy
-from celosia.queries.catalogue import columns_in, enforced_unique
+from celosia.queries import Policy, Vault, ledger_path, read_policy
+from celosia.queries.catalogue import read_columns, read_unique_columns
 from celosia.queries.ledger import Ledger
 from celosia.queries.policy import Database, Spending
 
@@ -59,10 +59,10 @@ def test_explaining_begins_no_ledger(file: Path) -> None:
     with Vault.open(file) as vault:
         assert vault.explain(COUNT, epsilon=0.5).epsilon == Fraction(1, 2)
         before = sorted(each.name for each in file.parent.iterdir())
-        assert not ledger_of(file).exists()
+        assert not ledger_path(file).exists()
         vault.sql(COUNT, epsilon=0.5)
     assert before == ["shop.duckdb", "shop.toml"]
-    assert ledger_of(file).exists()
+    assert ledger_path(file).exists()
 
 
 def test_explaining_under_a_new_policy_records_nothing(file: Path) -> None:
@@ -72,7 +72,7 @@ def test_explaining_under_a_new_policy_records_nothing(file: Path) -> None:
     file.write_text(TEXT.replace("epsilon = 1", "epsilon = 0.9"), "utf-8")
     with Vault.open(file) as vault:
         vault.explain(COUNT, epsilon=0.1)
-    with Ledger.look(ledger_of(file)) or pytest.fail("the ledger stands") as view:
+    with Ledger.look(ledger_path(file)) or pytest.fail("the ledger stands") as view:
         assert view.head == head
 
 
@@ -155,7 +155,7 @@ def test_rows_that_are_inserted_twice_on_a_server_are_not_answered(server: str) 
         connection.execute("INSERT INTO orders VALUES (1, 1), (2, 2)")
         policy = replace(read_policy(TEXT), database=Database(kind="postgres", url=server))
         with PostgresEngine(server) as engine:
-            found = enforced_unique(lambda query: engine.run(query, timeout=9), "postgres")
+            found = read_unique_columns(lambda query: engine.run(query, timeout=9), "postgres")
         with Vault.open(policy, rng=Seeded(1)) as vault:
             vault.sql(COUNT, epsilon=0.1)
             connection.execute("INSERT INTO orders VALUES (2, 2)")
@@ -182,7 +182,7 @@ def test_indices_that_do_not_cover_all_rows_enforce_nothing(server: str) -> None
         ):
             connection.execute(text)
     with PostgresEngine(server) as engine:
-        found = enforced_unique(lambda query: engine.run(query, timeout=9), "postgres")
+        found = read_unique_columns(lambda query: engine.run(query, timeout=9), "postgres")
     mine = {each for each in found if each[0] in {"partial", "parent", "child", "pair"}}
     assert mine == {("partial", "b")}
 
@@ -293,7 +293,7 @@ def test_types_of_a_server_are_told_as_they_are(server: str) -> None:
         ):
             connection.execute(text)
     with PostgresEngine(server) as engine:
-        found = columns_in(engine, timeout=9)["kinds"]
+        found = read_columns(engine, timeout=9)["kinds"]
     assert found["e"] == "enum(mood)"
     assert found["l"] == "text COLLATE"
     wanted = {

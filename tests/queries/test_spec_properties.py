@@ -28,7 +28,7 @@ from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.stars import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import read_policy
-from celosia.queries.results import carry_out
+from celosia.queries.results import execute_plan
 from celosia.tables.models import DistinctDiversity, KAnonymity
 
 BOUNDS = "tests/queries/bounds/"
@@ -185,7 +185,7 @@ def test_the_frequency_that_is_measured_is_that_of_the_most_frequent_value(tmp_p
             told.append(vault._ask(tree))
             return told[-1]
 
-        carry_out(plan, ask, rng=Seeded(1))
+        execute_plan(plan, ask, rng=Seeded(1))
     assert told == [[(14, 3)]]
 
 

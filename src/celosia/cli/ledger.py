@@ -14,7 +14,7 @@ from celosia.cli.places import place_of
 from celosia.cli.policy import told_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.wording import counted
-from celosia.queries.paths import audit_log_of, ledger_of, traces_of
+from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
 
 if TYPE_CHECKING:
     from celosia.queries.ledger import LedgerView, Record
@@ -269,11 +269,11 @@ def new(
     from celosia.queries import load_policy
     from celosia.queries.ledger import Ledger
     from celosia.queries.ledger.traces import known_charges
-    from celosia.queries.sessions import account_of
+    from celosia.queries.sessions import make_ledger_opener
 
     with told_warnings():
         declared = load_policy(policy)
-    place = ledger_of(policy) if ledger is None else place_of(ledger)
+    place = ledger_path(policy) if ledger is None else place_of(ledger)
     standing = Ledger.look(place)
     if standing is not None:
         standing.close()
@@ -283,10 +283,10 @@ def new(
             why="What was spent is in it, and is kept.",
             fix="Go on with it; or give another place with --ledger.",
         )
-    account = account_of(declared, place, traces=traces_of(policy), new_ledger=after_loss)
+    account = make_ledger_opener(declared, place, traces=trace_paths(policy), new_ledger=after_loss)
     with account() as begun:
         head, left = begun.head, begun.remaining
-    charges, spent = known_charges(audit_log_of(policy))
+    charges, spent = known_charges(audit_log_path(policy))
     if as_json:
         facts = {"ledger": str(place), "head": str(head), "remaining": left.as_dict()}
         console.show_json(facts | {"known": {"charges": charges, "epsilon": float(spent)}})
@@ -339,7 +339,7 @@ def _ledger_at(written: str) -> str:
 
     with told_warnings():
         load_policy(written)  # what is wrong with it is said here, and not that it has no ledger
-    return str(ledger_of(written))
+    return str(ledger_path(written))
 
 
 def _check_file(path: Path) -> None:

@@ -228,7 +228,7 @@ def columns_of(database: Database) -> dict[str, dict[str, str]]:
     Raises:
         EngineError: CEL-E013, CEL-E014 it cannot be opened.
     """
-    from celosia.queries.catalogue import columns_in
+    from celosia.queries.catalogue import read_columns
     from celosia.queries.policy import Policy, Spending
     from celosia.queries.sessions import open_engine
 
@@ -237,21 +237,21 @@ def columns_of(database: Database) -> dict[str, dict[str, str]]:
     )
     engine = open_engine(whatever)
     try:
-        return columns_in(engine, timeout=SECONDS)
+        return read_columns(engine, timeout=SECONDS)
     finally:
         engine.close()
 
 
 def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
     """Refuse a policy that does not fit its database, as `Vault.open` does; count its owners."""
-    from celosia.queries.catalogue import columns_in
+    from celosia.queries.catalogue import read_columns
     from celosia.queries.owner_counts import count_owners
     from celosia.queries.policy import check_against
     from celosia.queries.sessions import check_unique, open_engine
 
     engine = open_engine(policy)
     try:
-        types = columns_in(engine, timeout=SECONDS)
+        types = read_columns(engine, timeout=SECONDS)
         check_against(policy, types)
         check_unique(policy, engine, timeout=SECONDS)
         return count_owners(policy, engine, types=types, timeout=SECONDS)

@@ -212,9 +212,9 @@ def revoke(
 
 
 def _place(policy: Path, tokens: Path | None) -> Path:
-    from celosia.queries.service import tokens_of
+    from celosia.queries.service import tokens_path
 
-    return tokens or tokens_of(policy)
+    return tokens or tokens_path(policy)
 
 
 def _store(place: Path, *, made: bool) -> TokenStore:

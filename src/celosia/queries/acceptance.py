@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from celosia.core.errors import EngineError, QueryRefused
 from celosia.queries.planning import Plan
-from celosia.queries.results import queries_ahead
+from celosia.queries.results import list_planned_queries
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from celosia.engines import SqlEngine
 
 
-def check_understood(
+def check_accepted(
     plan: Plan, engine: SqlEngine, *, cast: Callable[[exp.Expr], exp.Expr], timeout: float
 ) -> None:
     """Let the database look at every query of a plan, without running it.
@@ -35,7 +35,9 @@ def check_understood(
         QueryRefused: CEL-Q162 it does not accept one, CEL-Q127 one cannot be written for it.
     """
     try:
-        if all(engine.understands(cast(each), timeout=timeout) for each in queries_ahead(plan)):
+        if all(
+            engine.understands(cast(each), timeout=timeout) for each in list_planned_queries(plan)
+        ):
             return
     except RecursionError:
         pass  # too deep to be written, which the question alone decides

@@ -30,7 +30,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.queries.ledger.locations import place_of
+from celosia.queries.ledger.locations import parse_location
 from celosia.queries.policy import Policy, policy_hash
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class CheckRecord:
 
     def __init__(self, policy: Policy, ledger: str | Path | None) -> None:
         self._policy = policy
-        self._file = None if ledger is None else record_of(ledger)
+        self._file = None if ledger is None else record_path(ledger)
         self._begun = time.time()
         self._state = None if self._file is None else _state(policy)
 
@@ -97,9 +97,9 @@ class CheckRecord:
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def record_of(ledger: str | Path) -> Path | None:
+def record_path(ledger: str | Path) -> Path | None:
     """The file of the record beside a ledger; None for a ledger that is no file."""
-    place = place_of(ledger)
+    place = parse_location(ledger)
     return place.with_name(f"{place.name}.checked") if isinstance(place, Path) else None
 
 

@@ -29,7 +29,7 @@ from celosia.queries.policy.database_schema import LONGEST_TYPE, Columns, type_o
 from celosia.queries.policy.type_comparison import comparable
 from celosia.queries.policy.values import Policy
 
-_BROUGHT_TOGETHER = (
+_COERCING = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
     *(exp.Between, exp.In, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif, exp.Case),
 )
@@ -64,7 +64,7 @@ def _groups(question: Question) -> Iterator[list[Origin]]:
         match relation:
             case Join(left=left, right=right, keys=keys) | Match(left=left, right=right, keys=keys):
                 for one, other in keys:
-                    yield [*_found(one, left), *_found(other, right)]
+                    yield [*_table_columns(one, left), *_table_columns(other, right)]
                 if relation.condition is not None:
                     yield from _in_tree(relation.condition, (left, right))
             case Filter(source=source, condition=condition):
@@ -74,7 +74,7 @@ def _groups(question: Question) -> Iterator[list[Origin]]:
                     yield from _in_tree(each.expression, (source,))
             case Stack(parts=parts, alias=alias):
                 for each in parts[0].columns:
-                    yield _found(Column(alias, each.name), relation)
+                    yield _table_columns(Column(alias, each.name), relation)
     for tree in (
         *(each.argument for each in question.aggregates if each.argument is not None),
         *(each.expression for each in question.keys),
@@ -84,7 +84,7 @@ def _groups(question: Question) -> Iterator[list[Origin]]:
 
 def _in_tree(tree: exp.Expression, sides: Iterable[Relation]) -> Iterator[list[Origin]]:
     sides = tuple(sides)
-    for node in tree.find_all(*_BROUGHT_TOGETHER):
+    for node in tree.find_all(*_COERCING):
         if isinstance(node, exp.Case):
             yield from _in_branches(node, sides)
         else:
@@ -105,10 +105,10 @@ def _of_operands(operands: Iterable[exp.Expr | None], sides: tuple[Relation, ...
         column = plain(operand)
         for side in sides if column is not None else ():
             if column is not None and column.relation in aliases(side):
-                found += _found(column, side)
+                found += _table_columns(column, side)
                 break
     return found
 
 
-def _found(column: Column, relation: Relation) -> list[Origin]:
+def _table_columns(column: Column, relation: Relation) -> list[Origin]:
     return list(origins(column, relation) or ())

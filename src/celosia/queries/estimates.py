@@ -16,7 +16,7 @@ Interval = tuple[Fraction | None, Fraction | None]
 """Ends at infinity are None."""
 
 
-def combined(
+def estimate(
     recipe: Recipe,
     values: Sequence[float],
     bounds: Sequence[Bounds | None],
@@ -32,37 +32,37 @@ def combined(
     """
     kind = recipe.aggregate.kind
     worth = [Fraction(value) * step for value, step in zip(values, steps, strict=True)]
-    limits = [_scaled(each, step) for each, step in zip(bounds, steps, strict=True)]
+    limits = [_scale(each, step) for each, step in zip(bounds, steps, strict=True)]
     if kind in RANKS or len(worth) == 1:
-        return _number(worth[0]), _shown(limits[0])
+        return _number(worth[0]), _as_floats(limits[0])
     assert recipe.bounds is not None
     low, high = recipe.bounds
     inside = low - recipe.centre, high - recipe.centre
     count = worth[-1]
     if kind == "mean":
         mean = worth[0] / count + recipe.centre if count >= 1 else None
-        spread = _quotient(limits[0], limits[1], inside)
+        spread = _mean_bounds(limits[0], limits[1], inside)
         moved = spread and (spread[0] + recipe.centre, spread[1] + recipe.centre)
-        return (None if mean is None else float(_clipped(mean, low, high))), _shown(moved)
+        return (None if mean is None else float(_clip(mean, low, high))), _as_floats(moved)
     most = ((high - low) / 2) ** 2
     spread, found = _variance_bounds(limits, inside, most), None
     sample = recipe.aggregate.sample
     if count >= (2 if sample else 1):
-        exact = _clipped(worth[1] / count - (worth[0] / count) ** 2, Fraction(0), most)
+        exact = _clip(worth[1] / count - (worth[0] / count) ** 2, Fraction(0), most)
         found = float(exact * (count / (count - 1) if sample else 1))
     if sample and spread is not None:
-        spread = _of_sample(spread, limits[2])
-    return _rooted(found, spread, is_root=kind == "deviation")
+        spread = _sample_variance_bounds(spread, limits[2])
+    return _take_root(found, spread, is_root=kind == "deviation")
 
 
-def _scaled(bounds: Bounds | None, step: Fraction) -> Interval | None:
+def _scale(bounds: Bounds | None, step: Fraction) -> Interval | None:
     if bounds is None:
         return None
     low, high = (Fraction(end) * step if isfinite(end) else None for end in bounds)
     return low, high
 
 
-def _quotient(total: Interval | None, count: Interval | None, inside: Range) -> Range | None:
+def _mean_bounds(total: Interval | None, count: Interval | None, inside: Range) -> Range | None:
     """Bounds of a mean of values inside a range, from those of its sum and count.
 
     The quotient rises with the sum; in the count it falls where the sum is positive and rises where
@@ -85,7 +85,7 @@ def _quotient(total: Interval | None, count: Interval | None, inside: Range) -> 
         top = most / (fewest if highest is None or most > 0 else highest)
     elif most is not None:
         top = Fraction(0)
-    return _clipped(bottom, low, high), _clipped(top, low, high)
+    return _clip(bottom, low, high), _clip(top, low, high)
 
 
 def _variance_bounds(
@@ -93,17 +93,17 @@ def _variance_bounds(
 ) -> Range | None:
     """Bounds of a variance from those of a sum, a sum of squares and a count."""
     farthest = max(abs(inside[0]), abs(inside[1])) ** 2
-    mean = _quotient(limits[0], limits[2], inside)
-    square = _quotient(limits[1], limits[2], (Fraction(0), farthest))
+    mean = _mean_bounds(limits[0], limits[2], inside)
+    square = _mean_bounds(limits[1], limits[2], (Fraction(0), farthest))
     if mean is None or square is None:
         return None
     nearest = Fraction(0) if mean[0] <= 0 <= mean[1] else min(abs(mean[0]), abs(mean[1]))
     largest = max(abs(mean[0]), abs(mean[1]))
     low, high = square[0] - largest**2, square[1] - nearest**2
-    return _clipped(low, Fraction(0), most), _clipped(high, Fraction(0), most)
+    return _clip(low, Fraction(0), most), _clip(high, Fraction(0), most)
 
 
-def _of_sample(spread: Range, count: Interval | None) -> Range:
+def _sample_variance_bounds(spread: Range, count: Interval | None) -> Range:
     """Bounds of a sample's variance: n / (n - 1) of the population's, which falls as n grows.
 
     There is one from two rows on, so n / (n - 1) is never more than 2.
@@ -114,14 +114,14 @@ def _of_sample(spread: Range, count: Interval | None) -> Range:
     return spread[0] * least, spread[1] * most
 
 
-def _rooted(value: float | None, bounds: Range | None, *, is_root: bool) -> Cell:
+def _take_root(value: float | None, bounds: Range | None, *, is_root: bool) -> Cell:
     if not is_root:
-        return value, _shown(bounds)
+        return value, _as_floats(bounds)
     ends = None if bounds is None else (sqrt(bounds[0]), sqrt(bounds[1]))
     return (None if value is None else sqrt(value)), ends
 
 
-def _clipped(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
+def _clip(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
     return min(max(value, low), high)
 
 
@@ -129,7 +129,7 @@ def _number(worth: Fraction) -> float | int:
     return int(worth) if worth.denominator == 1 else float(worth)
 
 
-def _shown(interval: Interval | Range | None) -> Bounds | None:
+def _as_floats(interval: Interval | Range | None) -> Bounds | None:
     """The ends as floats; None where neither is known."""
     if interval is None:
         return None

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from celosia.core.errors import EngineError
 from celosia.core.randomness import Source
 from celosia.queries import deadlines
-from celosia.queries.ledger import Ledger, Reservation, Stored
+from celosia.queries.ledger import Ledger, Reservation, StoredAnswer
 from celosia.queries.ledger.incidents import EXCEEDED_DEADLINE, FAILED_QUERY
 from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy
-from celosia.queries.results import Outcome, carry_out, carry_out_empty
-from celosia.queries.sessions import check_declared_of
+from celosia.queries.results import Outcome, execute_plan, execute_plan_on_empty
+from celosia.queries.sessions import check_declarations_of_plan
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -77,7 +77,7 @@ class Execution:
             return
         for step in self._plan.work:
             step.prepare()
-        self._fallback = carry_out_empty(self._plan, rng=self._rng)
+        self._fallback = execute_plan_on_empty(self._plan, rng=self._rng)
 
     def begin(self) -> None:
         """Let the time run: the question is charged, and rows may be touched."""
@@ -87,7 +87,7 @@ class Execution:
         """Return at the deadline."""
         self._wait_until(self._begun + self._plan.deadline)
 
-    def release(self, reserved: Reservation, ledger: Ledger) -> tuple[Outcome, Stored]:
+    def release(self, reserved: Reservation, ledger: Ledger) -> tuple[Outcome, StoredAnswer]:
         """The released numbers, recorded; also the moment of the record tells nothing."""
         until = self._begun + self._plan.deadline * (1 - deadlines.MARGIN)
         try:
@@ -128,10 +128,10 @@ class Execution:
                     return read(self._cast(query))
 
                 self._check_declared(read)
-                return carry_out(self._plan, ask, rng=self._rng)
+                return execute_plan(self._plan, ask, rng=self._rng)
         except Exception:  # noqa: S110 - what it says may tell of data
             pass
-        raise not_answered()
+        raise unanswered_error()
 
     def _check_declared(self, read: Reader) -> None:
         """Look again at what is declared of rows, where they may have changed.
@@ -141,14 +141,16 @@ class Execution:
         """
         version, engine = self._engine.version, self._engine
         if version is None or version != self._version:
-            check_declared_of(self._plan, self._policy, engine.dialect, read, cast=self._cast)
+            check_declarations_of_plan(
+                self._plan, self._policy, engine.dialect, read, cast=self._cast
+            )
 
     def _wait_until(self, moment: float) -> None:
         if not self._rng.simulation:
             deadlines.wait_until(moment)
 
 
-def not_answered(*, charged: bool = True) -> EngineError:
+def unanswered_error(*, charged: bool = True) -> EngineError:
     """The one error of everything that fails while data is read."""
     return EngineError(
         "CEL-Q140",

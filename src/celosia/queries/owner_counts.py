@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from celosia.core.errors import InputError
-from celosia.queries.catalogue import Enforced, enforced_references
+from celosia.queries.catalogue import EnforcedConstraints, read_foreign_keys
 from celosia.queries.emission.target import column, name, named
 from celosia.queries.ownership.ownerless import Path, paths
 from celosia.queries.policy.database_schema import Columns
 from celosia.queries.policy.values import Policy, TablePolicy
-from celosia.queries.text_casts import as_texts
+from celosia.queries.text_casts import make_text_cast
 
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine
 
-Ask = Callable[[exp.Expr], Any]
+Executor = Callable[[exp.Expr], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ def count_owners(
     """
     if policy.unit.is_row or policy.graph is not None:
         return ()
-    cast = as_texts(policy, types)
+    cast = make_text_cast(policy, types)
     with engine.snapshot(timeout=timeout) as read:
         return tuple(
             _counts(path, lambda query: read(cast(query)))
@@ -73,7 +73,7 @@ def count_owners(
         )
 
 
-def check_owned(policy: Policy, engine: SqlEngine, *, types: Columns, timeout: float) -> None:
+def check_owners(policy: Policy, engine: SqlEngine, *, types: Columns, timeout: float) -> None:
     """Refuse rows without an owner, where the policy says so; for the curator's eyes.
 
     Raises:
@@ -81,15 +81,15 @@ def check_owned(policy: Policy, engine: SqlEngine, *, types: Columns, timeout: f
     """
     if not any(map(policy.refuses_ownerless, policy.tables)):
         return
-    cast = as_texts(policy, types)
+    cast = make_text_cast(policy, types)
     with engine.snapshot(timeout=timeout) as read:
-        check_owned_in(
+        check_owners_of_tables(
             policy, policy.tables, lambda query: read(cast(query)), dialect=engine.dialect
         )
 
 
-def check_owned_in(
-    policy: Policy, tables: Iterable[TablePolicy], ask: Ask, *, dialect: str
+def check_owners_of_tables(
+    policy: Policy, tables: Iterable[TablePolicy], ask: Executor, *, dialect: str
 ) -> None:
     """The same for some tables, in one state of the data.
 
@@ -101,7 +101,7 @@ def check_owned_in(
     wanted = [table for table in tables if policy.refuses_ownerless(table)]
     if not wanted:
         return
-    enforced = enforced_references(ask, dialect)
+    enforced = read_foreign_keys(ask, dialect)
     for table in wanted:
         for path in paths(table, policy):
             if not _is_enforced(path, enforced):
@@ -131,7 +131,7 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
         )
 
 
-def _is_enforced(path: Path, enforced: Enforced) -> bool:
+def _is_enforced(path: Path, enforced: EnforcedConstraints) -> bool:
     links = [(table.lower(), word.lower()) for table, word in path.links]
     targets = [(table.lower(), word.lower()) for table, word in path.targets]
     return enforced.filled.issuperset(links) and enforced.references.issuperset(
@@ -139,7 +139,7 @@ def _is_enforced(path: Path, enforced: Enforced) -> bool:
     )
 
 
-def _counts(path: Path, ask: Ask) -> OwnerCounts:
+def _counts(path: Path, ask: Executor) -> OwnerCounts:
     """Follow the way by outer joins: a key that is not found is NULL."""
     source = exp.Select(
         from_=exp.From(this=_aliased(path.table, 0)),

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from celosia.queries.policy import Policy
 
 
-def ledger_of(policy: str | Path | Policy) -> Path:
+def ledger_path(policy: str | Path | Policy) -> Path:
     """The file of a policy's ledger: beside the policy file, with its name.
 
     Raises:
         InputError: CEL-Q153 a policy that is no file has no place.
 
-    >>> ledger_of("shop.toml").name
+    >>> ledger_path("shop.toml").name
     'shop.ledger.sqlite'
     """
     if not isinstance(policy, str | Path):
@@ -30,25 +30,25 @@ def ledger_of(policy: str | Path | Policy) -> Path:
     return _beside(policy, ".ledger.sqlite")
 
 
-def tokens_of(policy: str | Path) -> Path:
+def tokens_path(policy: str | Path) -> Path:
     """Where the tokens of a policy are kept unless said otherwise.
 
-    >>> tokens_of("shop.toml").name, audit_log_of("shop.toml").name
+    >>> tokens_path("shop.toml").name, audit_log_path("shop.toml").name
     ('shop.tokens.sqlite', 'shop.audit.jsonl')
     """
     return _beside(policy, ".tokens.sqlite")
 
 
-def audit_log_of(policy: str | Path) -> Path:
+def audit_log_path(policy: str | Path) -> Path:
     """Where the audit log of a policy is kept unless said otherwise."""
     return _beside(policy, ".audit.jsonl")
 
 
-def traces_of(policy: str | Path | Policy) -> tuple[Path, ...]:
+def trace_paths(policy: str | Path | Policy) -> tuple[Path, ...]:
     """The files beside a policy file that tell of charges, also where its ledger is lost."""
     if not isinstance(policy, str | Path):
         return ()
-    return audit_log_of(policy), tokens_of(policy)
+    return audit_log_path(policy), tokens_path(policy)
 
 
 def _beside(policy: str | Path, ending: str) -> Path:

@@ -14,10 +14,10 @@ from celosia.queries.emission.target import column, name, named, whole
 from celosia.queries.ownership.hidden import unused
 
 Row = dict[str, Any]
-PLACE = "celosia_place"
+POSITION = "celosia_place"
 
 
-def finished(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
+def post_process(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
     """The rows that are shown, in order, each with its place among those that were released.
 
     Everything is worked out by DuckDB over nothing but the released rows, with the same meaning as
@@ -25,21 +25,21 @@ def finished(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
     """
     has_work = after.having is not None or after.order or after.limit is not None or after.offset
     if not rows or not (has_work or after.computed):
-        return [(place, _shown(row, after)) for place, row in enumerate(rows)]
+        return [(place, _select_columns(row, after)) for place, row in enumerate(rows)]
     import duckdb  # noqa: PLC0415 - 0.1 s, only where an answer is made
     import polars as pl  # noqa: PLC0415
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
     words = [each.name for each in after.computed]
-    place_word = unused(PLACE, [*columns, *words])  # outputs have names of the analyst's choice
+    place_word = unused(POSITION, [*columns, *words])  # outputs have names of the analyst's choice
     columns[place_word] = list(range(len(rows)))
     with duckdb.connect() as connection:
         connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())
         found = connection.execute(_query(after, place_word).sql(dialect="duckdb")).fetchall()
     made = []
     for place, *values in found:
-        extra = dict(zip(words, map(_plain, values), strict=True))
-        made.append((place, _shown(rows[place] | extra, after)))
+        extra = dict(zip(words, map(_as_json_value, values), strict=True))
+        made.append((place, _select_columns(rows[place] | extra, after)))
     return made
 
 
@@ -70,12 +70,12 @@ def _query(after: After, place: str) -> exp.Select:
     return query
 
 
-def _plain(value: Any) -> Any:
+def _as_json_value(value: Any) -> Any:
     """A value that JSON has a word for; an infinity is none, as a division by zero is."""
     number = float(value) if isinstance(value, Decimal) else value
     return None if isinstance(number, float) and not isfinite(number) else number
 
 
-def _shown(row: Row, after: After) -> Row:
+def _select_columns(row: Row, after: After) -> Row:
     """The columns that the query names, in its order."""
     return {word: row[word] for word in after.columns} if after.columns else dict(row)

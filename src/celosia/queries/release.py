@@ -13,19 +13,19 @@ from celosia.core.wording import plural
 from celosia.mechanisms.intervals import BELOW_ZERO
 from celosia.mechanisms.promises import LIKELY, WEAK, at_least
 from celosia.queries.answer import Intervals, QueryAnswer
-from celosia.queries.ledger import Stored
+from celosia.queries.ledger import StoredAnswer
 from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy, policy_hash
-from celosia.queries.post_processing import finished
+from celosia.queries.post_processing import post_process
 from celosia.queries.results import Outcome
 
 MADE_BY = "celosia.queries.Vault"
 COUNTS = frozenset({"rows", "count", "distinct"})
 
 
-def from_outcome(  # noqa: PLR0913 - what an answer is made of
+def build_answer(  # noqa: PLR0913 - what an answer is made of
     outcome: Outcome,
-    kept: Stored,
+    kept: StoredAnswer,
     *,
     policy: Policy,
     confidence: float,
@@ -60,11 +60,11 @@ def from_outcome(  # noqa: PLR0913 - what an answer is made of
     )
 
 
-def from_public(
+def build_public_answer(
     plan: Plan, rows: list[dict[str, Any]], *, policy: Policy, confidence: float, rng: Source
 ) -> QueryAnswer:
     """The exact answer of public tables, or predicates."""
-    kept = [row for _, row in finished(list(map(plan.shown, rows)), plan.question.after)]
+    kept = [row for _, row in post_process(list(map(plan.shown, rows)), plan.question.after)]
     words = {each.name for each in plan.question.aggregates}
     what = "tables" if policy.graph is None else "predicates"
     exact = [{name: (value, value) for name, value in row.items() if name in words} for row in kept]

@@ -15,14 +15,14 @@ from sqlglot import exp
 
 from celosia.core.randomness import Source
 from celosia.queries.emission.kinds import kind_of
-from celosia.queries.estimates import Cell, combined
+from celosia.queries.estimates import Cell, estimate
 from celosia.queries.planning.keysteps import KeyStep
 from celosia.queries.planning.plan import Plan
 from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
 from celosia.queries.planning.totals import Recipe
-from celosia.queries.post_processing import Row, finished
+from celosia.queries.post_processing import Row, post_process
 
-Limits = dict[str, Bounds | None]
+RowBounds = dict[str, Bounds | None]
 """Bounds of the numbers of a row, by their names."""
 _ROUNDED_UP = Context(prec=15, rounding=ROUND_CEILING)
 
@@ -58,7 +58,7 @@ class Outcome:
             {name: Measured.from_dict(each) for name, each in facts["found"].items()},
         )
 
-    def table(self, confidence: float) -> list[tuple[Row, Limits]]:
+    def table(self, confidence: float) -> list[tuple[Row, RowBounds]]:
         """The rows that are shown, each with the bounds of its numbers.
 
         Args:
@@ -66,18 +66,18 @@ class Outcome:
         """
         return [(row, bounds) for row, bounds, _ in self._table(confidence)]
 
-    def told(self, confidence: float) -> list[tuple[Row, Limits, dict[str, float | None]]]:
+    def told(self, confidence: float) -> list[tuple[Row, RowBounds, dict[str, float | None]]]:
         """The same, and for each row what the noise alone does not add to each of its numbers.
 
         Sums and counts by their noise; means and variances by the farthest that theirs can take
         them. Each holds by itself, for the number under the caps that were chosen.
         """
         return [
-            (row, bounds, {name: _farthest(row[name], each) for name, each in noise.items()})
+            (row, bounds, {name: _largest_error(row[name], each) for name, each in noise.items()})
             for row, bounds, noise in self._table(confidence)
         ]
 
-    def _table(self, confidence: float) -> list[tuple[Row, Limits, Limits]]:
+    def _table(self, confidence: float) -> list[tuple[Row, RowBounds, RowBounds]]:
         """The rows that are shown, with the bounds of their numbers and those of the noise alone.
 
         The latter hold the exact numbers under the caps that were chosen, and not what these took
@@ -100,14 +100,14 @@ class Outcome:
                 {name: listed[places[at]][0][1] for name, listed in shown.items()},
                 {name: listed[places[at]][1][1] for name, listed in shown.items()},
             )
-            for at, row in finished(rows, after)
+            for at, row in post_process(rows, after)
         ]
 
     def caps(self) -> dict[str, Any]:
         """The caps that were chosen privately, by what they were chosen for: released numbers."""
         labels = {name: part.name for step in self.plan.work for name, part in step.labelled}
         return {
-            labels[name]: _in_units(each.released["cap"], self._cap_unit(name))
+            labels[name]: _scale_cap(each.released["cap"], self._cap_unit(name))
             for name, each in self.found.items()
             if "cap" in each.released
         }
@@ -126,9 +126,9 @@ class Outcome:
         steps = [self._step(name) for name in names]
         cells = []
         for worth, limits, noise in zip(values, bounds, noises, strict=True):
-            cell = combined(recipe, worth, limits, steps)
+            cell = estimate(recipe, worth, limits, steps)
             alike = limits == noise
-            cells.append((cell, cell if alike else combined(recipe, worth, noise, steps)))
+            cells.append((cell, cell if alike else estimate(recipe, worth, noise, steps)))
         return cells
 
     def _bounds(self, name: str, confidence: float) -> tuple[Bounds | None, ...]:
@@ -159,7 +159,7 @@ class Outcome:
         raise AssertionError("every total of a plan has its step")
 
 
-_ANY: Mapping[str | None, Any] = {
+_EXAMPLE_KEYS: Mapping[str | None, Any] = {
     "integer": 0,
     "boolean": False,
     "date": "2000-01-01",
@@ -168,7 +168,7 @@ _ANY: Mapping[str | None, Any] = {
 """A key of each kind, in the place of those that are found later; else a text."""
 
 
-def queries_ahead(plan: Plan) -> Iterator[exp.Expr]:
+def list_planned_queries(plan: Plan) -> Iterator[exp.Expr]:
     """Every query of a plan, as far as the policy and the question tell it.
 
     Keys that will be found in the data have a value of their kind in their place, and caps that
@@ -186,21 +186,21 @@ def queries_ahead(plan: Plan) -> Iterator[exp.Expr]:
             kinds = [
                 kind_of(key.expression, question.source, target=target) for key in question.keys
             ]
-            known = tuple((_ANY.get(kind, ""),) for kind in kinds)
+            known = tuple((_EXAMPLE_KEYS.get(kind, ""),) for kind in kinds)
         yield from step.queries(known)
 
 
-def carry_out(plan: Plan, ask: Ask, *, rng: Source) -> Outcome:
+def execute_plan(plan: Plan, ask: Ask, *, rng: Source) -> Outcome:
     """Ask the engine and add noise. Call it only after the plan was charged."""
-    return _carried_out(plan, lambda _step, _known: ask, rng)
+    return _execute(plan, lambda _step, _known: ask, rng)
 
 
-def carry_out_empty(plan: Plan, *, rng: Source) -> Outcome:
+def execute_plan_on_empty(plan: Plan, *, rng: Source) -> Outcome:
     """What the plan releases on the empty database: noise on zero. No engine is asked."""
-    return _carried_out(plan, lambda step, known: partial(step.empty_rows, known=known), rng)
+    return _execute(plan, lambda step, known: partial(step.empty_rows, known=known), rng)
 
 
-def _carried_out(plan: Plan, asker: Callable[[Step, Known | None], Ask], rng: Source) -> Outcome:
+def _execute(plan: Plan, asker: Callable[[Step, Known | None], Ask], rng: Source) -> Outcome:
     known, places = plan.known if plan.question.keys else None, None
     found: dict[str, Measured] = {}
     for step in plan.work:
@@ -212,7 +212,7 @@ def _carried_out(plan: Plan, asker: Callable[[Step, Known | None], Ask], rng: So
     return Outcome(plan, known, places, found)
 
 
-def _farthest(value: float | None, bounds: Bounds | None) -> float | None:
+def _largest_error(value: float | None, bounds: Bounds | None) -> float | None:
     """How far the bounds lie from a number, rounded up to the digits that a double holds.
 
     Numbers of a decimal grid are taken as they are written, so that 159.91 - 100 is 59.91.
@@ -225,9 +225,9 @@ def _farthest(value: float | None, bounds: Bounds | None) -> float | None:
     return float(_ROUNDED_UP.plus(max(high - middle, middle - low, Decimal(0))))
 
 
-def _in_units(cap: Any, step: Fraction) -> Any:
+def _scale_cap(cap: Any, step: Fraction) -> Any:
     """A cap, or one for each group, in the unit of the answer."""
     if isinstance(cap, list):
-        return [_in_units(each, step) for each in cap]
+        return [_scale_cap(each, step) for each in cap]
     worth = cap * step
     return int(worth) if worth.denominator == 1 else float(worth)

@@ -10,24 +10,24 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import scans
-from celosia.queries.catalogue import enforced_unique
+from celosia.queries.catalogue import read_unique_columns
 from celosia.queries.check_record import CheckRecord
 from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
 from celosia.queries.ledger import Ceilings, Ledger
 from celosia.queries.ledger.terms import Terms
 from celosia.queries.ledger.traces import check_no_traces
-from celosia.queries.owner_counts import check_owned, check_owned_in
+from celosia.queries.owner_counts import check_owners, check_owners_of_tables
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
 from celosia.queries.policy.database_schema import Columns
 from celosia.queries.policy.values import Graph
 from celosia.queries.rdf.views import views_of, without_needless_caps
-from celosia.queries.text_casts import as_texts
+from celosia.queries.text_casts import make_text_cast
 
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine
     from celosia.queries.planning import Plan
 
-Ask = Callable[[exp.Expr], Any]
+Executor = Callable[[exp.Expr], Any]
 
 
 def open_engine(policy: Policy) -> SqlEngine:
@@ -61,16 +61,16 @@ def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
     return DuckDbEngine(graph.located(), views=views_of(policy))
 
 
-def prepared(
+def make_rewriter(
     policy: Policy, types: Columns, engine: SqlEngine, *, timeout: float
 ) -> Callable[[exp.Expr], exp.Expr]:
     """What is done to every query before the engine runs it."""
     if policy.graph is None:
-        return as_texts(policy, types)
+        return make_text_cast(policy, types)
     return without_needless_caps(policy, lambda query: engine.run(query, timeout=timeout))
 
 
-def check_declared(
+def check_declarations(
     policy: Policy,
     engine: SqlEngine,
     *,
@@ -88,26 +88,26 @@ def check_declared(
     if record is not None and record.stands(engine):
         return
     check_unique(policy, engine, timeout=timeout)
-    check_owned(policy, engine, types=types, timeout=timeout)
+    check_owners(policy, engine, types=types, timeout=timeout)
 
 
-def check_declared_of(
+def check_declarations_of_plan(
     plan: Plan,
     policy: Policy,
     dialect: str,
-    ask: Ask,
+    ask: Executor,
     *,
     cast: Callable[[exp.Expr], exp.Expr],
 ) -> None:
     """The same for the tables of a question, in the state of the data that it is answered from.
 
     Raises:
-        InputError: as `check_declared`.
+        InputError: as `check_declarations`.
     """
     names = [scan.table for scan in scans(plan.asked.source)]
-    check_unique_in(tables_behind(policy, names), ask, dialect=dialect)
+    check_unique_tables(find_referenced_tables(policy, names), ask, dialect=dialect)
     asked = [table for table in map(policy.table, names) if table is not None]
-    check_owned_in(policy, asked, lambda query: ask(cast(query)), dialect=dialect)
+    check_owners_of_tables(policy, asked, lambda query: ask(cast(query)), dialect=dialect)
 
 
 def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
@@ -119,10 +119,10 @@ def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
     if policy.graph is not None:  # a store holds each fact once, and its entities are told apart
         return
     with engine.snapshot(timeout=timeout) as read:
-        check_unique_in(policy.tables, read, dialect=engine.dialect)
+        check_unique_tables(policy.tables, read, dialect=engine.dialect)
 
 
-def check_unique_in(tables: Iterable[TablePolicy], ask: Ask, *, dialect: str) -> None:
+def check_unique_tables(tables: Iterable[TablePolicy], ask: Executor, *, dialect: str) -> None:
     """The same for some tables, in one state of the data.
 
     What the server enforces is believed, and costs nothing; else the values are counted.
@@ -130,7 +130,7 @@ def check_unique_in(tables: Iterable[TablePolicy], ask: Ask, *, dialect: str) ->
     Raises:
         InputError: CEL-Q152.
     """
-    enforced = enforced_unique(ask, dialect)
+    enforced = read_unique_columns(ask, dialect)
     for table in tables:
         for each in table.columns:
             if not each.unique or (table.name.lower(), each.name.lower()) in enforced:
@@ -146,7 +146,7 @@ def check_unique_in(tables: Iterable[TablePolicy], ask: Ask, *, dialect: str) ->
                 )
 
 
-def tables_behind(policy: Policy, names: Iterable[str]) -> list[TablePolicy]:
+def find_referenced_tables(policy: Policy, names: Iterable[str]) -> list[TablePolicy]:
     """Tables of a question, and those that their references lead to."""
     waiting, found = list(names), dict[str, TablePolicy]()
     while waiting:
@@ -157,7 +157,7 @@ def tables_behind(policy: Policy, names: Iterable[str]) -> list[TablePolicy]:
     return list(found.values())
 
 
-def _is_unique(table: str, word: str, ask: Ask) -> bool:
+def _is_unique(table: str, word: str, ask: Executor) -> bool:
     filled = exp.Count(this=column(word))
     different = exp.Count(this=exp.Distinct(expressions=[column(word)]))
     query = exp.Select(
@@ -179,7 +179,7 @@ def ceilings_of(policy: Policy, *, simulation: bool = False) -> Ceilings:
     )
 
 
-def account_of(  # noqa: PLR0913 - each is one fact of a ledger
+def make_ledger_opener(  # noqa: PLR0913 - each is one fact of a ledger
     policy: Policy,
     place: str | Path,
     *,
@@ -233,7 +233,7 @@ def account_of(  # noqa: PLR0913 - each is one fact of a ledger
     return account
 
 
-def public_count(policy: Policy, ask: Ask) -> Callable[[str, str | None], int]:
+def make_public_counter(policy: Policy, ask: Executor) -> Callable[[str, str | None], int]:
     """Counts the most rows of a public table that share a value of a column, or all its rows."""
 
     def count(table: str, word: str | None) -> int:

@@ -19,7 +19,7 @@ _NO_TEXT = {
 """Types whose values a text compares with after a cast only, which fails on other texts."""
 
 
-def as_texts(policy: Policy, types: Columns) -> Callable[[exp.Expr], exp.Expr]:
+def make_text_cast(policy: Policy, types: Columns) -> Callable[[exp.Expr], exp.Expr]:
     """Rewrites a query so that such columns are cast where their table is read.
 
     Different values have different texts, so nothing is merged; and no cast to text fails.

@@ -11,7 +11,7 @@ import pytest
 from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
 
 from celosia.core.errors import EngineError, InputError, PrivacyError
-from celosia.queries.ledger import Ledger, LedgerView, Reservation, Stored
+from celosia.queries.ledger import Ledger, LedgerView, Reservation, StoredAnswer
 
 
 @pytest.fixture
@@ -89,17 +89,17 @@ def test_a_fresh_answer_is_charged_and_told_from_then_on(tmp_path: Path) -> None
     with opened(tmp_path / "a.ledger") as ledger:
         ledger.seal(reserved(ledger, asking("one")), [1])
         again = ledger.reserve(asking("one"))
-        assert isinstance(again, Stored)
+        assert isinstance(again, StoredAnswer)
         waiting = ledger.reserve(asking("one"), fresh=True)
         assert isinstance(waiting, Reservation)
         still = ledger.reserve(asking("one"))
-        assert isinstance(still, Stored)
+        assert isinstance(still, StoredAnswer)
         assert still.answer == [1]  # until the new one is sealed
         ledger.seal(waiting, [2])
         assert ledger.spent["epsilon"] == 2 * TENTH
     with opened(tmp_path / "a.ledger") as ledger:
         found = ledger.reserve(asking("one"))
-        assert isinstance(found, Stored)
+        assert isinstance(found, StoredAnswer)
         assert found.answer == [2]
         ledger.verify()
 
@@ -110,5 +110,5 @@ def test_of_two_that_asked_at_once_the_first_answer_is_told(tmp_path: Path) -> N
         other.seal(second, [2])
         one.seal(first, [1])
         found = one.reserve(asking("q"))
-        assert isinstance(found, Stored)
+        assert isinstance(found, StoredAnswer)
         assert found.answer == [2]

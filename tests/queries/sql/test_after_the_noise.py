@@ -15,8 +15,8 @@ from celosia.queries import Vault
 from celosia.queries.emission import Target
 from celosia.queries.planning.totals import needs_of
 from celosia.queries.policy import read_policy
-from celosia.queries.post_processing import finished
-from celosia.queries.results import _farthest
+from celosia.queries.post_processing import post_process
+from celosia.queries.results import _largest_error
 from celosia.queries.sql import compile
 
 NUMBERS = (("a", 4), ("b", 0), ("c", 9), ("d", None))
@@ -28,13 +28,13 @@ def test_rows_are_computed_ordered_and_passed_over() -> None:
         "SELECT id AS k, COUNT(*) AS n, SUM(id) AS s, s / n AS m, m * 2 AS twice FROM part "
         "GROUP BY id"
     )
-    rows = [row for _, row in finished(ROWS, compile(query, POLICY).after)]
+    rows = [row for _, row in post_process(ROWS, compile(query, POLICY).after)]
     assert [row["m"] for row in rows] == [25, None, pytest.approx(100 / 9), None]
     assert [row["twice"] for row in rows] == [50, None, pytest.approx(200 / 9), None]
-    found = finished(ROWS, compile(f"{query} ORDER BY m DESC LIMIT 2 OFFSET 1", POLICY).after)
+    found = post_process(ROWS, compile(f"{query} ORDER BY m DESC LIMIT 2 OFFSET 1", POLICY).after)
     assert [place for place, _ in found] == [2, 1]
     assert [row["k"] for _, row in found] == ["c", "b"]
-    kept = finished(ROWS, compile(f"{query} HAVING twice > 30", POLICY).after)
+    kept = post_process(ROWS, compile(f"{query} HAVING twice > 30", POLICY).after)
     assert [row["k"] for _, row in kept] == ["a"]
 
 
@@ -43,7 +43,7 @@ def test_an_answer_may_have_any_name() -> None:
     for summed, divided in (("celosia_place", "x"), ("s", "celosia_place"), ("answers", "part")):
         rows = [{"k": row["k"], "n": row["n"], summed: row["s"]} for row in ROWS]
         after = compile(f"{query.format(summed, summed, divided)} ORDER BY n", POLICY).after
-        found = {row["k"]: (row[summed], row[divided]) for _, row in finished(rows, after)}
+        found = {row["k"]: (row[summed], row[divided]) for _, row in post_process(rows, after)}
         assert found["a"] == (100, 25)
         assert found["b"] == (100, None)
 
@@ -127,10 +127,10 @@ b = {{ type = "number", lower = 0, upper = 10 }}
 
 def test_the_reach_of_noise_is_told_without_the_rest_of_a_subtraction() -> None:
     assert 1059.91 - 1000.0 != 59.91
-    assert _farthest(1000.0, (940.09, 1059.91)) == 59.91
-    assert _farthest(7, (2.0, 12.0)) == 5
-    third = _farthest(1 / 3, (0.0, 1 / 3))
+    assert _largest_error(1000.0, (940.09, 1059.91)) == 59.91
+    assert _largest_error(7, (2.0, 12.0)) == 5
+    third = _largest_error(1 / 3, (0.0, 1 / 3))
     assert third is not None
     assert 1 / 3 <= third < 1 / 3 + 1e-14
-    assert _farthest(1, (0.0, float("inf"))) == float("inf")
-    assert _farthest(None, (0.0, 1.0)) is None
+    assert _largest_error(1, (0.0, float("inf"))) == float("inf")
+    assert _largest_error(None, (0.0, 1.0)) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from celosia.cli import options
 from celosia.core.errors import InputError
-from celosia.queries.paths import ledger_of
+from celosia.queries.paths import ledger_path
 
 LONGEST = 1_000_000
 """Letters of a question that are read from a file; the vault refuses far shorter ones."""
@@ -122,7 +122,7 @@ def check_places(
     places = {"the answer": output, "its certificate": certificate, "the report": report}
     read = [source_of(question), None if ledger is None else Path(ledger)]
     if policy is not None:
-        read += [Path(policy), ledger_of(policy)]
+        read += [Path(policy), ledger_path(policy)]
     options.check_places(places, inputs=read, overwrite=force)
     if output is not None and output.suffix.lower() != ".json":
         from celosia.frames import format_of

@@ -31,7 +31,7 @@ from celosia.queries.bounds.noise import smooth_noise, smooth_scale
 from celosia.queries.bounds.smooth import beta, smooth
 from celosia.queries.planning import Plan
 from celosia.queries.rdf.store_loader import check_parser
-from celosia.queries.results import carry_out
+from celosia.queries.results import execute_plan
 
 TRIPLES = 20_000
 EPSILONS = (0.01, 0.1, 1.0)
@@ -121,7 +121,7 @@ class _Answer:
         if plan.method == "public":
             yield from self._told(way, 0, "public", 0)
             return
-        ((row, bounds),) = carry_out(plan, ask, rng=self.rng).table(CONFIDENCE)
+        ((row, bounds),) = execute_plan(plan, ask, rng=self.rng).table(CONFIDENCE)
         (value,), (ends,) = row.values(), bounds.values()
         low, high = ends if ends is not None else (-inf, inf)
         held = low <= self.exact <= high

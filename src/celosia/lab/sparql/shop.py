@@ -29,7 +29,7 @@ from celosia.queries.ownership import attach_owners
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.stars import most_linked
 from celosia.queries.policy import Policy, load_policy
-from celosia.queries.sessions import open_engine, public_count
+from celosia.queries.sessions import make_public_counter, open_engine
 from celosia.queries.sparql import compile as compiled
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Shop:
 
     def plan(self, each: Asked, *, epsilon: float, method: str | None = None) -> Plan:
         """How the planner would answer."""
-        count = public_count(self.policy, self.run)
+        count = make_public_counter(self.policy, self.run)
         return make_plan(each.text, self.policy, epsilon=epsilon, method=method, count=count)
 
     def largest(self, each: Asked) -> int:

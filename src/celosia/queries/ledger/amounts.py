@@ -16,35 +16,35 @@ ever new denominators.
 """
 
 
-def rounded_up(amount: Fraction) -> Fraction:
+def round_up(amount: Fraction) -> Fraction:
     """The least multiple of 1/STEPS that is not below an amount.
 
-    >>> rounded_up(Fraction(1, 10)), rounded_up(Fraction(1, 3)), rounded_up(Fraction(1, 10**99)) > 0
+    >>> round_up(Fraction(1, 10)), round_up(Fraction(1, 3)), round_up(Fraction(1, 10**99)) > 0
     (Fraction(1, 10), Fraction(1, 3), True)
     """
     return Fraction(ceil(amount * STEPS), STEPS)
 
 
-def price_rounded_up(price: Price) -> Price:
+def round_price_up(price: Price) -> Price:
     """The same of each currency of a price."""
     return Price(
         {
-            name: None if amount is None else rounded_up(amount)
+            name: None if amount is None else round_up(amount)
             for name, amount in price.amounts.items()
         }
     )
 
 
-def text_of(amount: Fraction) -> str:
+def format_amount(amount: Fraction) -> str:
     """A fraction as `numerator/denominator`.
 
-    >>> text_of(Fraction(0.5)), text_of(Fraction(2))
+    >>> format_amount(Fraction(0.5)), format_amount(Fraction(2))
     ('1/2', '2/1')
     """
     return f"{amount.numerator}/{amount.denominator}"
 
 
-def amount_of(text: object) -> Fraction:
+def parse_amount(text: object) -> Fraction:
     """The fraction that a text stands for.
 
     Raises:

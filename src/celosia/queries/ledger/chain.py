@@ -90,7 +90,7 @@ class Entry:
         """What the entry says."""
         found = json.loads(self.body)
         if not isinstance(found, dict):
-            raise broken(self.sequence)
+            raise broken_chain_error(self.sequence)
         return found
 
     def as_dict(self) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def digest(sequence: int, previous: str, body: str) -> str:
     return sha256(f"{FORMAT}\n{sequence}\n{previous}\n{body}".encode()).hexdigest()
 
 
-def checked(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head | None:
+def check_chain(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head | None:
     """The head of a whole chain, each link of which was checked.
 
     Raises:
@@ -133,15 +133,15 @@ def checked(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head | N
     met = anchor is None
     for entry in entries:
         if not entry.follows(head):
-            raise broken(0 if head is None else head.sequence + 1)
+            raise broken_chain_error(0 if head is None else head.sequence + 1)
         head = entry.head
         met = met or head == anchor
     if not met:
-        raise rolled_back()
+        raise rollback_error()
     return head
 
 
-def broken(sequence: int) -> PrivacyError:
+def broken_chain_error(sequence: int) -> PrivacyError:
     """The refusal of a chain that was changed at an entry."""
     return PrivacyError(
         "CEL-Q104",
@@ -152,7 +152,7 @@ def broken(sequence: int) -> PrivacyError:
     )
 
 
-def rolled_back() -> PrivacyError:
+def rollback_error() -> PrivacyError:
     """The refusal of a chain that lacks an entry known from elsewhere."""
     return PrivacyError(
         "CEL-Q106",

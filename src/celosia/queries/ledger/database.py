@@ -13,15 +13,15 @@ from typing import Any, Protocol
 Row = tuple[Any, ...]
 
 
-class Unavailable(Exception):  # noqa: N818 - says what the database is
+class DatabaseUnavailableError(Exception):
     """The database cannot be read or written now; it may be later."""
 
 
-class Damaged(Exception):  # noqa: N818 - as above
+class DatabaseDamagedError(Exception):
     """The file is not a database, or is one no longer."""
 
 
-class Replaced(Exception):  # noqa: N818 - as above
+class DatabaseReplacedError(Exception):
     """What was opened is no longer in its place: deleted, or another one put there."""
 
 

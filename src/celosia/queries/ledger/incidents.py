@@ -18,7 +18,7 @@ EXCEEDED_DEADLINE = "exceeded-deadline"
 """The question was not answered by its deadline."""
 FAILED_QUERY = "failed-query"
 """The database failed while the question was answered."""
-COUNTED = frozenset({EXCEEDED_DEADLINE, FAILED_QUERY})
+COUNTED_KINDS = frozenset({EXCEEDED_DEADLINE, FAILED_QUERY})
 """The kinds that count against `exceeded_per_day`: both are answered by noise on zero, which may
 tell that the question was too much for the rows."""
 

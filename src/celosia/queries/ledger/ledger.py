@@ -13,19 +13,19 @@ from typing import Any
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.queries.ledger.ceilings import Ceilings
-from celosia.queries.ledger.chain import Entry, Head, broken, canonical, rolled_back
+from celosia.queries.ledger.chain import Entry, Head, broken_chain_error, canonical, rollback_error
 from celosia.queries.ledger.database import Connection
 from celosia.queries.ledger.incidents import (
-    COUNTED,
+    COUNTED_KINDS,
     Incident,
     check_kind,
     day_of,
     now_in_utc,
 )
-from celosia.queries.ledger.locations import has_file
-from celosia.queries.ledger.records import Reservation, Stored, stored_of
+from celosia.queries.ledger.locations import file_exists
+from celosia.queries.ledger.records import Reservation, StoredAnswer, read_stored_answer
 from celosia.queries.ledger.request import Request
-from celosia.queries.ledger.state import Charged
+from celosia.queries.ledger.state import Charge
 from celosia.queries.ledger.store import Store
 from celosia.queries.ledger.terms import Limit, Terms
 from celosia.queries.ledger.view import LedgerView
@@ -77,7 +77,7 @@ class Ledger(LedgerView):
             EngineError: CEL-Q101, CEL-Q114 the database is not there, or cannot be read; CEL-Q119
                 the file is no database.
         """
-        if not has_file(place):
+        if not file_exists(place):
             return None
         view = LedgerView(Store(place, read_only=True))
         try:
@@ -137,8 +137,8 @@ class Ledger(LedgerView):
             dataset=dataset, policy=policy_hash, rule=rule, total=total, analysts=analysts or {}
         )
         wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-        if wanted is not None and not has_file(place):
-            raise rolled_back()  # and no empty file is left
+        if wanted is not None and not file_exists(place):
+            raise rollback_error()  # and no empty file is left
         ledger = cls(Store(place, patience=patience), terms, ceilings=ceilings, clock=clock)
         try:
             ledger._begin(wanted, enlarge=enlarge, after_loss=after_loss)
@@ -160,7 +160,7 @@ class Ledger(LedgerView):
                 self._terms.check_follows(self._state.terms, enlarge=enlarge)
                 self._append(connection, "policy", terms=self._terms.as_dict(), enlarge=enlarge)
 
-    def reserve(self, request: Request, *, fresh: bool = False) -> Reservation | Stored:
+    def reserve(self, request: Request, *, fresh: bool = False) -> Reservation | StoredAnswer:
         """Charge a request, or find the answer that the same question was given before.
 
         Args:
@@ -180,7 +180,7 @@ class Ledger(LedgerView):
         with self._writing() as connection:
             self._check_terms()
             key = request.key(self._terms.policy)
-            charged = Charged.of(request, key)
+            charged = Charge.of(request, key)
             self._state.account(request.analyst)
             if key in self._state.answers and not fresh:
                 return self._stored(connection, self._state.answers[key])
@@ -203,7 +203,7 @@ class Ledger(LedgerView):
         with self._lock, self._transaction(writing=False):
             return request.key(self._terms.policy) in self._state.answers
 
-    def seal(self, reservation: Reservation, answer: Any) -> Stored:
+    def seal(self, reservation: Reservation, answer: Any) -> StoredAnswer:
         """Record what was released, as plain JSON values; it may be told again for free.
 
         Sealing the same answer twice changes nothing.
@@ -228,12 +228,12 @@ class Ledger(LedgerView):
                 entry = self._entry(connection, ended)
                 values = entry.values()
                 if values["kind"] != "sealed" or values["answer"] != plain:
-                    raise _not_open(reservation)
-                return stored_of(entry)
+                    raise _not_open_error(reservation)
+                return read_stored_answer(entry)
             entry = self._append(
                 connection, "sealed", reservation=reservation.sequence, answer=plain
             )
-        return stored_of(entry)
+        return read_stored_answer(entry)
 
     def fail(self, reservation: Reservation, reason: str) -> None:
         """Record that nothing was released. The charge stays: failing may depend on data.
@@ -254,7 +254,7 @@ class Ledger(LedgerView):
             )
         with self._writing() as connection:
             if self._end_of(reservation) is not None:
-                raise _not_open(reservation)
+                raise _not_open_error(reservation)
             self._append(connection, "failed", reservation=reservation.sequence, reason=reason)
 
     def note_incident(self, reservation: Reservation, kind: str) -> None:
@@ -291,7 +291,7 @@ class Ledger(LedgerView):
         exceeded = 0
         if self._ceilings.exceeded_per_day is not None:
             exceeded = self._store.count_incidents(
-                connection, analyst=analyst, day=today, kinds=COUNTED
+                connection, analyst=analyst, day=today, kinds=COUNTED_KINDS
             )
         self._ceilings.check(asked=self._state.asked[analyst, today], exceeded=exceeded)
 
@@ -302,7 +302,7 @@ class Ledger(LedgerView):
         """Refuse a ledger without an entry; every link was checked when entries were counted."""
         entry = next(self._store.read(connection, since=anchor.sequence, most=1), None)
         if entry is None or entry.head != anchor:
-            raise rolled_back()
+            raise rollback_error()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -332,20 +332,20 @@ class Ledger(LedgerView):
     def _end_of(self, reservation: Reservation) -> Head | None:
         known = self._state.reservations.get(reservation.sequence)
         if known is None or known[0] != reservation.hash:
-            raise _not_open(reservation)
+            raise _not_open_error(reservation)
         return self._state.ended.get(reservation.sequence)
 
-    def _stored(self, connection: Connection, head: Head) -> Stored:
-        return stored_of(self._entry(connection, head))
+    def _stored(self, connection: Connection, head: Head) -> StoredAnswer:
+        return read_stored_answer(self._entry(connection, head))
 
     def _entry(self, connection: Connection, head: Head) -> Entry:
         entry = next(self._store.read(connection, since=head.sequence, most=1), None)
         if entry is None or entry.head != head or not entry.unchanged:
-            raise broken(head.sequence)
+            raise broken_chain_error(head.sequence)
         return entry
 
 
-def _not_open(reservation: Reservation) -> InputError:
+def _not_open_error(reservation: Reservation) -> InputError:
     return InputError(
         "CEL-Q112",
         f"entry {reservation.sequence} is no reservation of this ledger that waits for its end.",

@@ -7,7 +7,7 @@ from pathlib import Path
 from celosia.core.errors import InputError
 
 
-def place_of(place: str | Path) -> Path | str:
+def parse_location(place: str | Path) -> Path | str:
     """The file of a ledger, or the address of the server that keeps it.
 
     Raises:
@@ -19,27 +19,27 @@ def place_of(place: str | Path) -> Path | str:
         try:
             url = make_url(place)
         except (exc.ArgumentError, ValueError):
-            raise no_place("the URL of the ledger cannot be read") from None
+            raise bad_location_error("the URL of the ledger cannot be read") from None
         if url.get_backend_name() in {"postgres", "postgresql"}:
             return place
         if url.get_backend_name() != "sqlite" or url.query:
-            raise no_place("a ledger is kept in a file of SQLite or in PostgreSQL")
+            raise bad_location_error("a ledger is kept in a file of SQLite or in PostgreSQL")
         place = url.database or ""
     if not str(place) or str(place) == ":memory:" or str(place).startswith("file:"):
-        raise no_place("a ledger in memory forgets what was spent")
+        raise bad_location_error("a ledger in memory forgets what was spent")
     path = Path(place).absolute()
     if path.is_dir() or not path.parent.is_dir():
-        raise no_place(f"{path} is a folder, or its folder does not exist")
+        raise bad_location_error(f"{path} is a folder, or its folder does not exist")
     return path
 
 
-def has_file(place: str | Path) -> bool:
+def file_exists(place: str | Path) -> bool:
     """Whether the file of a place is there; a server may hold a ledger, which only it can tell."""
-    found = place_of(place)
+    found = parse_location(place)
     return isinstance(found, str) or found.is_file()
 
 
-def no_place(what: str) -> InputError:
+def bad_location_error(what: str) -> InputError:
     """The error of a place that keeps nothing."""
     return InputError(
         "CEL-Q116",

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from celosia.core.errors import EngineError
-from celosia.queries.ledger.database import Replaced, Row, Unavailable
-from celosia.queries.ledger.locations import no_place
+from celosia.queries.ledger.database import DatabaseReplacedError, DatabaseUnavailableError, Row
+from celosia.queries.ledger.locations import bad_location_error
 
 LOCK = 0x63656C6F73696102
 """The advisory lock: `celosia` in ASCII, and a number."""
@@ -74,7 +74,9 @@ class PostgresServer:
         except (exc.DBAPIError, exc.TimeoutError) as error:
             # Whoever has the ledger open has its tables: they were made when it was opened.
             state = getattr(getattr(error, "orig", None), "sqlstate", None)
-            raise (Replaced if state == UNDEFINED_TABLE else Unavailable) from error
+            raise (
+                DatabaseReplacedError if state == UNDEFINED_TABLE else DatabaseUnavailableError
+            ) from error
 
     def close(self) -> None:
         """Give the connection back."""
@@ -103,4 +105,4 @@ def _prepare(connection: Any, _record: object) -> None:
         cursor.execute("SET synchronous_commit = on")
     connection.commit()
     if kept != "on":
-        raise no_place("the server runs with fsync off")
+        raise bad_location_error("the server runs with fsync off")

@@ -18,7 +18,7 @@ from celosia.accounting.losses import Approximate, Pure
 from celosia.accounting.prices import exact_pure
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import exact
-from celosia.queries.ledger.amounts import rounded_up, text_of
+from celosia.queries.ledger.amounts import format_amount, round_up
 from celosia.queries.ledger.chain import canonical
 
 LONGEST = 2**20
@@ -63,8 +63,8 @@ class Request:
         if len(written) + len(self.question) > LONGEST:
             raise _not_plain(f"a question may have {LONGEST} characters with its parameters")
         # Up, before anything is compared: a charge may be too large, never too small.
-        object.__setattr__(self, "epsilon", rounded_up(epsilon_amount(self.epsilon)))
-        object.__setattr__(self, "delta", rounded_up(delta_amount(self.delta, zero=True)))
+        object.__setattr__(self, "epsilon", round_up(epsilon_amount(self.epsilon)))
+        object.__setattr__(self, "delta", round_up(delta_amount(self.delta, zero=True)))
         if self.loss is not None:
             self._check_loss(self.loss)
 
@@ -78,8 +78,8 @@ class Request:
         whole = {
             "question": self.question,
             "parameters": self.parameters,
-            "epsilon": text_of(self.epsilon),
-            "delta": text_of(self.delta),
+            "epsilon": format_amount(self.epsilon),
+            "delta": format_amount(self.delta),
             "policy": policy,
         }
         return sha256(canonical(whole).encode()).hexdigest()
@@ -90,8 +90,8 @@ class Request:
             "analyst": self.analyst,
             "question": self.question,
             "parameters": dict(self.parameters),
-            "epsilon": text_of(self.epsilon),
-            "delta": text_of(self.delta),
+            "epsilon": format_amount(self.epsilon),
+            "delta": format_amount(self.delta),
             "loss": (self.stated if self.loss is None else self.loss).as_dict(),
         }
 

@@ -17,8 +17,13 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from celosia.queries.ledger.database import Damaged, Replaced, Row, Unavailable
-from celosia.queries.ledger.locations import no_place
+from celosia.queries.ledger.database import (
+    DatabaseDamagedError,
+    DatabaseReplacedError,
+    DatabaseUnavailableError,
+    Row,
+)
+from celosia.queries.ledger.locations import bad_location_error
 
 _IN_THE_WAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _PAUSE = 0.02
@@ -84,9 +89,9 @@ class SqliteFile:
             self._check_identity()
             # Whoever has the ledger open has its tables: they were made when it was opened.
             is_emptied = str(error).startswith("no such table")
-            raise (Replaced if is_emptied else Unavailable) from error
+            raise (DatabaseReplacedError if is_emptied else DatabaseUnavailableError) from error
         except sqlite3.DatabaseError as error:
-            raise Damaged from error
+            raise DatabaseDamagedError from error
 
     def close(self) -> None:
         """Close the file; the last one who does empties the log of writes."""
@@ -122,7 +127,7 @@ class SqliteFile:
     def _check_identity(self) -> None:
         """Refuse to go on once the file of this name is another one, or none."""
         if self._identity is not None and _identity(self._path) != self._identity:
-            raise Replaced
+            raise DatabaseReplacedError
 
     def _roll_back(self, connection: SqliteConnection) -> None:
         """End a transaction that failed; a connection that cannot even do that is given up."""
@@ -180,7 +185,7 @@ def _prepare_writing(raw: sqlite3.Connection) -> None:
     raw.execute("PRAGMA synchronous = FULL")
     raw.execute("PRAGMA fullfsync = ON")  # macOS keeps plain syncs in the cache of the disk
     if mode in {"off", "memory"}:  # what a file system without locks may leave
-        raise no_place("the place of the ledger keeps no journal")
+        raise bad_location_error("the place of the ledger keeps no journal")
 
 
 def _prepare_reading(raw: sqlite3.Connection) -> None:

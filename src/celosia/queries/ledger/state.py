@@ -12,8 +12,8 @@ from celosia.accounting.loss_from_dict import loss_from_dict
 from celosia.accounting.prices import DELTA, EPSILON, Price
 from celosia.core.errors import BudgetExceeded, CelosiaError, PrivacyError, QueryRefused
 from celosia.core.wording import did_you_mean
-from celosia.queries.ledger.amounts import amount_of, price_rounded_up
-from celosia.queries.ledger.chain import Entry, Head, broken
+from celosia.queries.ledger.amounts import parse_amount, round_price_up
+from celosia.queries.ledger.chain import Entry, Head, broken_chain_error
 from celosia.queries.ledger.incidents import day_of
 from celosia.queries.ledger.request import Request, stated_loss
 from celosia.queries.ledger.terms import Terms
@@ -21,7 +21,7 @@ from celosia.queries.policy.values import Spending
 
 
 @dataclass(frozen=True, slots=True)
-class Charged:
+class Charge:
     """What a reservation costs, whatever became of it."""
 
     analyst: str
@@ -31,7 +31,7 @@ class Charged:
     key: str
 
     @classmethod
-    def of(cls, request: Request, key: str) -> Charged:
+    def of(cls, request: Request, key: str) -> Charge:
         """The cost of a request, just as it will be read back from its entry."""
         loss = loss_from_dict((request.loss or request.stated).as_dict())
         return cls(request.analyst, request.epsilon, request.delta, loss, key)
@@ -48,9 +48,9 @@ class Charged:
         if rule.name == "basic":
             return Price({EPSILON: self.epsilon, DELTA: self.delta})
         try:
-            return price_rounded_up(rule.price(self.loss))
+            return round_price_up(rule.price(self.loss))
         except PrivacyError:
-            return price_rounded_up(rule.price(stated_loss(self.epsilon, self.delta)))
+            return round_price_up(rule.price(stated_loss(self.epsilon, self.delta)))
 
 
 class Account:
@@ -60,7 +60,7 @@ class Account:
         self.rule = rule
         self.spent = rule.nothing
 
-    def add(self, charged: Charged) -> None:
+    def add(self, charged: Charge) -> None:
         """Count a charge."""
         self.spent = self.spent + charged.price(self.rule)
 
@@ -69,7 +69,7 @@ class Account:
         """What is left of each limit."""
         return self.spent.taken_from(self.rule.limits)
 
-    def check(self, charged: Charged, *, code: str, whose: str) -> None:
+    def check(self, charged: Charge, *, code: str, whose: str) -> None:
         """Refuse a charge that would exceed the limit.
 
         Raises:
@@ -95,7 +95,7 @@ class State:
     def __init__(self) -> None:
         self.head: Head | None = None
         self._terms: Terms | None = None
-        self.reservations: dict[int, tuple[str, Charged]] = {}
+        self.reservations: dict[int, tuple[str, Charge]] = {}
         """By number: the hash of the entry, and what was charged."""
         self.ended: dict[int, Head] = {}
         """The entry with which a reservation was sealed or failed."""
@@ -117,14 +117,14 @@ class State:
     def terms(self) -> Terms:
         """The terms in force."""
         if self._terms is None:
-            raise broken(0)
+            raise broken_chain_error(0)
         return self._terms
 
     @property
     def total(self) -> Account:
         """The account of the data set."""
         if self._total is None:
-            raise broken(0)
+            raise broken_chain_error(0)
         return self._total
 
     def account(self, analyst: str) -> Account:
@@ -144,7 +144,7 @@ class State:
             )
         return self._accounts[analyst]
 
-    def check(self, charged: Charged) -> None:
+    def check(self, charged: Charge) -> None:
         """Refuse a charge that the analyst or all analysts together may not make.
 
         Raises:
@@ -162,27 +162,29 @@ class State:
             PrivacyError: CEL-Q104 it does not follow from the entries before it.
         """
         if not entry.follows(self.head):
-            raise broken(entry.sequence)
+            raise broken_chain_error(entry.sequence)
         try:
             self._count(entry)
         except (KeyError, TypeError, ValueError, AttributeError, CelosiaError):
-            raise broken(entry.sequence) from None  # the hash fits, the content does not
+            raise broken_chain_error(
+                entry.sequence
+            ) from None  # the hash fits, the content does not
         self.head = entry.head
 
     def _count(self, entry: Entry) -> None:
         values = entry.values()
         kind = values["kind"]
         if (kind == "opened") != (entry.sequence == 0):
-            raise broken(entry.sequence)
+            raise broken_chain_error(entry.sequence)
         if kind in {"opened", "policy"}:
             self._enforce(Terms.from_dict(values["terms"]))
         elif kind == "reserved":
             self._charge(
                 entry,
-                Charged(
+                Charge(
                     values["analyst"],
-                    amount_of(values["epsilon"]),
-                    amount_of(values["delta"]),
+                    parse_amount(values["epsilon"]),
+                    parse_amount(values["delta"]),
                     loss_from_dict(values["loss"]),
                     values["key"],
                 ),
@@ -193,7 +195,7 @@ class State:
         elif kind in {"sealed", "failed"}:
             begun = values["reservation"]
             if begun in self.ended:
-                raise broken(entry.sequence)
+                raise broken_chain_error(entry.sequence)
             _, charged = self.reservations[begun]
             self.ended[begun] = entry.head
             if kind == "sealed" and begun in self.fresh:
@@ -201,9 +203,9 @@ class State:
             elif kind == "sealed":
                 self.answers.setdefault(charged.key, entry.head)
         else:
-            raise broken(entry.sequence)
+            raise broken_chain_error(entry.sequence)
 
-    def _charge(self, entry: Entry, charged: Charged) -> None:
+    def _charge(self, entry: Entry, charged: Charge) -> None:
         self.total.add(charged)
         if charged.analyst in self._accounts:
             self._accounts[charged.analyst].add(charged)

@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from celosia.core.errors import EngineError, PrivacyError
-from celosia.queries.ledger.chain import Entry, Head, broken
+from celosia.queries.ledger.chain import Entry, Head, broken_chain_error
 from celosia.queries.ledger.database import (
     Connection,
-    Damaged,
     Database,
-    Replaced,
-    Unavailable,
+    DatabaseDamagedError,
+    DatabaseReplacedError,
+    DatabaseUnavailableError,
 )
 from celosia.queries.ledger.incidents import Incident
-from celosia.queries.ledger.locations import place_of
+from celosia.queries.ledger.locations import parse_location
 
 ENTRIES = "celosia_ledger"
 HEAD = "celosia_ledger_head"
@@ -81,12 +81,12 @@ class Store:
         try:
             with self._database.transaction(writing=writing) as connection:
                 yield connection
-        except Unavailable as error:
+        except DatabaseUnavailableError as error:
             raise self._unavailable() from error
-        except Damaged as error:
-            raise _damaged() from error
-        except Replaced as error:
-            raise _replaced() from error
+        except DatabaseDamagedError as error:
+            raise _damaged_error() from error
+        except DatabaseReplacedError as error:
+            raise _replaced_error() from error
 
     def has_tables(self) -> bool:
         """Whether there is anything to read.
@@ -128,14 +128,14 @@ class Store:
         )
         for sequence, previous, body, digest in found:
             if not all(isinstance(text, str) for text in (previous, body, digest)):
-                raise broken(sequence)
+                raise broken_chain_error(sequence)
             yield Entry(sequence, previous, body, digest)
 
     def head(self, connection: Connection) -> Head | None:
         """The last entry, as it was noted beside the chain; None for a new ledger."""
         rows = list(connection.execute(f"SELECT sequence, hash FROM {HEAD}"))  # noqa: S608 - as above
         if len(rows) > 1:
-            raise broken(0)
+            raise broken_chain_error(0)
         return Head(*rows[0]) if rows else None
 
     def append(self, connection: Connection, entry: Entry) -> None:
@@ -204,7 +204,7 @@ class Store:
 
 
 def _database_at(place: str | Path, *, patience: float, read_only: bool) -> Database:
-    found = place_of(place)
+    found = parse_location(place)
     if isinstance(found, Path):
         from celosia.queries.ledger.sqlite_file import SqliteFile  # noqa: PLC0415 - one of two
 
@@ -214,7 +214,7 @@ def _database_at(place: str | Path, *, patience: float, read_only: bool) -> Data
     return PostgresServer(found, patience=patience, read_only=read_only)
 
 
-def _replaced() -> PrivacyError:
+def _replaced_error() -> PrivacyError:
     return PrivacyError(
         "CEL-Q305",
         "the ledger that was opened is no longer in its place.",
@@ -224,7 +224,7 @@ def _replaced() -> PrivacyError:
     )
 
 
-def _damaged() -> PrivacyError:
+def _damaged_error() -> PrivacyError:
     return PrivacyError(
         "CEL-Q104",
         "the file of the ledger is damaged, or is not a ledger.",

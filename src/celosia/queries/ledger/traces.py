@@ -49,7 +49,7 @@ def check_no_traces(files: Iterable[Path]) -> None:
         PrivacyError: CEL-Q306.
     """
     for path in files:
-        if _tells_of_charges(path):
+        if _has_charges(path):
             raise PrivacyError(
                 "CEL-Q306",
                 f"there is no ledger here, but {path.name} tells of questions that were charged.",
@@ -73,7 +73,7 @@ def known_charges(log: Path) -> tuple[int, Fraction]:
     return len(charges), sum(charges.values(), Fraction(0))
 
 
-def _tells_of_charges(path: Path) -> bool:
+def _has_charges(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             is_database = file.read(len(_HEADER)) == _HEADER

@@ -12,11 +12,17 @@ from typing import Self
 from celosia.accounting.prices import Price
 from celosia.accounting.running import Running
 from celosia.core.errors import EngineError
-from celosia.queries.ledger.chain import Entry, Head, broken, checked, rolled_back
+from celosia.queries.ledger.chain import (
+    Entry,
+    Head,
+    broken_chain_error,
+    check_chain,
+    rollback_error,
+)
 from celosia.queries.ledger.database import Connection
 from celosia.queries.ledger.exports import write_export
 from celosia.queries.ledger.incidents import Incident
-from celosia.queries.ledger.records import Record, records_of
+from celosia.queries.ledger.records import Record, list_records
 from celosia.queries.ledger.state import State
 from celosia.queries.ledger.store import Store
 from celosia.queries.ledger.terms import Terms
@@ -56,7 +62,7 @@ class LedgerView:
         """The last entry: print it in every release."""
         state = self._current()
         if state.head is None:
-            raise broken(0)
+            raise broken_chain_error(0)
         return state.head
 
     @property
@@ -92,7 +98,7 @@ class LedgerView:
 
     def history(self, analyst: str | None = None) -> tuple[Record, ...]:
         """The charges, with what became of them: of one analyst, or of all."""
-        return records_of(self._entries(), analyst=analyst)
+        return list_records(self._entries(), analyst=analyst)
 
     def incidents(
         self, analyst: str | None = None, *, kind: str | None = None
@@ -123,9 +129,9 @@ class LedgerView:
                 anchor.
         """
         wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-        head = checked(self._entries(), anchor=wanted)
+        head = check_chain(self._entries(), anchor=wanted)
         if head is None:
-            raise broken(0)
+            raise broken_chain_error(0)
         return head
 
     def export(self, path: str | Path, *, overwrite: bool = False) -> Head:
@@ -173,8 +179,8 @@ class LedgerView:
     def _entries(self) -> tuple[Entry, ...]:
         with self._lock, self._transaction(writing=False) as connection:
             entries = tuple(self._store.read(connection))
-            if checked(entries, anchor=self._state.head) != self._state.head:
-                raise rolled_back()
+            if check_chain(entries, anchor=self._state.head) != self._state.head:
+                raise rollback_error()
             return entries
 
     def _catch_up(self, connection: Connection) -> None:
@@ -189,12 +195,12 @@ class LedgerView:
         if known is not None:
             last = next(entries, None)
             if last is None or last.head != known:
-                raise rolled_back()
+                raise rollback_error()
         for entry in entries:
             state.add(entry)
             if entry.head == self._written:
                 self._written = None
         if self._written is not None:
-            raise rolled_back()
+            raise rollback_error()
         if state.head != self._store.head(connection):
-            raise broken(0 if state.head is None else state.head.sequence + 1)
+            raise broken_chain_error(0 if state.head is None else state.head.sequence + 1)

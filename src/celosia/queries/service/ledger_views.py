@@ -8,7 +8,7 @@ from typing import Any
 from celosia.accounting.prices import Price
 from celosia.core.work_folders import WorkFolder
 from celosia.queries.ledger import Ledger
-from celosia.queries.ledger.amounts import text_of
+from celosia.queries.ledger.amounts import format_amount
 from celosia.queries.policy.values import Policy
 from celosia.queries.service.tokens import Token
 
@@ -50,5 +50,6 @@ def _account(ledger: Ledger, analyst: str) -> dict[str, Any]:
 
 def _price(price: Price) -> dict[str, str | None]:
     return {
-        name: None if amount is None else text_of(amount) for name, amount in price.amounts.items()
+        name: None if amount is None else format_amount(amount)
+        for name, amount in price.amounts.items()
     }
