@@ -11,7 +11,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.places import place_of
-from celosia.cli.policy import told_warnings
+from celosia.cli.policy import show_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.wording import counted
 from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
@@ -40,7 +40,7 @@ app = typer.Typer(
     """,
 )
 
-Place = Annotated[
+Location = Annotated[
     str,
     typer.Argument(
         metavar="POLICY|LEDGER",
@@ -56,7 +56,7 @@ EXPORTED = (".jsonl", ".ndjson")
 
 @app.command()
 def show(
-    place: Place,
+    place: Location,
     analyst: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only the charges of one analyst.")
     ] = None,
@@ -78,7 +78,7 @@ def show(
 
     if delta is not None:
         check_chance(delta)
-    with opened(place) as (ledger, terms):
+    with open_ledger(place) as (ledger, terms):
         charges = ledger.history(analyst)
         spent = ledger.spent if analyst is None else ledger.spent_by(analyst)
         left = ledger.remaining if analyst is None else ledger.remaining_of(analyst)
@@ -128,7 +128,7 @@ def show(
 
 @app.command()
 def verify(
-    place: Place,
+    place: Location,
     anchor: Annotated[
         str | None,
         typer.Option(metavar="HEAD", help="A head from a release, which the ledger must hold."),
@@ -151,7 +151,7 @@ def verify(
         _check_file(Path(place))
         head = verify_export(place, anchor=anchor)
     else:
-        with opened(place) as (ledger, _):
+        with open_ledger(place) as (ledger, _):
             head = ledger.verify(anchor=anchor)
     if as_json:
         console.show_json({"head": str(head), "entries": head.sequence + 1, "anchor": anchor})
@@ -165,7 +165,7 @@ def verify(
 
 @app.command()
 def export(
-    place: Place,
+    place: Location,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (JSON lines).")],
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -186,7 +186,7 @@ def export(
             why="`celosia ledger verify` tells an export from a ledger by the end of the name.",
             fix="Call it ledger.jsonl.",
         )
-    with opened(place) as (ledger, _):
+    with open_ledger(place) as (ledger, _):
         head = ledger.export(output, overwrite=force)
     facts = {"head": str(head), "entries": head.sequence + 1, "output": str(output)}
     if as_json:
@@ -198,7 +198,7 @@ def export(
 
 @app.command()
 def incidents(
-    place: Place,
+    place: Location,
     analyst: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only the incidents of one analyst.")
     ] = None,
@@ -214,7 +214,7 @@ def incidents(
 
     `celosia ledger incidents policy.toml --analyst ana --json`
     """
-    with opened(place) as (ledger, terms):
+    with open_ledger(place) as (ledger, terms):
         found = ledger.incidents(analyst)
     if as_json:
         facts = {"dataset": terms.dataset, "analyst": analyst}
@@ -271,7 +271,7 @@ def new(
     from celosia.queries.ledger.traces import known_charges
     from celosia.queries.sessions import make_ledger_opener
 
-    with told_warnings():
+    with show_warnings():
         declared = load_policy(policy)
     place = ledger_path(policy) if ledger is None else place_of(ledger)
     standing = Ledger.look(place)
@@ -302,7 +302,7 @@ def new(
 
 
 @contextmanager
-def opened(place: str) -> Iterator[tuple[LedgerView, Terms]]:
+def open_ledger(place: str) -> Iterator[tuple[LedgerView, Terms]]:
     """The ledger of a policy or at a place, to be read, under the terms it was last kept with.
 
     Raises:
@@ -337,7 +337,7 @@ def _ledger_at(written: str) -> str:
         return place_of(written)
     from celosia.queries import load_policy
 
-    with told_warnings():
+    with show_warnings():
         load_policy(written)  # what is wrong with it is said here, and not that it has no ledger
     return str(ledger_path(written))
 

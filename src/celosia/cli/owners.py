@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from celosia.queries.policy import Policy
 
 
-def rule(policy: Policy) -> str:
+def describe_rule(policy: Policy) -> str:
     """What becomes of rows without an owner under a policy, in words."""
     words = {"leave-out": "left out of answers", "refuse": "refused"}
     others = [

@@ -66,8 +66,8 @@ def check(
     from celosia.queries.owner_counts import refuse_ownerless
     from celosia.queries.policy import policy_hash
 
-    with told_warnings():
-        declared = _loaded(policy)
+    with show_warnings():
+        declared = _load(policy)
     counts = _compare(declared) if connect else ()
     try:
         refuse_ownerless(declared, counts)
@@ -87,7 +87,7 @@ def check(
         console.show_json(facts)
         return
     console.show(f"policy {declared.name}: {policy_hash(declared)}")
-    console.show(f"protected: {_protected(declared)}")
+    console.show(f"protected: {_describe_unit(declared)}")
     owners.show(declared, counts)
     if not connect:
         console.note(f"Compare it with the database: celosia policy check {policy} --connect")
@@ -118,8 +118,8 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     from celosia.cli import owners
     from celosia.queries.policy import policy_facts, policy_hash
 
-    with told_warnings():
-        declared = _loaded(policy)
+    with show_warnings():
+        declared = _load(policy)
     if as_json:
         console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
         return
@@ -130,7 +130,10 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
         console.show_table(
             f"{table.name} ({'public' if table.public else 'private'}{bound})",
             ["column", "type", "declared"],
-            [[each.name, each.type, "; ".join(_declared(table, each))] for each in table.columns],
+            [
+                [each.name, each.type, "; ".join(_describe_column(table, each))]
+                for each in table.columns
+            ],
             numbers=False,
         )
     if declared.analysts:
@@ -140,9 +143,9 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
             [[name, _amount(limit)] for name, limit in declared.analysts],
             numbers=False,
         )
-    console.show(f"protected: {_protected(declared)}")
+    console.show(f"protected: {_describe_unit(declared)}")
     if not declared.unit.is_row and declared.graph is None:
-        console.show(f"rows without an owner: {owners.rule(declared)}")
+        console.show(f"rows without an owner: {owners.describe_rule(declared)}")
     console.show(f"who may ask: {'those above' if declared.analysts else 'everybody'}")
     console.show(f"least price of a question: epsilon {written(declared.least_epsilon)}")
     console.show(
@@ -194,10 +197,10 @@ def draft(
 
     options.check_places({"the draft": output}, inputs=map(Path, sources), overwrite=force)
     database = _database(sources, folder=Path() if output is None else output.parent)
-    columns = columns_of(database)
+    columns = read_database_columns(database)
     if {"terms", "triples", "meta"} <= set(columns):
-        raise _a_store(sources[0])
-    text = _with_place(draft_policy(columns, name=name), database)
+        raise _is_store(sources[0])
+    text = _fill_in_location(draft_policy(columns, name=name), database)
     if output is not None:
         options.write_text(output, text, force)
     if as_json:
@@ -213,7 +216,7 @@ def draft(
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
+def show_warnings() -> Iterator[None]:
     """Say what a policy warns of beside the result, and not as Python would."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -222,7 +225,7 @@ def told_warnings() -> Iterator[None]:
         console.note(f"Warning: {each.message}")
 
 
-def columns_of(database: Database) -> dict[str, dict[str, str]]:
+def read_database_columns(database: Database) -> dict[str, dict[str, str]]:
     """The tables of a database with the type of each column, as the engine writes it.
 
     Raises:
@@ -246,13 +249,13 @@ def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
     """Refuse a policy that does not fit its database, as `Vault.open` does; count its owners."""
     from celosia.queries.catalogue import read_columns
     from celosia.queries.owner_counts import count_owners
-    from celosia.queries.policy import check_against
+    from celosia.queries.policy import check_against_database
     from celosia.queries.sessions import check_unique, open_engine
 
     engine = open_engine(policy)
     try:
         types = read_columns(engine, timeout=SECONDS)
-        check_against(policy, types)
+        check_against_database(policy, types)
         check_unique(policy, engine, timeout=SECONDS)
         return count_owners(policy, engine, types=types, timeout=SECONDS)
     finally:
@@ -308,29 +311,29 @@ def _from_folder(source: str, folder: Path) -> str:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
 
-def _with_place(text: str, database: Database) -> str:
+def _fill_in_location(text: str, database: Database) -> str:
     """The draft with the place of the database filled in, which is known."""
-    from celosia.queries.policy.writer import key_of, quoted
+    from celosia.queries.policy.writer import quote, toml_key
 
-    lines = [f"kind = {quoted(database.kind)}"]
+    lines = [f"kind = {quote(database.kind)}"]
     if database.url is not None:
-        lines.append(f"url = {quoted(database.url)}")
+        lines.append(f"url = {quote(database.url)}")
     if database.path is not None:
-        lines.append(f"path = {quoted(database.path)}")
+        lines.append(f"path = {quote(database.path)}")
     if database.files:
-        listed = [f"{key_of(name)} = {quoted(path)}" for name, path in database.files]
+        listed = [f"{toml_key(name)} = {quote(path)}" for name, path in database.files]
         lines.append(f"files = {{ {', '.join(listed)} }}")
     before, heading, after = text.partition("\n[database]\n")
     return before + heading + "\n".join([*lines, after])
 
 
-def _loaded(path: Path) -> Policy:
+def _load(path: Path) -> Policy:
     from celosia.queries.policy import load_policy
 
     return load_policy(path)
 
 
-def _declared(table: Any, column: Any) -> Iterator[str]:
+def _describe_column(table: Any, column: Any) -> Iterator[str]:
     """What is said of a column beyond its type, in words."""
     from celosia.accounting.checks import written
 
@@ -356,11 +359,11 @@ def _show_graph(policy: Policy, graph: Graph) -> None:
         assert table is not None, "each predicate is a table"
         classes = ", ".join(each for each, members in graph.classes if name in members)
         whose = "public" if table.public else classes or "private"
-        rows.append([name, address, whose, "; ".join(_of_predicate(table))])
+        rows.append([name, address, whose, "; ".join(_describe_predicate(table))])
     console.show_table("Predicates", ["name", "address", "class", "declared"], rows, numbers=False)
 
 
-def _of_predicate(table: TablePolicy) -> Iterator[str]:
+def _describe_predicate(table: TablePolicy) -> Iterator[str]:
     from celosia.accounting.checks import written
 
     for column in table.columns:
@@ -372,7 +375,7 @@ def _of_predicate(table: TablePolicy) -> Iterator[str]:
             yield f"{len(column.keys):,} {column.name}s as public keys"
 
 
-def _a_store(source: str) -> InputError:
+def _is_store(source: str) -> InputError:
     return InputError(
         "CEL-Q280",
         f"{source} is a store of facts, not a database of tables.",
@@ -383,7 +386,7 @@ def _a_store(source: str) -> InputError:
     )
 
 
-def _protected(policy: Policy) -> str:
+def _describe_unit(policy: Policy) -> str:
     unit = policy.unit
     if policy.graph is not None:
         whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"

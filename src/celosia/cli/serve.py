@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.places import place_of
-from celosia.cli.policy import PolicyFile, told_warnings
+from celosia.cli.policy import PolicyFile, show_warnings
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,11 +83,11 @@ def serve(
     from celosia.queries.policy import load_policy
     from celosia.queries.service import serve as run_service
 
-    with told_warnings():
+    with show_warnings():
         declared = load_policy(policy)
     _check_files(certificate, key)
     scheme = "http" if certificate is None else "https"
-    kept = _store(_place(policy, tokens), made=False)
+    kept = _store(_tokens_file(policy, tokens), made=False)
     serving = f"Serving {declared.name} at {scheme}://{host}:{port} until Ctrl-C."
     try:
         run_service(
@@ -103,7 +103,7 @@ def serve(
             ready=lambda: console.note(serving),
         )
     except InputError as error:
-        raise _in_words_of_commands(error, policy) from None
+        raise _as_command_error(error, policy) from None
     finally:
         kept.close()
     console.show("The service has ended; what was charged is in the ledger.")
@@ -141,8 +141,8 @@ def create(
     from celosia.core.files import replacing
 
     options.check_places({"the token": output}, inputs=(policy, tokens), overwrite=force)
-    role, name = _whose(policy, analyst, curator)
-    store = _store(_place(policy, tokens), made=True)
+    role, name = _role_and_name(policy, analyst, curator)
+    store = _store(_tokens_file(policy, tokens), made=True)
     try:
         made = store.create(role=role, name=name, days=days)
     finally:
@@ -171,7 +171,7 @@ def list_tokens(
 
     `celosia token list policy.toml`
     """
-    store = _store(_place(policy, tokens), made=False)
+    store = _store(_tokens_file(policy, tokens), made=False)
     try:
         found = [each.as_dict() for each in store.tokens()]
     finally:
@@ -200,7 +200,7 @@ def revoke(
 
     `celosia token revoke policy.toml 0123456789abcdef`
     """
-    store = _store(_place(policy, tokens), made=False)
+    store = _store(_tokens_file(policy, tokens), made=False)
     try:
         ended = store.revoke(name)
     finally:
@@ -211,7 +211,7 @@ def revoke(
         console.show(str(ended), strong=True)
 
 
-def _place(policy: Path, tokens: Path | None) -> Path:
+def _tokens_file(policy: Path, tokens: Path | None) -> Path:
     from celosia.queries.service import tokens_path
 
     return tokens or tokens_path(policy)
@@ -231,12 +231,12 @@ def _store(place: Path, *, made: bool) -> TokenStore:
     return TokenStore(place)
 
 
-def _whose(policy: Path, analyst: str | None, curator: str | None) -> tuple[Any, str]:
+def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tuple[Any, str]:
     """The role and the name of whom a token is for."""
     from celosia.core.wording import did_you_mean
     from celosia.queries.policy import load_policy
 
-    with told_warnings():
+    with show_warnings():
         declared = load_policy(policy)
     if (analyst is None) == (curator is None):
         raise InputError(
@@ -269,7 +269,7 @@ def _check_files(certificate: Path | None, key: Path | None) -> None:
         )
 
 
-def _in_words_of_commands(error: InputError, policy: Path) -> InputError:
+def _as_command_error(error: InputError, policy: Path) -> InputError:
     """The same error, with what to do told as options instead of as Python."""
     fixes = {
         "CEL-Q188": "Give --certificate and --key, or let a proxy encrypt and say --plain.",

@@ -25,8 +25,8 @@ from celosia.queries.algebra import (
 )
 from celosia.queries.bounds.lineage import Origin, origins
 from celosia.queries.ownership.equalities import plain
-from celosia.queries.policy.database_schema import LONGEST_TYPE, Columns, type_of
-from celosia.queries.policy.type_comparison import comparable
+from celosia.queries.policy.database_schema import LONGEST_TYPE, DatabaseColumns, column_type
+from celosia.queries.policy.type_comparison import are_comparable
 from celosia.queries.policy.values import Policy
 
 _COERCING = (
@@ -36,7 +36,7 @@ _COERCING = (
 """What takes its operands to one common type."""
 
 
-def check_comparisons(question: Question, policy: Policy, types: Columns) -> None:
+def check_comparisons(question: Question, policy: Policy, types: DatabaseColumns) -> None:
     """Refuse a question that compares columns whose types in the database do not go together.
 
     Raises:
@@ -44,8 +44,8 @@ def check_comparisons(question: Question, policy: Policy, types: Columns) -> Non
     """
     for group in _groups(question):
         for one, other in combinations(dict.fromkeys(group), 2):
-            kinds = [type_of(types, each.table, each.column) for each in (one, other)]
-            if None in kinds or comparable(*map(str, kinds), dialect=policy.database.kind):
+            kinds = [column_type(types, each.table, each.column) for each in (one, other)]
+            if None in kinds or are_comparable(*map(str, kinds), dialect=policy.database.kind):
                 continue
             first, second = (str(kind)[:LONGEST_TYPE] for kind in kinds)
             raise QueryRefused(

@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 from celosia.queries.catalogue import EnforcedConstraints, read_foreign_keys
 from celosia.queries.emission.target import column, name, named
 from celosia.queries.ownership.ownerless import Path, paths
-from celosia.queries.policy.database_schema import Columns
+from celosia.queries.policy.database_schema import DatabaseColumns
 from celosia.queries.policy.values import Policy, TablePolicy
 from celosia.queries.text_casts import make_text_cast
 
@@ -55,7 +55,7 @@ class OwnerCounts:
 
 
 def count_owners(
-    policy: Policy, engine: SqlEngine, *, types: Columns, timeout: float
+    policy: Policy, engine: SqlEngine, *, types: DatabaseColumns, timeout: float
 ) -> tuple[OwnerCounts, ...]:
     """The counts of all private tables, in one state of the rows; for the curator's eyes.
 
@@ -73,7 +73,9 @@ def count_owners(
         )
 
 
-def check_owners(policy: Policy, engine: SqlEngine, *, types: Columns, timeout: float) -> None:
+def check_owners(
+    policy: Policy, engine: SqlEngine, *, types: DatabaseColumns, timeout: float
+) -> None:
     """Refuse rows without an owner, where the policy says so; for the curator's eyes.
 
     Raises:

@@ -18,9 +18,9 @@ from celosia.queries.ledger.terms import Terms
 from celosia.queries.ledger.traces import check_no_traces
 from celosia.queries.owner_counts import check_owners, check_owners_of_tables
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
-from celosia.queries.policy.database_schema import Columns
+from celosia.queries.policy.database_schema import DatabaseColumns
 from celosia.queries.policy.values import Graph
-from celosia.queries.rdf.views import views_of, without_needless_caps
+from celosia.queries.rdf.views import make_cap_remover, make_views
 from celosia.queries.text_casts import make_text_cast
 
 if TYPE_CHECKING:
@@ -58,23 +58,23 @@ def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
 
     with GraphStore.open(graph.located()):
         pass  # what is no store is told here
-    return DuckDbEngine(graph.located(), views=views_of(policy))
+    return DuckDbEngine(graph.located(), views=make_views(policy))
 
 
 def make_rewriter(
-    policy: Policy, types: Columns, engine: SqlEngine, *, timeout: float
+    policy: Policy, types: DatabaseColumns, engine: SqlEngine, *, timeout: float
 ) -> Callable[[exp.Expr], exp.Expr]:
     """What is done to every query before the engine runs it."""
     if policy.graph is None:
         return make_text_cast(policy, types)
-    return without_needless_caps(policy, lambda query: engine.run(query, timeout=timeout))
+    return make_cap_remover(policy, lambda query: engine.run(query, timeout=timeout))
 
 
 def check_declarations(
     policy: Policy,
     engine: SqlEngine,
     *,
-    types: Columns,
+    types: DatabaseColumns,
     timeout: float,
     record: CheckRecord | None = None,
 ) -> None:

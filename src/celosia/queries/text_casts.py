@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from celosia.queries.emission.target import column, name, named
-from celosia.queries.policy.database_schema import Columns, type_of
+from celosia.queries.policy.database_schema import DatabaseColumns, column_type
 from celosia.queries.policy.values import Policy, TablePolicy
 
 _NO_TEXT = {
@@ -19,7 +19,7 @@ _NO_TEXT = {
 """Types whose values a text compares with after a cast only, which fails on other texts."""
 
 
-def make_text_cast(policy: Policy, types: Columns) -> Callable[[exp.Expr], exp.Expr]:
+def make_text_cast(policy: Policy, types: DatabaseColumns) -> Callable[[exp.Expr], exp.Expr]:
     """Rewrites a query so that such columns are cast where their table is read.
 
     Different values have different texts, so nothing is merged; and no cast to text fails.
@@ -30,7 +30,8 @@ def make_text_cast(policy: Policy, types: Columns) -> Callable[[exp.Expr], exp.E
         words = frozenset(
             each.name
             for each in table.columns
-            if each.type == "text" and odd.fullmatch(type_of(types, table.name, each.name) or "")
+            if each.type == "text"
+            and odd.fullmatch(column_type(types, table.name, each.name) or "")
         )
         if words:
             wanted[table.name] = table, words

@@ -22,8 +22,8 @@ from celosia.queries.ledger import Ledger, Request, Reservation
 from celosia.queries.paths import ledger_path, trace_paths
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.public import PublicStep
-from celosia.queries.policy import Policy, check_against, check_policy, load_policy
-from celosia.queries.policy.database_schema import Columns
+from celosia.queries.policy import Policy, check_against_database, check_policy, load_policy
+from celosia.queries.policy.database_schema import DatabaseColumns
 from celosia.queries.public_schema import public_schema
 from celosia.queries.release import build_answer, build_public_answer
 from celosia.queries.results import Outcome
@@ -65,7 +65,7 @@ class Vault:
         engine: SqlEngine,
         *,
         rng: Source,
-        types: Columns,
+        types: DatabaseColumns,
         version: object | None = None,
     ) -> None:
         """Use `Vault.open`, which also checks the policy against the database."""
@@ -127,7 +127,7 @@ class Vault:
         engine = open_engine(declared)
         try:
             version, types = engine.version, read_columns(engine, timeout=TIMEOUT)
-            check_against(declared, types)
+            check_against_database(declared, types)
             check_declarations(declared, engine, types=types, timeout=TIMEOUT, record=record)
             account = make_ledger_opener(
                 declared,

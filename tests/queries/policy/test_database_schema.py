@@ -14,11 +14,11 @@ from tests.queries.policy.policies import SHOP
 from celosia.core.errors import InputError
 from celosia.queries.policy import (
     Database,
-    check_against,
+    check_against_database,
     database_url,
     draft_policy,
+    policy_type,
     read_policy,
-    type_in_policy,
 )
 from celosia.queries.policy.database_schema import fits
 
@@ -44,12 +44,12 @@ IN_DATABASE = {
 
 def refusal(columns: dict[str, dict[str, str]]) -> InputError:
     with pytest.raises(InputError) as caught:
-        check_against(read_policy(SHOP), columns)
+        check_against_database(read_policy(SHOP), columns)
     return caught.value
 
 
 def test_a_database_that_has_all_that_is_declared_and_more_is_accepted() -> None:
-    check_against(read_policy(SHOP), IN_DATABASE)
+    check_against_database(read_policy(SHOP), IN_DATABASE)
 
 
 def test_what_is_missing_or_of_another_type_is_told_at_once() -> None:
@@ -86,11 +86,11 @@ def test_types_are_recognised_as_duckdb_itself_writes_them() -> None:
     for type_, written in DUCKDB_TYPES.items():
         for each in written.split():
             described = duckdb.sql(f"SELECT CAST(NULL AS {each}) AS x").types[0]
-            assert type_in_policy(str(described)) == type_, (each, described)
-            assert type_in_policy(each) == type_
-    assert type_in_policy(str(duckdb.sql("SELECT 'a'::ENUM('a', 'b)') AS x").types[0])) == "text"
+            assert policy_type(str(described)) == type_, (each, described)
+            assert policy_type(each) == type_
+    assert policy_type(str(duckdb.sql("SELECT 'a'::ENUM('a', 'b)') AS x").types[0])) == "text"
     for each in ("BLOB", "INTEGER[]", "STRUCT(a INTEGER)", "MAP(VARCHAR, INTEGER)", "INTERVAL"):
-        assert type_in_policy(str(duckdb.sql(f"SELECT CAST(NULL AS {each}) x").types[0])) is None
+        assert policy_type(str(duckdb.sql(f"SELECT CAST(NULL AS {each}) x").types[0])) is None
 
 
 def test_whole_numbers_are_numbers_but_not_the_other_way_round() -> None:
@@ -192,4 +192,4 @@ def test_whole_numbers_that_fail_beside_others_have_no_type() -> None:
         engine.execute("CREATE TABLE t AS SELECT CAST('3' || repeat('0', 38) AS UHUGEINT) AS n")
         with pytest.raises(duckdb.ConversionException):
             engine.execute("SELECT n <= -5 FROM t").fetchall()
-    assert type_in_policy("UHUGEINT") is None
+    assert policy_type("UHUGEINT") is None

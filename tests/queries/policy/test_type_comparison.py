@@ -7,7 +7,7 @@ from itertools import product
 import duckdb
 import pytest
 
-from celosia.queries.policy.type_comparison import comparable
+from celosia.queries.policy.type_comparison import are_comparable
 
 EXTREMES = {
     "TINYINT": ["-128", "127"],
@@ -34,9 +34,9 @@ EXTREMES = {
 
 @pytest.mark.parametrize(("one", "other"), list(product(EXTREMES, repeat=2)))
 def test_what_is_allowed_never_fails_and_holds_no_two_values_for_one(one: str, other: str) -> None:
-    if not comparable(one, other, dialect="duckdb"):
+    if not are_comparable(one, other, dialect="duckdb"):
         assert one != other
-        assert not comparable(other, one, dialect="duckdb")
+        assert not are_comparable(other, one, dialect="duckdb")
         return
     with duckdb.connect() as engine:
         for table, kind in (("a", one), ("b", other)):
@@ -60,7 +60,7 @@ def test_what_is_allowed_never_fails_and_holds_no_two_values_for_one(one: str, o
     ],
 )
 def test_pairs_that_fail_on_rows_or_merge_values_are_not_allowed(one: str, other: str) -> None:
-    assert not comparable(one, other, dialect="duckdb")
+    assert not are_comparable(one, other, dialect="duckdb")
 
 
 def test_a_whole_number_and_a_fraction_hold_two_values_for_one() -> None:
@@ -90,4 +90,4 @@ def test_a_whole_number_and_a_fraction_hold_two_values_for_one() -> None:
     ],
 )
 def test_postgres_has_an_operator_for_what_is_allowed(one: str, other: str, allowed: bool) -> None:
-    assert comparable(one, other, dialect="postgres") is allowed
+    assert are_comparable(one, other, dialect="postgres") is allowed

@@ -26,7 +26,7 @@ from celosia.queries.policy import (
     policy_text,
     read_policy,
 )
-from celosia.queries.policy.writer import number_text
+from celosia.queries.policy.writer import format_number
 
 
 @given(policies())
@@ -66,7 +66,7 @@ def test_the_hash_does_not_depend_on_any_order(policy: Policy, random: Any) -> N
 @given(st.fractions() | st.decimals(allow_nan=False, allow_infinity=False).map(Fraction))
 def test_a_number_reads_back_as_itself(number: Fraction) -> None:
     if abs(number.numerator) < 10**60 and number.denominator < 10**18:
-        value = tomllib.loads(f"x = {number_text(number)}", parse_float=str)["x"]
+        value = tomllib.loads(f"x = {format_number(number)}", parse_float=str)["x"]
         assert Fraction(value) == number
 
 

@@ -21,8 +21,8 @@ from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.progress import Step
 from celosia.queries.rdf import store_loader, term_sql
 from celosia.queries.rdf.file_loader import load
-from celosia.queries.rdf.ntriples import Batches
-from celosia.queries.rdf.terms import decode, number_of
+from celosia.queries.rdf.ntriples import BatchWriter
+from celosia.queries.rdf.terms import decode, term_number
 
 FORMATS = {
     ".ttl": ox.RdfFormat.TURTLE,
@@ -77,7 +77,7 @@ def test_every_format_gives_the_facts_of_its_parser(ending: str, tmp_path: Path)
 def test_nothing_is_lost_or_changed_on_fuzzed_facts(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_loader, "Batches", partial(Batches, size=700))  # many of them
+    monkeypatch.setattr(store_loader, "BatchWriter", partial(BatchWriter, size=700))  # many of them
     triples = fuzzed(seed, 300)
     path = tmp_path / "fuzzed.nt"
     ox.serialize(triples, path, format=ox.RdfFormat.N_TRIPLES)
@@ -96,7 +96,7 @@ def test_rows_hold_numbers_and_decoded_objects_in_order(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "graph"), read_only=True) as connection:
         rows = connection.execute("SELECT * FROM triples").fetchall()
         terms = dict(connection.execute("SELECT id, text FROM terms").fetchall())
-    assert all(number_of(text) == number for number, text in terms.items())
+    assert all(term_number(text) == number for number, text in terms.items())
     assert [row[1::-1] + row[2:3] for row in rows] == sorted(row[1::-1] + row[2:3] for row in rows)
     for row in rows:
         wanted = decode(terms[row[2]])

@@ -16,7 +16,7 @@ ENDINGS = (".sql", ".rq", ".sparql")
 """Of files that hold a question."""
 
 
-def check_use(
+def check_options(
     policy: str | None,
     question: str | None,
     *,
@@ -38,11 +38,11 @@ def check_use(
         is_remote: whether a service is asked.
     """
     if is_remote and policy is not None:
-        raise _misplaced("a policy", "The service has a policy of its own.")
+        raise _useless_option("a policy", "The service has a policy of its own.")
     for name, value in (without if is_remote else with_server).items():
         if value is not None:
             why = "The service knows who asks, keeps its own ledger and draws its own noise."
-            raise _misplaced(name, why if is_remote else "It is for a service.")
+            raise _useless_option(name, why if is_remote else "It is for a service.")
     if question is None or (policy is None and not is_remote):
         raise InputError(
             "CEL-Q214",
@@ -59,7 +59,7 @@ def check_use(
         )
 
 
-def _misplaced(what: str, why: str) -> InputError:
+def _useless_option(what: str, why: str) -> InputError:
     return InputError(
         "CEL-Q213",
         f"{what} does not go with what is asked.",
@@ -68,24 +68,24 @@ def _misplaced(what: str, why: str) -> InputError:
     )
 
 
-def source_of(written: str) -> Path | None:
+def question_file(written: str) -> Path | None:
     """The file that a question is in, where it is the name of one.
 
-    >>> source_of("prices.sql"), source_of("friends.rq"), source_of("SELECT 1 FROM a.sql")
-    (PosixPath('prices.sql'), PosixPath('friends.rq'), None)
+    >>> question_file("prices.sql"), question_file("SELECT 1 FROM a.sql")
+    (PosixPath('prices.sql'), None)
     """
     # A question has a space in it, so that it cannot be taken for the name of a file.
     is_file = written.lower().endswith(ENDINGS) and written.split() == [written]
     return Path(written) if is_file else None
 
 
-def text_of(written: str) -> str:
+def read_question(written: str) -> str:
     """The question itself, from standard input or a file where that is meant.
 
     Raises:
         InputError: CEL-Q216 there is none.
     """
-    source = source_of(written)
+    source = question_file(written)
     if source is None and written != STDIN:
         return written
     try:
@@ -106,7 +106,7 @@ def text_of(written: str) -> str:
     return found
 
 
-def check_places(
+def check_paths(
     policy: str | None,
     question: str,
     ledger: str | None,
@@ -120,7 +120,7 @@ def check_places(
 
     certificate = None if output is None else certificate_path(output)
     places = {"the answer": output, "its certificate": certificate, "the report": report}
-    read = [source_of(question), None if ledger is None else Path(ledger)]
+    read = [question_file(question), None if ledger is None else Path(ledger)]
     if policy is not None:
         read += [Path(policy), ledger_path(policy)]
     options.check_places(places, inputs=read, overwrite=force)

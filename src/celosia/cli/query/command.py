@@ -9,8 +9,8 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.query import messages
-from celosia.cli.query.arguments import check_places, check_use, text_of
-from celosia.cli.query.sessions import TOKEN, Wish, opened
+from celosia.cli.query.arguments import check_options, check_paths, read_question
+from celosia.cli.query.sessions import TOKEN, QueryOptions, open_vault
 
 if TYPE_CHECKING:
     from celosia.accounting.prices import Price
@@ -117,7 +117,7 @@ def query(
 
     if server is not None and sql is None:  # then there is one argument, and it is the question
         policy, sql = None, policy
-    check_use(
+    check_options(
         policy,
         sql,
         epsilon=epsilon,
@@ -128,9 +128,9 @@ def query(
     )
     check_confidence(confidence)
     question = str(sql)
-    check_places(policy, question, ledger, output, report, force=force)
-    wish = Wish(
-        sql=text_of(question),
+    check_paths(policy, question, ledger, output, report, force=force)
+    wish = QueryOptions(
+        sql=read_question(question),
         epsilon=epsilon,
         delta=delta,
         method=method,
@@ -138,12 +138,12 @@ def query(
         analyst=analyst,
         fresh=fresh,
     )
-    with opened(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
+    with open_vault(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
         if explain:
             messages.show_plan(wish.plan(vault), as_json=as_json)
             return
-        answer = _asked(vault, wish, quiet=as_json)
-        left = _left(vault, answer, analyst)
+        answer = _run_query(vault, wish, quiet=as_json)
+        left = _remaining_budgets(vault, answer, analyst)
     if output is not None:
         answer.save(output, overwrite=force)
     if report is not None:
@@ -162,7 +162,7 @@ def query(
 query.__doc__ = f"{query.__doc__}\n\n{EXAMPLES}"
 
 
-def _asked(vault: Vault | Client, wish: Wish, *, quiet: bool) -> QueryAnswer:
+def _run_query(vault: Vault | Client, wish: QueryOptions, *, quiet: bool) -> QueryAnswer:
     from celosia.core.progress import Step
 
     try:
@@ -176,7 +176,7 @@ def _asked(vault: Vault | Client, wish: Wish, *, quiet: bool) -> QueryAnswer:
         raise
 
 
-def _left(vault: Any, answer: QueryAnswer, analyst: str | None) -> dict[str, Price]:
+def _remaining_budgets(vault: Any, answer: QueryAnswer, analyst: str | None) -> dict[str, Price]:
     """What is left of the budget, and of that of the analyst; nothing where none was needed."""
     if answer.entry is None:
         return {}  # a question about public tables begins no ledger

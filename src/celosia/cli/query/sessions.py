@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli.places import from_environment, place_of
-from celosia.cli.policy import told_warnings
+from celosia.cli.policy import show_warnings
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ TOKEN = "CELOSIA_TOKEN"  # noqa: S105 - the name of a variable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class QueryOptions:
     """What is asked, of whom, and at which price."""
 
     sql: str
@@ -43,7 +43,7 @@ class Wish:
         if hasattr(vault, "policy"):
             asked["analyst"] = self.analyst
         found: Any = vault.ask(self.sql, **asked)
-        return found if hasattr(found, "save") else _here(found.as_dict())
+        return found if hasattr(found, "save") else _parse_answer(found.as_dict())
 
     def plan(self, vault: Vault | Client) -> Plan | RemotePlan:
         """How it would be answered; costs nothing."""
@@ -52,7 +52,7 @@ class Wish:
 
 
 @contextmanager
-def opened(
+def open_vault(
     policy: str | None,
     server: str | None,
     *,
@@ -71,7 +71,7 @@ def opened(
     from celosia.queries import Vault
 
     place = None if ledger is None else place_of(ledger)
-    with told_warnings():
+    with show_warnings():
         vault = Vault.open(str(policy), ledger=place, rng=source(seed))
     with vault:
         yield vault
@@ -94,7 +94,7 @@ def _token(file: Path | None) -> str:
     return found
 
 
-def _here(facts: dict[str, Any]) -> QueryAnswer:
+def _parse_answer(facts: dict[str, Any]) -> QueryAnswer:
     """What a service told, as the answer that it is."""
     from celosia.core.guarantee import Guarantee
     from celosia.core.provenance import Provenance

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.cli import console, options
-from celosia.cli.policy import PolicyFile, told_warnings
+from celosia.cli.policy import PolicyFile, show_warnings
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.wording import counted, plural
 
@@ -41,7 +41,7 @@ def check(policy: PolicyFile, as_json: options.AsJson = False) -> None:
         console.show_json({"complies": True, "violations": [each.as_dict() for each in found]})
         return
     if not as_json:
-        _tell(found)
+        _show(found)
     if wrong:
         raise _broken(declared, wrong, found)
     notes = f"; {counted(len(found), 'note', 'notes')}" if found else ""
@@ -56,7 +56,7 @@ def graph_policy(path: Path) -> tuple[Policy, Graph]:
     """
     from celosia.queries.policy import load_policy
 
-    with told_warnings():
+    with show_warnings():
         declared = load_policy(path)
     if declared.graph is None:
         raise InputError(
@@ -68,7 +68,7 @@ def graph_policy(path: Path) -> tuple[Policy, Graph]:
     return declared, declared.graph
 
 
-def _tell(found: list[Violation]) -> None:
+def _show(found: list[Violation]) -> None:
     for each in found:
         console.note(f"{'Error' if each.is_error else 'Note'}: {each}")
         for example in each.examples:

@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
-    from celosia.queries.rdf.store_loader import Loaded
+    from celosia.queries.rdf.store_loader import LoadSummary
 
 Sources = Annotated[
     list[str],
@@ -134,7 +134,7 @@ def _from_endpoint(
     settings: tuple[bool, bool, bool],
     authorization: str | None,
     progress: Progress,
-) -> Loaded:
+) -> LoadSummary:
     from celosia.cli.places import from_environment, place_of
     from celosia.queries.rdf.endpoint import load_endpoint
 

@@ -2,7 +2,7 @@
 
 from celosia.queries.policy.checks import check_policy
 from celosia.queries.policy.database_location import database_url
-from celosia.queries.policy.database_schema import check_against, type_in_policy
+from celosia.queries.policy.database_schema import check_against_database, policy_type
 from celosia.queries.policy.draft import draft_policy
 from celosia.queries.policy.hashing import policy_facts, policy_hash
 from celosia.queries.policy.problems import Problem
@@ -27,7 +27,7 @@ __all__ = [
     "Spending",
     "TablePolicy",
     "Unit",
-    "check_against",
+    "check_against_database",
     "check_policy",
     "database_url",
     "draft_policy",
@@ -36,6 +36,6 @@ __all__ = [
     "policy_from_table",
     "policy_hash",
     "policy_text",
+    "policy_type",
     "read_policy",
-    "type_in_policy",
 ]

@@ -35,12 +35,12 @@ def check_policy(policy: Policy) -> None:
         InputError: CEL-Q003 several problems, or the code of the only one (CEL-Q005 to CEL-Q017).
     """
     problems = Problems("the policy")
-    check_into(policy, problems)
+    collect_problems(policy, problems)
     problems.refuse()
-    warn_of(policy, stacklevel=3)
+    warn_of_weak_budgets(policy, stacklevel=3)
 
 
-def check_into(policy: Policy, problems: Problems, *, tables_are_read: bool = True) -> None:
+def collect_problems(policy: Policy, problems: Problems, *, tables_are_read: bool = True) -> None:
     """Note all problems of a policy.
 
     Where some setting of a table could not be read, nothing is said of how tables go together:
@@ -64,7 +64,7 @@ def check_into(policy: Policy, problems: Problems, *, tables_are_read: bool = Tr
         check_database(policy, problems)
 
 
-def warn_of(policy: Policy, *, stacklevel: int) -> None:
+def warn_of_weak_budgets(policy: Policy, *, stacklevel: int) -> None:
     """Warn of budgets that are allowed but protect little."""
     if policy.budget.epsilon > WARN_EPSILON:
         warnings.warn(

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from celosia.core.wording import did_you_mean
 from celosia.queries.policy.problems import Problems
-from celosia.queries.policy.type_comparison import comparable
+from celosia.queries.policy.type_comparison import are_comparable
 from celosia.queries.policy.values import ColumnType, Policy, TablePolicy
 
-Columns = Mapping[str, Mapping[str, str]]
+DatabaseColumns = Mapping[str, Mapping[str, str]]
 """Of each table of a database, the type of each column as the engine writes it."""
 
 _INTEGERS = {
@@ -43,14 +43,14 @@ MOST_DIGITS = 18
 _MERGED = re.compile(r"\bcollate\b|\bcitext\b", re.I)
 
 
-def type_in_policy(database_type: str) -> ColumnType | None:
+def policy_type(database_type: str) -> ColumnType | None:
     """The type that a policy calls a column of a database type; None where it has no word for it.
 
-    >>> type_in_policy("DECIMAL(15,2)"), type_in_policy("character varying(10)")
+    >>> policy_type("DECIMAL(15,2)"), policy_type("character varying(10)")
     ('number', 'text')
-    >>> type_in_policy("DECIMAL(15,0)"), type_in_policy("BLOB"), type_in_policy("INTEGER[]")
+    >>> policy_type("DECIMAL(15,0)"), policy_type("BLOB"), policy_type("INTEGER[]")
     ('integer', None, None)
-    >>> type_in_policy("numeric(38,0)"), type_in_policy("VARCHAR COLLATE NOCASE")
+    >>> policy_type("numeric(38,0)"), policy_type("VARCHAR COLLATE NOCASE")
     ('number', None)
     """
     whole = _WHOLE.fullmatch(database_type.strip())
@@ -65,11 +65,11 @@ def fits(declared: ColumnType, database_type: str) -> bool:
     >>> fits("number", "BIGINT"), fits("integer", "DOUBLE")
     (True, False)
     """
-    found = type_in_policy(database_type)
+    found = policy_type(database_type)
     return found == declared or (declared == "number" and found == "integer")
 
 
-def check_against(policy: Policy, columns_in_database: Columns) -> None:
+def check_against_database(policy: Policy, columns_in_database: DatabaseColumns) -> None:
     """Refuse a policy that declares tables or columns that the database does not have so.
 
     Tables and columns that the policy does not name are no problem: they cannot be asked.
@@ -96,11 +96,11 @@ def check_against(policy: Policy, columns_in_database: Columns) -> None:
     problems.refuse()
 
 
-def _check_references(policy: Policy, columns: Columns, problems: Problems) -> None:
+def _check_references(policy: Policy, columns: DatabaseColumns, problems: Problems) -> None:
     for table in policy.tables:
         for word, target, key in table.references:
-            one, other = type_of(columns, table.name, word), type_of(columns, target, key)
-            if one and other and not comparable(one, other, dialect=policy.database.kind):
+            one, other = column_type(columns, table.name, word), column_type(columns, target, key)
+            if one and other and not are_comparable(one, other, dialect=policy.database.kind):
                 problems.add(
                     "CEL-Q159",
                     f"the reference of {table.name}.{word} to {target}.{key} joins "
@@ -111,7 +111,7 @@ def _check_references(policy: Policy, columns: Columns, problems: Problems) -> N
                 )
 
 
-def type_of(columns: Columns, table: str, column: str) -> str | None:
+def column_type(columns: DatabaseColumns, table: str, column: str) -> str | None:
     """The type of a column in the database; names have no case."""
     for name, types in columns.items():
         if name.lower() == table.lower():
@@ -142,7 +142,7 @@ def _check_table(table: TablePolicy, columns: Mapping[str, str], problems: Probl
                 "the column from the policy.",
             )
         elif not fits(column.type, type_):
-            known = type_in_policy(type_)
+            known = policy_type(type_)
             problems.add(
                 "CEL-Q018",
                 f"column '{table.name}.{column.name}' is declared {column.type}, but the database "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from celosia.queries.policy.database_schema import Columns, type_in_policy
-from celosia.queries.policy.writer import key_of, quoted
+from celosia.queries.policy.database_schema import DatabaseColumns, policy_type
+from celosia.queries.policy.writer import quote, toml_key
 
 _HEAD = """\
 # What may be asked of this database. Lines that begin with a '#' are to be filled in by hand, from
@@ -47,7 +47,7 @@ _HINTS = {
 }
 
 
-def draft_policy(columns_in_database: Columns, *, name: str = "my-data") -> str:
+def draft_policy(columns_in_database: DatabaseColumns, *, name: str = "my-data") -> str:
     """The text of a policy file with every table private, to be filled in by a curator.
 
     It is made of the names and types of columns and holds nothing of the data; but names may be
@@ -56,20 +56,20 @@ def draft_policy(columns_in_database: Columns, *, name: str = "my-data") -> str:
     >>> print(draft_policy({"visits": {"day": "DATE"}}).splitlines()[-1])
     day = "date"
     """
-    parts = [f"name = {quoted(name)}", _HEAD.rstrip()]
+    parts = [f"name = {quote(name)}", _HEAD.rstrip()]
     parts += ["\n".join(_table(table, columns)) for table, columns in columns_in_database.items()]
     return "\n\n".join(parts) + "\n"
 
 
 def _table(name: str, columns: Mapping[str, str]) -> Iterator[str]:
-    yield f"[tables.{key_of(name)}]"
+    yield f"[tables.{toml_key(name)}]"
     yield _TABLE
-    yield f"[tables.{key_of(name)}.columns]"
+    yield f"[tables.{toml_key(name)}.columns]"
     for column, database_type in columns.items():
-        type_ = type_in_policy(database_type)
+        type_ = policy_type(database_type)
         if type_ is None:
-            yield f"# {key_of(column)}: of a type that cannot be asked; cast it in a view"
+            yield f"# {toml_key(column)}: of a type that cannot be asked; cast it in a view"
             continue
-        line = f"{key_of(column)} = {quoted(type_)}"
+        line = f"{toml_key(column)} = {quote(type_)}"
         hint = _HINTS.get(type_)
         yield line if hint is None else f"{line:<36} # {hint}"

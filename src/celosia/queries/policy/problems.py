@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from celosia.core.errors import InputError
 from celosia.core.wording import counted, did_you_mean
 
-MOST_TOLD = 20
+MOST_SHOWN = 20
 """Problems that one message lists: a file of another kind would fill the screen."""
 
 
@@ -52,7 +52,7 @@ class Problems:
     def add(self, code: str, what: str, *, why: str = "", fix: str = "") -> None:
         """Note one, unless it was noted already."""
         problem = Problem(code, what, why, fix)
-        if problem not in self.found[-MOST_TOLD:]:
+        if problem not in self.found[-MOST_SHOWN:]:
             self.found.append(problem)
             self.unread += code != "CEL-Q004"
 
@@ -79,9 +79,9 @@ class Problems:
         if len(self.found) == 1:
             (only,) = self.found
             raise InputError(only.code, only.what, why=only.why, fix=only.fix, problems=listed)
-        lines = [f"- {problem}" for problem in self.found[:MOST_TOLD]]
-        if len(self.found) > MOST_TOLD:
-            lines.append(f"- and {len(self.found) - MOST_TOLD:,} more")
+        lines = [f"- {problem}" for problem in self.found[:MOST_SHOWN]]
+        if len(self.found) > MOST_SHOWN:
+            lines.append(f"- and {len(self.found) - MOST_SHOWN:,} more")
         count = counted(len(self.found), "problem", "problems")
         raise InputError(
             "CEL-Q003",

@@ -65,7 +65,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Relation
-from celosia.queries.policy.checks import MOST_EPSILON, check_into, warn_of
+from celosia.queries.policy.checks import MOST_EPSILON, collect_problems, warn_of_weak_budgets
 from celosia.queries.policy.graphs import read_graph
 from celosia.queries.policy.problems import Problems
 from celosia.queries.policy.settings import Settings
@@ -184,9 +184,9 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
         ownerless=read_ownerless(top) or "leave-out",
         graph=graph,
     )
-    check_into(policy, problems, tables_are_read=tables_are_read)
+    collect_problems(policy, problems, tables_are_read=tables_are_read)
     problems.refuse()
-    warn_of(policy, stacklevel=4)
+    warn_of_weak_budgets(policy, stacklevel=4)
     return policy
 
 

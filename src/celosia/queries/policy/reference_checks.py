@@ -26,7 +26,7 @@ def check_references(policy: Policy, problems: Problems) -> None:
                 fix="Declare one reference for each column.",
             )
     if sound and _check_circles(policy, problems):
-        _check_ways(policy, problems)
+        _check_paths(policy, problems)
 
 
 def _check_reference(
@@ -36,11 +36,11 @@ def _check_reference(
     target = policy.table(target_name)
     column, key = table.column(name), None if target is None else target.column(key_name)
     if column is None:
-        what, why, fix = _absent("starts at a column", name, table.columns)
+        what, why, fix = _unknown_name("starts at a column", name, table.columns)
     elif target is None:
-        what, why, fix = _absent("points to a table", target_name, policy.tables)
+        what, why, fix = _unknown_name("points to a table", target_name, policy.tables)
     elif key is None:
-        what, why, fix = _absent("points to a column", key_name, target.columns)
+        what, why, fix = _unknown_name("points to a column", key_name, target.columns)
     elif not key.unique:
         what = "points to a column that is not unique"
         why = "A row would lead to several, and its person could not be told."
@@ -60,7 +60,7 @@ def _check_reference(
     return False
 
 
-def _absent(
+def _unknown_name(
     what: str, name: str, known: Iterable[TablePolicy | ColumnPolicy]
 ) -> tuple[str, str, str]:
     near = did_you_mean(name, [each.name for each in known])
@@ -90,7 +90,7 @@ def _check_circles(policy: Policy, problems: Problems) -> bool:
     return True
 
 
-def _check_ways(policy: Policy, problems: Problems) -> None:
+def _check_paths(policy: Policy, problems: Problems) -> None:
     unit = policy.unit
     if unit.table is None or policy.table(unit.table) is None:
         return

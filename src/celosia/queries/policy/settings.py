@@ -35,20 +35,20 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 )
 
 
-def kind_of(value: object) -> str:
+def describe_type(value: object) -> str:
     """What a value of a TOML file is, in words.
 
-    >>> kind_of(True), kind_of(3), kind_of([])
+    >>> describe_type(True), describe_type(3), describe_type([])
     ('true or false', 'a whole number', 'a list')
     """
     return next((words for type_, words in _KINDS if isinstance(value, type_)), "something else")
 
 
-def amount(value: object) -> Fraction | None:
+def parse_amount(value: object) -> Fraction | None:
     """The exact number that a setting is written as: 0.1, 3, or a text such as "1/3".
 
-    >>> amount("1/3"), amount("0.1"), amount(0.1), amount("1/0"), amount("one")
-    (Fraction(1, 3), Fraction(1, 10), Fraction(1, 10), None, None)
+    >>> [parse_amount(each) for each in ("1/3", "0.1", 0.1, "1/0", "one")]
+    [Fraction(1, 3), Fraction(1, 10), Fraction(1, 10), None, None]
     """
     if not isinstance(value, str):
         number = exact(value)
@@ -140,7 +140,7 @@ class Settings:
         value = self.table.get(key)
         if value is None:
             return None
-        number = amount(value)
+        number = parse_amount(value)
         if number is None:
             self.problems.add(
                 "CEL-Q005",
@@ -153,6 +153,6 @@ class Settings:
         """Note a setting of another type. What was written is not shown but for its type."""
         self.problems.add(
             "CEL-Q005",
-            f"{key} of {self.where} must be {wanted}; got {kind_of(value)}.",
+            f"{key} of {self.where} must be {wanted}; got {describe_type(value)}.",
             fix=fix,
         )

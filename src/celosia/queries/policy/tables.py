@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import cast, get_args
 
-from celosia.queries.policy.settings import Settings, kind_of
+from celosia.queries.policy.settings import Settings, describe_type
 from celosia.queries.policy.values import ColumnPolicy, ColumnType, Ownerless, TablePolicy
 
 _TABLE = {"public", "rows", "references", "columns", "ownerless"}
@@ -47,7 +47,7 @@ def _column(columns: Settings, name: str, table: str) -> ColumnPolicy:
     if not isinstance(written, Mapping):
         columns.problems.add(
             "CEL-Q005",
-            f"{where} must be a type or a table of settings; got {kind_of(written)}.",
+            f"{where} must be a type or a table of settings; got {describe_type(written)}.",
             fix=f'Write {name} = "text" or {name} = {{ type = "integer", unique = true }}.',
         )
         return ColumnPolicy(name=name, type="text")

@@ -20,7 +20,7 @@ MOST_DIGITS = 38
 """Of a decimal number in DuckDB."""
 
 
-def comparable(one: str, other: str, *, dialect: str) -> bool:
+def are_comparable(one: str, other: str, *, dialect: str) -> bool:
     """Whether `=` between columns of two types never fails and is true for one value each.
 
     An allow-list: equal types, and pairs that are known to be safe. DuckDB casts texts to UUID and
@@ -28,9 +28,9 @@ def comparable(one: str, other: str, *, dialect: str) -> bool:
     of limited precision, where two of them become one; moments to finer ones, which fails far from
     our time. PostgreSQL has no operator for some pairs, and ignores blanks at the end of CHAR.
 
-    >>> comparable("INTEGER", "BIGINT", dialect="duckdb")
+    >>> are_comparable("INTEGER", "BIGINT", dialect="duckdb")
     True
-    >>> comparable("UUID", "VARCHAR", dialect="duckdb")
+    >>> are_comparable("UUID", "VARCHAR", dialect="duckdb")
     False
     """
     first, second = _plain(one), _plain(other)

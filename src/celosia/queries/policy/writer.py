@@ -30,36 +30,36 @@ def policy_text(policy: Policy) -> str:
     return "\n".join(_lines(policy)) + "\n"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     r"""A text as TOML writes it.
 
-    >>> print(quoted('say "hi"'))
+    >>> print(quote('say "hi"'))
     "say \"hi\""
     """
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def key_of(name: str) -> str:
+def toml_key(name: str) -> str:
     """A name as the key of a TOML table: bare where it can be.
 
-    >>> print(key_of("orders"), key_of("sales.orders"))
+    >>> print(toml_key("orders"), toml_key("sales.orders"))
     orders "sales.orders"
     """
-    return name if _BARE.fullmatch(name) else quoted(name)
+    return name if _BARE.fullmatch(name) else quote(name)
 
 
-def number_text(number: Fraction) -> str:
+def format_number(number: Fraction) -> str:
     """A number as TOML that reads back as itself: a decimal where it is one, else a fraction.
 
-    >>> print(number_text(Fraction(1, 100)), number_text(Fraction(3)), number_text(Fraction(1, 3)))
+    >>> print(*map(format_number, [Fraction(1, 100), Fraction(3), Fraction(1, 3)]))
     0.01 3 "1/3"
     """
     if number.denominator == 1:
         # Readers of TOML may keep whole numbers in 64 bits.
-        return str(number) if abs(number) < 2**63 else quoted(str(number))
+        return str(number) if abs(number) < 2**63 else quote(str(number))
     places = _places(number.denominator)
     if places is None:
-        return quoted(str(number))
+        return quote(str(number))
     digits = str(abs(number.numerator) * 10**places // number.denominator).rjust(places + 1, "0")
     sign = "-" if number < 0 else ""
     return f"{sign}{digits[:-places]}.{digits[-places:]}"
@@ -78,25 +78,25 @@ def _places(denominator: int) -> int | None:
 
 
 def _lines(policy: Policy) -> Iterator[str]:
-    yield f"name = {quoted(policy.name)}"
-    yield f"neighbours = {quoted(policy.relation)}"
+    yield f"name = {quote(policy.name)}"
+    yield f"neighbours = {quote(policy.relation)}"
     yield f"most_per_unit = {policy.most_per_unit}"
     yield f"elastic = {_flag(policy.elastic)}"
-    yield f"ownerless = {quoted(policy.ownerless)}"
-    yield f"least_epsilon = {number_text(policy.least_epsilon)}"
+    yield f"ownerless = {quote(policy.ownerless)}"
+    yield f"least_epsilon = {format_number(policy.least_epsilon)}"
     yield f"questions_per_day = {policy.questions_per_day}"
     yield f"exceeded_per_day = {policy.exceeded_per_day}"
     if policy.deadline is not None:
-        yield f"deadline = {number_text(policy.deadline)}"
+        yield f"deadline = {format_number(policy.deadline)}"
     if policy.graph is None:
         yield from _database(policy.database)
-    yield from ("", "[unit]", f"name = {quoted(policy.unit.name)}")
+    yield from ("", "[unit]", f"name = {quote(policy.unit.name)}")
     if policy.graph is None and policy.unit.table is not None and policy.unit.key is not None:
-        yield f"table = {quoted(policy.unit.table)}"
-        yield f"key = {quoted(policy.unit.key)}"
+        yield f"table = {quote(policy.unit.table)}"
+        yield f"key = {quote(policy.unit.key)}"
     yield from ("", "[budget]", *_spending(policy.budget))
     for name, amount in policy.analysts:
-        yield from ("", f"[analysts.{key_of(name)}]", *_spending(amount))
+        yield from ("", f"[analysts.{toml_key(name)}]", *_spending(amount))
     if policy.graph is not None:
         yield from _graph(policy, policy.graph)
         return
@@ -105,23 +105,23 @@ def _lines(policy: Policy) -> Iterator[str]:
 
 
 def _database(database: Database) -> Iterator[str]:
-    yield from ("", "[database]", f"kind = {quoted(database.kind)}")
+    yield from ("", "[database]", f"kind = {quote(database.kind)}")
     if database.path is not None:
-        yield f"path = {quoted(database.path)}"
+        yield f"path = {quote(database.path)}"
     if database.url is not None:
-        yield f"url = {quoted(database.url)}"
+        yield f"url = {quote(database.url)}"
     if database.files:
         yield from ("", "[database.files]")
-        yield from (f"{key_of(name)} = {quoted(path)}" for name, path in database.files)
+        yield from (f"{toml_key(name)} = {quote(path)}" for name, path in database.files)
 
 
 def _graph(policy: Policy, graph: Graph) -> Iterator[str]:
-    addresses = {name: quoted(f"<{address}>") for address, name in graph.predicates}
-    yield from ("", "[graph]", f"store = {quoted(graph.store)}", "", "[graph.prefixes]")
-    yield from (f"{key_of(name)} = {quoted(start)}" for name, start in graph.prefixes)
+    addresses = {name: quote(f"<{address}>") for address, name in graph.predicates}
+    yield from ("", "[graph]", f"store = {quote(graph.store)}", "", "[graph.prefixes]")
+    yield from (f"{toml_key(name)} = {quote(start)}" for name, start in graph.prefixes)
     for kind, members in graph.classes:
         listed = ", ".join(addresses[each] for each in members)
-        yield from ("", f"[graph.classes.{key_of(kind)}]", f"predicates = [{listed}]")
+        yield from ("", f"[graph.classes.{toml_key(kind)}]", f"predicates = [{listed}]")
     labels = dict(graph.labels)
     for name, address in addresses.items():
         table = policy.table(name)
@@ -137,60 +137,61 @@ def _predicate(table: TablePolicy, labels: Mapping[int, str]) -> Iterator[str]:
         if column.most is not None:
             yield f"most_per_{side} = {column.most}"
         if column.keys is not None:
-            yield f"{words} = [{', '.join(quoted(labels[int(key)]) for key in column.keys)}]"
+            yield f"{words} = [{', '.join(quote(labels[int(key)]) for key in column.keys)}]"
     number = table.column("number")
     assert number is not None
     for word, value in (("lower", number.lower), ("upper", number.upper), ("grid", number.grid)):
         if value is not None:
-            yield f"{word} = {number_text(value)}"
+            yield f"{word} = {format_number(value)}"
 
 
 def _spending(amount: Spending) -> Iterator[str]:
-    yield f"epsilon = {number_text(amount.epsilon)}"
-    yield f"delta = {number_text(amount.delta)}"
+    yield f"epsilon = {format_number(amount.epsilon)}"
+    yield f"delta = {format_number(amount.delta)}"
 
 
 def _table(table: TablePolicy) -> Iterator[str]:
-    name = key_of(table.name)
+    name = toml_key(table.name)
     yield from ("", f"[tables.{name}]", f"public = {_flag(table.public)}")
     if table.rows is not None:
         yield f"rows = {table.rows}"
     if table.ownerless is not None:
-        yield f"ownerless = {quoted(table.ownerless)}"
+        yield f"ownerless = {quote(table.ownerless)}"
     if table.references:
         parts = [
-            f"{key_of(column)} = {_target(target, key)}" for column, target, key in table.references
+            f"{toml_key(column)} = {_target(target, key)}"
+            for column, target, key in table.references
         ]
         yield f"references = {{ {', '.join(parts)} }}"
     yield from ("", f"[tables.{name}.columns]")
     for column in table.columns:
-        yield f"{key_of(column.name)} = {_column(column)}"
+        yield f"{toml_key(column.name)} = {_column(column)}"
 
 
 def _target(table: str, column: str) -> str:
     if "." in column:
-        return f"{{ table = {quoted(table)}, column = {quoted(column)} }}"
-    return quoted(f"{table}.{column}")
+        return f"{{ table = {quote(table)}, column = {quote(column)} }}"
+    return quote(f"{table}.{column}")
 
 
 def _column(column: ColumnPolicy) -> str:
-    parts = [f"type = {quoted(column.type)}"]
+    parts = [f"type = {quote(column.type)}"]
     for word, number in (("lower", column.lower), ("upper", column.upper), ("grid", column.grid)):
         if number is not None:
-            parts.append(f"{word} = {number_text(number)}")
+            parts.append(f"{word} = {format_number(number)}")
     if column.keys is not None:
         parts.append(f"keys = [{', '.join(map(_key, column.keys))}]")
     if column.unique:
         parts.append("unique = true")
     if column.most is not None:
         parts.append(f"most = {column.most}")
-    return quoted(column.type) if len(parts) == 1 else f"{{ {', '.join(parts)} }}"
+    return quote(column.type) if len(parts) == 1 else f"{{ {', '.join(parts)} }}"
 
 
 def _key(key: str | int | bool) -> str:
     if isinstance(key, bool):
         return _flag(key)
-    return str(key) if isinstance(key, int) else quoted(key)
+    return str(key) if isinstance(key, int) else quote(key)
 
 
 def _flag(value: bool) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from celosia.core.errors import EngineError, InputError
 from celosia.core.progress import Progress, Step
 from celosia.queries.rdf import term_sql
-from celosia.queries.rdf.ntriples import columns
+from celosia.queries.rdf.ntriples import split_columns
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,8 +42,8 @@ USING (p)
 """
 
 
-class Building:
-    """Facts on their way into a store; made by `building`."""
+class StoreBuilder:
+    """Facts on their way into a store; made by `build_store`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, pool: ThreadPoolExecutor):
         self._connection = connection
@@ -79,13 +79,13 @@ class Building:
         run("CREATE TABLE draft.terms AS SELECT DISTINCT id, text FROM staged.words")
         terms, numbers = self._row("SELECT count(*), count(DISTINCT id) FROM draft.terms")
         if terms != numbers:
-            raise _collision()
+            raise _collision_error()
         progress(Step("Sorting facts", 0))
         kept = ", ".join(name for name, _ in term_sql.OBJECT_COLUMNS)
         run(
             f"CREATE TABLE draft.triples AS SELECT s, p, o, {kept} "  # noqa: S608
             "FROM (SELECT DISTINCT s, p, o FROM staged.facts) "
-            f"JOIN ({term_sql.decoded('draft.terms')}) ON id = o ORDER BY p, s, o"
+            f"JOIN ({term_sql.decode_sql('draft.terms')}) ON id = o ORDER BY p, s, o"
         )
         progress(Step("Counting", 0))
         run(_STATISTICS)
@@ -115,7 +115,7 @@ class Building:
         """Number each different term of a batch once, and write its facts by these numbers."""
         import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where facts are loaded
 
-        table = columns(batch)
+        table = split_columns(batch)
         stacked = pa.chunked_array([part for name in "spo" for part in table[name].chunks])
         coded = stacked.combine_chunks().dictionary_encode()
         _refuse_unknown(coded.dictionary)
@@ -124,7 +124,7 @@ class Building:
         cursor = self._connection.cursor()
         try:
             cursor.register("batch", pa.table({"place": places, "written": coded.dictionary}))
-            apart = f"SELECT place, {_apart('written', file)} AS text FROM batch"  # noqa: S608
+            apart = f"SELECT place, {_separate_blank_nodes('written', file)} AS text FROM batch"  # noqa: S608
             numbered = f"SELECT place, {term_sql.number_sql('text')} AS id, text FROM ({apart})"  # noqa: S608
             words = cursor.execute(numbered).to_arrow_table()
             numbers = np.empty(len(words), np.int64)
@@ -145,7 +145,7 @@ class Building:
 
 
 @contextmanager
-def building(store: Path) -> Iterator[Building]:
+def build_store(store: Path) -> Iterator[StoreBuilder]:
     """A building whose result takes the place of `store` if the block ends well.
 
     Raises:
@@ -153,7 +153,7 @@ def building(store: Path) -> Iterator[Building]:
     """
     import duckdb  # noqa: PLC0415 - 0.1 s, only where facts are loaded
 
-    before = _seen(store)
+    before = _file_state(store)
     try:
         with TemporaryDirectory(dir=store.parent, prefix=f".{store.stem}-") as folder:
             connection = duckdb.connect(
@@ -173,10 +173,10 @@ def building(store: Path) -> Iterator[Building]:
                     connection.execute(f"ATTACH '{place}' AS {name}")
                 connection.execute("CREATE TABLE staged.facts (s BIGINT, p BIGINT, o BIGINT)")
                 connection.execute("CREATE TABLE staged.words (id BIGINT, text VARCHAR)")
-                yield Building(connection, pool)
+                yield StoreBuilder(connection, pool)
             _replace(draft, store, before)
     except (duckdb.Error, OSError) as fault:
-        raise _unwritten(store, fault) from None
+        raise _write_error(store, fault) from None
     except RuntimeError as fault:
         if "interrupted" in str(fault).lower():
             raise KeyboardInterrupt from None  # how DuckDB tells Ctrl-C
@@ -184,7 +184,7 @@ def building(store: Path) -> Iterator[Building]:
 
 
 def _replace(draft: Path, store: Path, before: tuple[int, int] | None) -> None:
-    if _seen(store) != before:
+    if _file_state(store) != before:
         raise InputError(
             "CEL-Q226",
             f"{store} was changed by somebody else in the meantime.",
@@ -200,7 +200,7 @@ def _replace(draft: Path, store: Path, before: tuple[int, int] | None) -> None:
     draft.replace(store)
 
 
-def _seen(store: Path) -> tuple[int, int] | None:
+def _file_state(store: Path) -> tuple[int, int] | None:
     try:
         found = store.stat()
     except FileNotFoundError:
@@ -208,7 +208,7 @@ def _seen(store: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
-def _apart(column: str, file: int) -> str:
+def _separate_blank_nodes(column: str, file: int) -> str:
     """The text of a term, where a blank node has a label that no other file has."""
     return (
         f"CASE WHEN starts_with({column}, '_') "
@@ -239,7 +239,7 @@ def _refuse_unknown(words: pa.Array) -> None:
         )
 
 
-def _collision() -> EngineError:
+def _collision_error() -> EngineError:
     return EngineError(
         "CEL-Q225",
         "two terms of these facts have the same number.",
@@ -249,7 +249,7 @@ def _collision() -> EngineError:
     )
 
 
-def _unwritten(store: Path, fault: Exception) -> EngineError:
+def _write_error(store: Path, fault: Exception) -> EngineError:
     return EngineError(
         "CEL-Q224",
         f"the store {store} could not be written ({type(fault).__name__}).",

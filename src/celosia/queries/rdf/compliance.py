@@ -16,9 +16,9 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.wording import counted, plural
 from celosia.queries.policy.values import Graph, Policy, TablePolicy
 from celosia.queries.rdf.store import GraphStore
-from celosia.queries.rdf.terms import address_text, number_of
+from celosia.queries.rdf.terms import address_text, term_number
 
-SHOWN = 5
+MOST_EXAMPLES = 5
 """Examples of each violation."""
 
 
@@ -73,18 +73,18 @@ def check_graph(
     found = []
     if not policy.unit.is_row:
         progress(Step("Checking classes", 0, len(graph.predicates)))
-        found += list(_classless(store, policy, graph))
+        found += list(_class_violations(store, policy, graph))
     for at, (iri, name) in enumerate(graph.predicates):
         progress(Step(f"Checking {name}", at, len(graph.predicates)))
         table = policy.table(name)
         if table is not None:
-            found += list(_broken(store, table, number_of(address_text(iri))))
+            found += list(_predicate_violations(store, table, term_number(address_text(iri))))
     return found
 
 
-def _classless(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Violation]:
+def _class_violations(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Violation]:
     """Entities whose private predicates fit no single class, by what they have."""
-    numbers = {name: number_of(address_text(iri)) for iri, name in graph.predicates}
+    numbers = {name: term_number(address_text(iri)) for iri, name in graph.predicates}
     private = {
         numbers[table.name]: table.name
         for table in policy.tables
@@ -100,7 +100,7 @@ def _classless(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Viol
         "(SELECT s, list_sort(list(p)) AS had FROM "
         "(SELECT DISTINCT s, p FROM triples WHERE p IN (SELECT unnest(?))) GROUP BY s) "
         f"WHERE NOT ({fits or 'FALSE'}) GROUP BY had ORDER BY entities DESC, had",
-        [SHOWN, list(private)],
+        [MOST_EXAMPLES, list(private)],
     )
     for had, entities, first in rows:
         names = tuple(sorted(private[number] for number in had))
@@ -114,7 +114,9 @@ def _classless(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Viol
         )
 
 
-def _broken(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[Violation]:
+def _predicate_violations(
+    store: GraphStore, table: TablePolicy, predicate: int
+) -> Iterator[Violation]:
     """Caps and bounds of a predicate that its facts go beyond."""
     ((facts,),) = store.rows("SELECT count(*) FROM triples WHERE p = ?", [predicate])
     if facts == 0:
@@ -128,18 +130,18 @@ def _broken(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[V
     for name, stored in (("subject", "s"), ("object", "o")):
         column = table.column(name)
         if column is not None and column.most is not None:
-            yield from _beyond(store, table.name, predicate, name, stored, column.most)
-    yield from _outside(store, table, predicate)
+            yield from _cap_violation(store, table.name, predicate, name, stored, column.most)
+    yield from _bound_violation(store, table, predicate)
 
 
-def _beyond(  # noqa: PLR0913, PLR0917 - one cap, said whole
+def _cap_violation(  # noqa: PLR0913, PLR0917 - one cap, said whole
     store: GraphStore, table: str, predicate: int, name: str, stored: str, most: int
 ) -> Iterator[Violation]:
     ((groups, lost, first),) = store.rows(
         f"SELECT count(*), CAST(sum(n - ?) AS BIGINT), min({stored}, ?) "  # noqa: S608
         f"FROM (SELECT {stored}, count(*) AS n FROM triples WHERE p = ? GROUP BY {stored} "
         "HAVING count(*) > ?)",
-        [most, SHOWN, predicate, most],
+        [most, MOST_EXAMPLES, predicate, most],
     )
     if groups:
         yield Violation(
@@ -152,7 +154,7 @@ def _beyond(  # noqa: PLR0913, PLR0917 - one cap, said whole
         )
 
 
-def _outside(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[Violation]:
+def _bound_violation(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[Violation]:
     column = table.column("number")
     if column is None or column.lower is None or column.upper is None:
         return
@@ -162,8 +164,8 @@ def _outside(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[
             count(*) FILTER (number IS NULL), min(s, ?) FILTER (number IS NULL)
         FROM triples WHERE p = ?""",
         [
-            *(float(column.lower), float(column.upper), SHOWN),
-            *(float(column.lower), float(column.upper), SHOWN, predicate),
+            *(float(column.lower), float(column.upper), MOST_EXAMPLES),
+            *(float(column.lower), float(column.upper), MOST_EXAMPLES, predicate),
         ],
     )
     if outside:

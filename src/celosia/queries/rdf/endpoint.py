@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from celosia.core.errors import EngineError, InputError
 from celosia.core.progress import Progress, Step, silent
-from celosia.queries.rdf.builder import Building
-from celosia.queries.rdf.store_loader import Loaded, check_parser, make, parse_into
+from celosia.queries.rdf.builder import StoreBuilder
+from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
 from celosia.queries.rdf.terms import address_text
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
     plain: bool = False,
     timeout: float = SECONDS,
     progress: Progress = silent,
-) -> Loaded:
+) -> LoadSummary:
     """Load facts from an endpoint into a store, as `load` does from files.
 
     Args:
@@ -65,7 +65,7 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
     _check_client()
     wanted = None if predicates is None else [address_text(each) for each in predicates]
 
-    def fill(made: Building) -> list[str]:
+    def fill(made: StoreBuilder) -> list[str]:
         import httpx  # noqa: PLC0415 - an extra
 
         with httpx.Client(headers=dict(headers or {}), timeout=timeout) as client:
@@ -73,9 +73,9 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
             for at, pattern in enumerate(_patterns(wanted)):
                 progress(Step("Asking the endpoint", at, None if wanted is None else len(wanted)))
                 endpoint.fetch(made, pattern, alone=wanted is None or len(wanted) == 1)
-        return [_shown(url)]
+        return [_public_address(url)]
 
-    return make(Path(store), fill, add=add, overwrite=overwrite, progress=progress)
+    return make_store(Path(store), fill, add=add, overwrite=overwrite, progress=progress)
 
 
 def _patterns(wanted: list[str] | None) -> list[str]:
@@ -89,7 +89,7 @@ class _Endpoint:
         self._client = client
         self._url = url
 
-    def fetch(self, made: Building, pattern: str, *, alone: bool) -> None:
+    def fetch(self, made: StoreBuilder, pattern: str, *, alone: bool) -> None:
         """Hand on all facts of a pattern."""
         from pyoxigraph import RdfFormat  # noqa: PLC0415 - an extra
 
@@ -104,7 +104,7 @@ class _Endpoint:
             if "Content-Length" not in headers and "Transfer-Encoding" not in headers:
                 raise self._cut("it does not tell where its answer ends")
             try:
-                parse_into(made, _Body(answer.iter_bytes()), RdfFormat.N_TRIPLES)
+                parse_into(made, _ResponseBody(answer.iter_bytes()), RdfFormat.N_TRIPLES)
             except SyntaxError:
                 raise self._strange("what it sends is no N-Triples") from None
         # A server may send a fact twice, but never fewer than it counts.
@@ -149,7 +149,7 @@ class _Endpoint:
     def _strange(self, reason: str) -> EngineError:
         return EngineError(
             "CEL-Q231",
-            f"{_shown(self._url)} does not answer as a SPARQL 1.1 endpoint: {reason}.",
+            f"{_public_address(self._url)} does not answer as a SPARQL 1.1 endpoint: {reason}.",
             why="The store is as it was.",
             fix="Check the address and your rights there; the endpoint must answer CONSTRUCT in "
             "N-Triples and SELECT in JSON.",
@@ -158,13 +158,13 @@ class _Endpoint:
     def _cut(self, reason: str) -> EngineError:
         return EngineError(
             "CEL-Q232",
-            f"the facts from {_shown(self._url)} are not complete: {reason}.",
+            f"the facts from {_public_address(self._url)} are not complete: {reason}.",
             why="Half of a graph would be another graph; the store is as it was.",
             fix="Raise the limits of the server, ask for fewer predicates, or load a dump of it.",
         )
 
 
-class _Body:
+class _ResponseBody:
     """An answer as a file for the parser."""
 
     def __init__(self, pieces: Iterator[bytes]):
@@ -183,7 +183,7 @@ class _Body:
         return piece
 
 
-def _shown(url: str) -> str:
+def _public_address(url: str) -> str:
     """An address without name, password and query, which may be secrets."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
-from celosia.queries.rdf.builder import Building
-from celosia.queries.rdf.sources import EntityBombError, Source, opened, sources_of
-from celosia.queries.rdf.store_loader import Loaded, check_parser, make, parse_into
+from celosia.queries.rdf.builder import StoreBuilder
+from celosia.queries.rdf.sources import EntityBombError, Source, find_sources, open_source
+from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
 
 
 def load(  # noqa: PLR0913 - settings, all but two by name
@@ -23,7 +23,7 @@ def load(  # noqa: PLR0913 - settings, all but two by name
     overwrite: bool = False,
     base: str | None = None,
     progress: Progress = silent,
-) -> Loaded:
+) -> LoadSummary:
     """Load files of facts into a store, which is a DuckDB file.
 
     The store is replaced as a whole at the end, or stays as it was. All graphs of N-Quads and TriG
@@ -48,11 +48,11 @@ def load(  # noqa: PLR0913 - settings, all but two by name
             CEL-Q229 pyoxigraph is not installed.
     """
     given = [sources] if isinstance(sources, str | Path) else sources
-    found = sources_of(given, format)
+    found = find_sources(given, format)
     check_parser()
     total = sum(source.path.stat().st_size for source in found)
 
-    def fill(made: Building) -> list[str]:
+    def fill(made: StoreBuilder) -> list[str]:
         done = 0
         for source in found:
 
@@ -63,10 +63,12 @@ def load(  # noqa: PLR0913 - settings, all but two by name
             done += source.path.stat().st_size
         return [source.path.name for source in found]
 
-    return make(Path(store), fill, add=add, overwrite=overwrite, progress=progress)
+    return make_store(Path(store), fill, add=add, overwrite=overwrite, progress=progress)
 
 
-def _read(source: Source, made: Building, base: str | None, told: Callable[[int], None]) -> None:
+def _read(
+    source: Source, made: StoreBuilder, base: str | None, told: Callable[[int], None]
+) -> None:
     """Hand on all facts of a file.
 
     Raises:
@@ -74,29 +76,29 @@ def _read(source: Source, made: Building, base: str | None, told: Callable[[int]
             RDF 1.1 does not know.
     """
     try:
-        with opened(source, told) as reader:
+        with open_source(source, told) as reader:
             try:
                 parse_into(made, reader, source.parser_format, base=base)
             except SyntaxError as fault:
                 # Its message quotes the text, which is not ours to repeat: the place is enough.
                 line = fault.lineno or (reader.lines + 1 if reader.lines else None)
-                raise _broken(source, line, fault.offset) from None
+                raise _syntax_error(source, line, fault.offset) from None
     except EntityBombError:
-        raise _unread(
+        raise _read_error(
             source,
             "declares an entity that is long, or made of other entities",
             "A few of these would fill any memory.",
             "Write addresses in full, or with namespaces (xmlns).",
         ) from None
     except MemoryError:  # of the parser: what it holds at a time has a limit
-        raise _unread(
+        raise _read_error(
             source,
             "holds a term, or a line, that is too long to read",
             "Terms of up to some 16 MB are read.",
             "Leave such facts out, or load them as the address of a file.",
         ) from None
     except (EOFError, zlib.error, BadGzipFile):
-        raise _broken(source, None, None, packed=True) from None
+        raise _syntax_error(source, None, None, packed=True) from None
     except OSError as fault:  # of the reader: the engine has errors of its own
         raise InputError(
             "CEL-Q222",
@@ -112,7 +114,7 @@ def _read(source: Source, made: Building, base: str | None, told: Callable[[int]
         raise
 
 
-def _unread(source: Source, what: str, why: str, fix: str) -> InputError:
+def _read_error(source: Source, what: str, why: str, fix: str) -> InputError:
     return InputError(
         "CEL-Q223",
         f"{source.path} {what}.",
@@ -122,7 +124,7 @@ def _unread(source: Source, what: str, why: str, fix: str) -> InputError:
     )
 
 
-def _broken(
+def _syntax_error(
     source: Source, line: int | None, column: int | None, *, packed: bool = False
 ) -> InputError:
     where = "" if line is None else f" at line {line:,}"

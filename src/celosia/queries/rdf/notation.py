@@ -27,11 +27,11 @@ _FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _LOCAL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
 
 
-def address(word: str, prefixes: Mapping[str, str]) -> str | None:
+def expand_address(word: str, prefixes: Mapping[str, str]) -> str | None:
     """The address (IRI) that a word stands for; None if it is none.
 
-    >>> address("xsd:date", STANDARD), address("<urn:x>", {}), address("nobody:age", {})
-    ('http://www.w3.org/2001/XMLSchema#date', 'urn:x', None)
+    >>> [expand_address(word, STANDARD) for word in ("xsd:date", "<urn:x>", "nobody:age")]
+    ['http://www.w3.org/2001/XMLSchema#date', 'urn:x', None]
     """
     if word.startswith("<") and word.endswith(">"):
         found = word[1:-1]
@@ -43,29 +43,29 @@ def address(word: str, prefixes: Mapping[str, str]) -> str | None:
     return None if _FORBIDDEN.search(found) or ":" not in found else found
 
 
-def term_text(word: str, prefixes: Mapping[str, str]) -> str | None:
+def parse_term(word: str, prefixes: Mapping[str, str]) -> str | None:
     r"""The canonical text of the term that a word stands for; None if it is none.
 
-    >>> term_text('"5"^^xsd:integer', STANDARD)
+    >>> parse_term('"5"^^xsd:integer', STANDARD)
     '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'
     """
     if not word.startswith('"'):
-        found = address(word, prefixes)
+        found = expand_address(word, prefixes)
         return None if found is None else address_text(found)
     hit = _LITERAL.fullmatch(word)
     if hit is None:
         return None
-    text = _unescaped(hit["text"])
-    datatype = None if hit["type"] is None else address(hit["type"], prefixes)
+    text = _unescape(hit["text"])
+    datatype = None if hit["type"] is None else expand_address(hit["type"], prefixes)
     if text is None or (hit["type"] is not None and datatype is None):
         return None
     return literal_text(text, datatype=datatype, language=hit["language"])
 
 
-def as_written(text: str, prefixes: Mapping[str, str]) -> str:
+def abbreviate(text: str, prefixes: Mapping[str, str]) -> str:
     """A canonical text with its addresses made short, where a prefix allows it.
 
-    >>> as_written("<http://www.w3.org/2001/XMLSchema#date>", STANDARD)
+    >>> abbreviate("<http://www.w3.org/2001/XMLSchema#date>", STANDARD)
     'xsd:date'
     """
     if text.startswith("<"):
@@ -87,7 +87,7 @@ def _short(text: str, prefixes: Mapping[str, str]) -> str:
     return f"{name}:{written[length:]}"
 
 
-def _unescaped(text: str) -> str | None:
+def _unescape(text: str) -> str | None:
     wrong = False
 
     def meant(hit: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ BATCH = 2**25
 """Bytes of N-Triples that are handed on at a time; memory is a small multiple of that."""
 
 
-class Batches:
+class BatchWriter:
     """A file to write N-Triples into: hands them on in batches that end with a line."""
 
     def __init__(self, take: Callable[[bytes], None], *, size: int = BATCH):
@@ -41,13 +41,13 @@ class Batches:
             self._take(batch)
 
 
-def columns(batch: bytes) -> pa.Table:
+def split_columns(batch: bytes) -> pa.Table:
     r"""Subject, predicate and object of each line, as texts `s`, `p` and `o`.
 
     In canonical N-Triples a line ends with a blank, a full stop and the only line feed in it, and
     neither a subject nor a predicate holds a blank: so the first two blanks of a line part it.
 
-    >>> columns(b'<urn:a> <urn:b> "c d" .\n').to_pylist()
+    >>> split_columns(b'<urn:a> <urn:b> "c d" .\n').to_pylist()
     [{'s': '<urn:a>', 'p': '<urn:b>', 'o': '"c d"'}]
     """
     import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where facts are loaded

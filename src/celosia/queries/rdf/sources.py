@@ -52,7 +52,7 @@ class Source:
         }[self.format]
 
 
-def sources_of(paths: Sequence[str | Path], format_name: str | None) -> list[Source]:
+def find_sources(paths: Sequence[str | Path], format_name: str | None) -> list[Source]:
     """The files to load, which all exist, with the format of each.
 
     Raises:
@@ -96,7 +96,7 @@ class EntityBombError(Exception):
     """Entities of XML that are made of others, or long: a few of them fill any memory."""
 
 
-class _Entities:
+class _EntityScanner:
     """Looks at the entities that XML declares, before the parser does."""
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class _Entities:
         self._held = window[-len(b"<!ENTITY") :]
 
 
-class Reader:
+class CountingReader:
     """A file for a parser, which tells how many bytes of it are read."""
 
     def __init__(self, file: IO[bytes], raw: IO[bytes], told: Callable[[int], None], *, slow: bool):
@@ -134,7 +134,7 @@ class Reader:
         self._slow = slow
         self._shown = -STRIDE
         self._is_new = True
-        self._entities = _Entities()
+        self._entities = _EntityScanner()
         self.lines = 0
         """Of what is read so far; counted only if `slow`."""
 
@@ -157,7 +157,7 @@ class Reader:
 
 
 @contextmanager
-def opened(source: Source, told: Callable[[int], None]) -> Iterator[Reader]:
+def open_source(source: Source, told: Callable[[int], None]) -> Iterator[CountingReader]:
     """A file opened for its parser, unpacked if it ends in .gz.
 
     RDF/XML is read line by line, as its parser does not tell where a fault is.
@@ -166,6 +166,6 @@ def opened(source: Source, told: Callable[[int], None]) -> Iterator[Reader]:
     with source.path.open("rb") as raw:
         if source.path.name.lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=raw) as file:
-                yield Reader(file, raw, told, slow=slow)  # type: ignore[arg-type]
+                yield CountingReader(file, raw, told, slow=slow)  # type: ignore[arg-type]
         else:
-            yield Reader(raw, raw, told, slow=slow)
+            yield CountingReader(raw, raw, told, slow=slow)

@@ -62,7 +62,7 @@ class GraphStore:
 
         place = Path(path)
         if not place.is_file():
-            raise _no_store(place, "there is no such file")
+            raise _no_store_error(place, "there is no such file")
         try:
             connection = duckdb.connect(
                 str(place),
@@ -70,14 +70,14 @@ class GraphStore:
                 config={"autoinstall_known_extensions": False, "autoload_known_extensions": False},
             )
         except duckdb.Error:
-            raise _no_store(place, "it cannot be opened as one") from None
+            raise _no_store_error(place, "it cannot be opened as one") from None
         try:
             found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
             if not {name for (name,) in found} >= TABLES:
-                raise _no_store(place, "it holds other tables")
+                raise _no_store_error(place, "it holds other tables")
             meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
             if meta.get("version") != VERSION:
-                raise _no_store(place, "it was made by another version of Celosía")
+                raise _no_store_error(place, "it was made by another version of Celosía")
         except BaseException:
             connection.close()
             raise
@@ -189,7 +189,7 @@ class GraphStore:
         self.close()
 
 
-def _no_store(path: Path, why: str) -> InputError:
+def _no_store_error(path: Path, why: str) -> InputError:
     return InputError(
         "CEL-Q228",
         f"{path} is no store of facts: {why}.",

@@ -14,13 +14,13 @@ from typing import Any
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.progress import Progress, Step
-from celosia.queries.rdf.builder import Building, building
-from celosia.queries.rdf.ntriples import Batches
+from celosia.queries.rdf.builder import StoreBuilder, build_store
+from celosia.queries.rdf.ntriples import BatchWriter
 from celosia.queries.rdf.store import GraphStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadSummary:
     """What a store holds after loading."""
 
     store: str
@@ -43,14 +43,14 @@ class Loaded:
         )
 
 
-def make(
+def make_store(
     store: Path,
-    fill: Callable[[Building], list[str]],
+    fill: Callable[[StoreBuilder], list[str]],
     *,
     add: bool,
     overwrite: bool,
     progress: Progress,
-) -> Loaded:
+) -> LoadSummary:
     """Make or add to a store by a function that hands facts on and names where they came from.
 
     Raises:
@@ -61,7 +61,7 @@ def make(
     check_writable(store, overwrite=overwrite or add)
     began, before, named = perf_counter(), 0, []
     grows = add and store.exists()
-    with building(store) as made:
+    with build_store(store) as made:
         if grows:
             with GraphStore.open(store) as old:
                 before, named = old.triples, list(old.sources)
@@ -72,7 +72,7 @@ def make(
         facts = {"sources": json.dumps(named, ensure_ascii=False), "loaded": loaded}
         made.finish(facts, progress=progress)
     with GraphStore.open(store) as new:
-        return Loaded(
+        return LoadSummary(
             store=str(store),
             triples=new.triples,
             terms=new.terms,
@@ -82,7 +82,9 @@ def make(
         )
 
 
-def parse_into(made: Building, reader: Any, parser_format: Any, *, base: str | None = None) -> None:
+def parse_into(
+    made: StoreBuilder, reader: Any, parser_format: Any, *, base: str | None = None
+) -> None:
     """Parse what a reader gives and hand it on, blank nodes apart from all before.
 
     Raises:
@@ -91,7 +93,7 @@ def parse_into(made: Building, reader: Any, parser_format: Any, *, base: str | N
     import pyoxigraph  # noqa: PLC0415 - an extra
 
     made.files += 1
-    batches: Any = Batches(made.take)
+    batches: Any = BatchWriter(made.take)
     quads = pyoxigraph.parse(reader, format=parser_format, base_iri=base)
     facts: Any = map(attrgetter("triple"), quads)  # without its graph
     # Both ends of this are pyoxigraph's: no term becomes an object of ours.

@@ -24,7 +24,7 @@ from celosia.queries.rdf.terms import (
     WHOLE_FORM,
     WHOLE_TYPES,
     ZONE_FORM,
-    number_of,
+    term_number,
 )
 
 OBJECT_COLUMNS = (
@@ -39,11 +39,11 @@ OBJECT_COLUMNS = (
 
 
 def number_sql(text: str) -> str:
-    """`number_of` of an expression."""
+    """`term_number` of an expression."""
     return f"CAST(md5_number_lower({text}) & 9223372036854775807::UBIGINT AS BIGINT)"
 
 
-def decoded(relation: str) -> str:
+def decode_sql(relation: str) -> str:
     """A query: the `id` of each row of a relation of terms (id, text), and `OBJECT_COLUMNS`."""
     kind = f"""SELECT id, text AS written, CAST(
         CASE WHEN starts_with(text, '"') THEN 2 WHEN starts_with(text, '_') THEN 1 ELSE 0 END
@@ -61,14 +61,15 @@ def decoded(relation: str) -> str:
     # the long way.
     backslash = chr(92)
     named = f"""SELECT id, kind, language, type, escaped,
-        CASE WHEN contains(escaped, {_quoted(backslash)}) THEN {_named("escaped")} END AS hidden
+        CASE WHEN contains(escaped, {_quoted(backslash)})
+        THEN {_unescape_letters("escaped")} END AS hidden
         FROM ({split})"""  # noqa: S608
     lexical = f"""SELECT id, kind, language, type,
         CASE WHEN hidden IS NULL THEN escaped
-            WHEN contains(hidden, {_quoted(backslash + "u")}) THEN {_coded("hidden")}
-            ELSE {_shown("hidden")} END AS text FROM ({named})"""  # noqa: S608
+            WHEN contains(hidden, {_quoted(backslash + "u")}) THEN {_unescape_codes("hidden")}
+            ELSE {_restore_backslashes("hidden")} END AS text FROM ({named})"""  # noqa: S608
     return f"""SELECT id, kind, text, language,
-        CASE WHEN type = {_quoted(STRING)} THEN {number_of(STRING)}
+        CASE WHEN type = {_quoted(STRING)} THEN {term_number(STRING)}
             WHEN type IS NOT NULL THEN {number_sql("type")} END AS datatype,
         {_number()} AS number, {_moment()} AS moment FROM ({lexical})"""  # noqa: S608
 
@@ -109,7 +110,7 @@ def _moment() -> str:
     return f"list_filter([{any_value}], lambda value: {within})[1]"
 
 
-def _named(column: str) -> str:
+def _unescape_letters(column: str) -> str:
     """Escapes by letter undone; backslashes hide as U+0001, never in a canonical text as it is."""
     backslash = chr(92)
     found = f"replace({column}, {_quoted(backslash * 2)}, chr(1))"
@@ -119,7 +120,7 @@ def _named(column: str) -> str:
     return found
 
 
-def _coded(column: str) -> str:
+def _unescape_codes(column: str) -> str:
     """Escapes by code undone, and hidden backslashes shown.
 
     U+0001 itself comes last: its escapes are found while the backslashes of the text are hidden,
@@ -130,10 +131,11 @@ def _coded(column: str) -> str:
         if mark != "\x01":
             found = f"replace({found}, {_quoted(f'{chr(92)}u{ord(mark):04X}')}, chr({ord(mark)}))"
     pieces = f"string_split({found}, {_quoted(chr(92) + 'u0001')})"
-    return f"array_to_string(list_transform({pieces}, lambda one: {_shown('one')}), chr(1))"
+    shown = f"list_transform({pieces}, lambda one: {_restore_backslashes('one')})"
+    return f"array_to_string({shown}, chr(1))"
 
 
-def _shown(column: str) -> str:
+def _restore_backslashes(column: str) -> str:
     return f"replace({column}, chr(1), {_quoted(chr(92))})"
 
 

@@ -9,9 +9,9 @@ from urllib.parse import quote, urlsplit
 
 from celosia.core.errors import EngineError, InputError
 from celosia.queries.service.app import is_this_machine
-from celosia.queries.service.envelope import opened
+from celosia.queries.service.envelope import read_data
 from celosia.queries.service.errors import missing_extra
-from celosia.queries.service.remote import RemoteLedger, RemotePlan, answer_of
+from celosia.queries.service.remote import RemoteLedger, RemotePlan, parse_answer
 
 if TYPE_CHECKING:
     import httpx
@@ -85,7 +85,7 @@ class Client:
             "confidence": confidence,
             "fresh": fresh,
         }
-        return _understood(answer_of, lambda: self._send("POST", "/v1/query", asked))
+        return _parse(parse_answer, lambda: self._send("POST", "/v1/query", asked))
 
     def sql(self, query: str, **choices: Any) -> QueryAnswer:
         """`ask`, where the service has tables; with the same arguments."""
@@ -158,15 +158,15 @@ class Client:
         except ValueError:  # NaN and infinity are no JSON
             raise _not_sendable() from None
         except (httpx.HTTPError, httpx.InvalidURL):
-            raise _unreachable() from None
-        return _understood(opened, response.json)
+            raise _unreachable_error() from None
+        return _parse(read_data, response.json)
 
 
-def _understood(read: Callable[[Any], T], told: Callable[[], Any]) -> T:
+def _parse(read: Callable[[Any], T], told: Callable[[], Any]) -> T:
     try:
         return read(told())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise _strange() from None
+        raise _bad_reply_error() from None
 
 
 def _not_sendable() -> InputError:
@@ -178,7 +178,7 @@ def _not_sendable() -> InputError:
     )
 
 
-def _unreachable() -> EngineError:
+def _unreachable_error() -> EngineError:
     return EngineError(
         "CEL-Q186",
         "the service cannot be reached, or did not answer in time.",
@@ -187,7 +187,7 @@ def _unreachable() -> EngineError:
     )
 
 
-def _strange() -> EngineError:
+def _bad_reply_error() -> EngineError:
     return EngineError(
         "CEL-Q187",
         "what answered is not a service of Celosía.",

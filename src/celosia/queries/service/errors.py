@@ -76,7 +76,7 @@ _HIDDEN = frozenset({"CEL-Q112", "CEL-Q113", "CEL-Q118", "CEL-Q140", "CEL-Q152",
 """Raised where an answer is already there, or where rows were compared with the policy."""
 
 
-def unanswered() -> EngineError:
+def hidden_error() -> EngineError:
     """The one error of everything that goes wrong after the data may have been touched.
 
     An engine that failed, an answer that took too long, a fault of ours: who can tell them apart
@@ -91,24 +91,24 @@ def unanswered() -> EngineError:
     )
 
 
-def shown(error: BaseException) -> CelosiaError:
+def public_error(error: BaseException) -> CelosiaError:
     """The error that may be told: itself if it follows from policy, question and ledger alone.
 
     Everything else, an unexpected exception as well as the failure of an engine, becomes the one
-    of `unanswered`. The log gets the name of its class and its code, never its words.
+    of `hidden_error`. The log gets the name of its class and its code, never its words.
     """
     code = error.code if isinstance(error, CelosiaError) else "no code"
     is_public = code.startswith(_SHOWN) and code not in _HIDDEN
     if isinstance(error, CelosiaError) and isinstance(error, tuple(STATUSES)) and is_public:
         return error
     LOGGER.error("a request failed: %s, %s", type(error).__name__, code)
-    return unanswered()
+    return hidden_error()
 
 
 def status_of(error: CelosiaError) -> int:
     """The HTTP status of an error that may be told.
 
-    >>> status_of(unanswered()), status_of(no_token())
+    >>> status_of(hidden_error()), status_of(no_token())
     (500, 401)
     """
     by_kind = next((STATUSES[kind] for kind in STATUSES if isinstance(error, kind)), 500)

@@ -39,7 +39,7 @@ class Pace:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _AddressRecord:
     """What is known of an address."""
 
     last: float
@@ -60,7 +60,7 @@ class Refusals:
         self.pace = Pace() if pace is None else pace
         self.clock = clock
         self._sleep = sleep
-        self._seen: OrderedDict[str, _Seen] = OrderedDict()
+        self._seen: OrderedDict[str, _AddressRecord] = OrderedDict()
         self._waiting = 0
 
     def delay(self, address: str) -> float:
@@ -101,9 +101,9 @@ class Refusals:
         """How many addresses are remembered."""
         return len(self._seen)
 
-    def _remembered(self, address: str) -> _Seen:
+    def _remembered(self, address: str) -> _AddressRecord:
         name, now = _network(address), self.clock()
-        found = self._seen.setdefault(name, _Seen(now))
+        found = self._seen.setdefault(name, _AddressRecord(now))
         if now - found.last > self.pace.memory:
             found.refused = 0
         found.last = now

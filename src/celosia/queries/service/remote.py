@@ -90,7 +90,7 @@ class RemotePlan:
         return "\n".join([*lines, *map(str, self.parts), *self.steps, *notes])
 
 
-def answer_of(facts: Mapping[str, Any]) -> QueryAnswer:
+def parse_answer(facts: Mapping[str, Any]) -> QueryAnswer:
     """The answer that `QueryAnswer.as_dict` describes."""
     from celosia.queries.answer import QueryAnswer  # noqa: PLC0415 - only where one is told
 

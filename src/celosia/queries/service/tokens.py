@@ -68,10 +68,10 @@ class Token:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, times in words."""
         times = {"created": self.created, "expires": self.expires, "revoked": self.revoked}
-        return asdict(self) | {name: _written(moment) for name, moment in times.items()}
+        return asdict(self) | {name: _format_time(moment) for name, moment in times.items()}
 
     def __str__(self) -> str:
-        end = "revoked" if self.revoked is not None else f"expires {_written(self.expires)}"
+        end = "revoked" if self.revoked is not None else f"expires {_format_time(self.expires)}"
         return f"{self.id}: {self.role} {self.name}, {end}"
 
 
@@ -222,7 +222,7 @@ def _token(row: Any) -> Token:
     )
 
 
-def _written(moment: float | None) -> str | None:
+def _format_time(moment: float | None) -> str | None:
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")

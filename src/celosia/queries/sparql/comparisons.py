@@ -9,7 +9,7 @@ from typing import cast
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.rdf.terms import XSD, number_of
+from celosia.queries.rdf.terms import XSD, term_number
 from celosia.queries.sparql.constants import LANGUAGE_STRING, STRING, Constant
 from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import whole
@@ -225,7 +225,7 @@ def _side(tree: exp.Expression) -> exp.Expression:
 
 def text_is(left: Spoken, right: Constant) -> exp.Expression:
     """STR(?v) = "...": of literals the text, of addresses the address itself."""
-    address = whole(number_of(f"<{right.text}>"))  # no address, if it holds what none may
+    address = whole(term_number(f"<{right.text}>"))  # no address, if it holds what none may
     return cases(
         (
             left.is_literal(),

@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 from celosia.core.wording import did_you_mean
-from celosia.queries.rdf.terms import XSD, address_text, literal_text, number_of
+from celosia.queries.rdf.terms import XSD, address_text, literal_text, term_number
 from celosia.queries.sparql.refusals import not_sparql, refusal
 from celosia.queries.sparql.trees import given, is_shorthand, name_of
 
@@ -128,13 +128,13 @@ class Reader:
         if is_shorthand(node):
             return _literal(str(node), str(node.datatype), None, is_shorthand=True)
         address = self.address(node)
-        return Constant("address", address, number_of(address_text(address)))
+        return Constant("address", address, term_number(address_text(address)))
 
 
 def _literal(
     text: str, datatype: str | None, language: str | None, *, is_shorthand: bool = False
 ) -> Constant:
-    number = number_of(literal_text(text, datatype=datatype, language=language))
+    number = term_number(literal_text(text, datatype=datatype, language=language))
     sort: Sort = "other"
     if language is not None:
         sort = "language"

@@ -13,7 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from celosia.queries.algebra import Column
-from celosia.queries.rdf.terms import XSD, address_text, number_of
+from celosia.queries.rdf.terms import XSD, address_text, term_number
 from celosia.queries.sparql.constants import LANGUAGE_STRING, STRING
 from celosia.queries.sparql.relations import tree_of, whole
 
@@ -22,7 +22,7 @@ Kind = Literal["truth", "number", "text", "address"]
 
 def type_number(address: str) -> int:
     """The number of a datatype."""
-    return number_of(address_text(address))
+    return term_number(address_text(address))
 
 
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
