@@ -18,7 +18,7 @@ from tests.queries.sql.shop import COLUMNS, POLICY, in_duckdb
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Derived, Question, Scan, Stack, walk
-from celosia.queries.sql import compile, describe, normalised
+from celosia.queries.sql import compile, describe, normalise
 
 NUMBER = int(os.environ.get("CELOSIA_FUZZ", "2000"))
 SEED = int(os.environ.get("CELOSIA_FUZZ_SEED", "1"))
@@ -123,7 +123,7 @@ def check(question: Question, shop: duckdb.DuckDBPyConnection) -> None:
     assert len(names) == len(set(names))
     assert set(question.after.columns) <= set(names)
     assert str(describe(question))
-    assert normalised(question)
+    assert normalise(question)
     shop.execute(written(question)).fetchall()
 
 

@@ -27,7 +27,7 @@ from celosia.queries.planning.totals import needs_of
 from celosia.queries.planning.words import tree_of
 from celosia.queries.planning.work import check_work, work_of
 from celosia.queries.policy.values import Policy
-from celosia.queries.sql import compile, normalised
+from celosia.queries.sql import compile, normalise
 
 
 def make_plan(  # noqa: PLR0913 - what a request is made of
@@ -74,7 +74,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
             delta=Fraction(0),
             neighbours=neighbours,
             method="public",
-            normalised=normalised(question),
+            normalised=normalise(question),
             question=question,
             recipes=(),
             work=(step,),
@@ -111,7 +111,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         neighbours=neighbours,
         method=choice.method,
         notes=_notes(asked, policy) if owned is not None else (),
-        normalised=normalised(asked),
+        normalised=normalise(asked),
         question=question,
         compiled=None if asked is question else asked,
         deadline=deadline_of(work, steps, dialect=target.dialect, declared=policy.deadline),

@@ -6,7 +6,7 @@ from celosia.core.wording import plural
 from celosia.queries.algebra import Join, Match, Question, Scan, Stack
 from celosia.queries.ownership import Owned
 from celosia.queries.policy.values import Policy
-from celosia.queries.sql import Line, describe
+from celosia.queries.sql import TextLine, describe
 
 
 def tree_of(question: Question, policy: Policy, owned: Owned | None) -> tuple[str, ...]:
@@ -14,7 +14,7 @@ def tree_of(question: Question, policy: Policy, owned: Owned | None) -> tuple[st
     return tuple(_lines(describe(question), 0, policy, owned))
 
 
-def _lines(line: Line, depth: int, policy: Policy, owned: Owned | None) -> list[str]:
+def _lines(line: TextLine, depth: int, policy: Policy, owned: Owned | None) -> list[str]:
     rule = _rule(line.of, policy, owned)
     own = "  " * depth + line.text + (f"   -- {rule}" if rule else "")
     below = [text for each in line.below for text in _lines(each, depth + 1, policy, owned)]

@@ -109,10 +109,10 @@ def question_hash(query: str, policy: Policy) -> str:
     for spaces.
     """
     from celosia.queries.planning import compiled  # noqa: PLC0415 - sqlglot: 0.1 s
-    from celosia.queries.sql import normalised  # noqa: PLC0415 - as above
+    from celosia.queries.sql import normalise  # noqa: PLC0415 - as above
 
     try:
-        text = str(normalised(compiled(query, policy)))
+        text = str(normalise(compiled(query, policy)))
     except Exception:  # refused; or a fault of the parser, which must not undo the note
         text = " ".join(query.split())
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -15,8 +15,8 @@ from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import whole
 from celosia.queries.sparql.values import (
     CALENDAR,
-    Spoken,
-    Typed,
+    BoundVariable,
+    TypedValue,
     cases,
     conjunction,
     same_term,
@@ -35,7 +35,7 @@ _FARTHEST = timedelta(hours=14)
 _TIMES = {"dateTime": XSD + "dateTime", "date": XSD + "date"}
 
 
-def equal_constant(left: Spoken, right: Constant, *, loose: bool) -> exp.Expression:
+def equal_constant(left: BoundVariable, right: Constant, *, loose: bool) -> exp.Expression:
     """Whether a variable is equal to a constant.
 
     Args:
@@ -49,7 +49,9 @@ def equal_constant(left: Spoken, right: Constant, *, loose: bool) -> exp.Express
     if left.facts is None:
         raise never_a_literal(left)
     if right.datatype in CALENDAR:
-        raise misfit("a part of a calendar, or a span of time, is compared by its value")
+        raise comparison_mismatch(
+            "a part of a calendar, or a span of time, is compared by its value"
+        )
     if right.sort == "other":
         return same if loose else cases((same, truth(True)), (left.has_no_value(), truth(False)))
     test, value = _by_value(left, right)
@@ -60,7 +62,7 @@ def equal_constant(left: Spoken, right: Constant, *, loose: bool) -> exp.Express
     return cases((test, value), (left.is_known(), truth(False)))
 
 
-def _by_value(left: Spoken, right: Constant) -> tuple[exp.Expression | None, exp.Expression]:
+def _by_value(left: BoundVariable, right: Constant) -> tuple[exp.Expression | None, exp.Expression]:
     """A test whether values can be compared, if one is needed, and the comparison."""
     match right.sort:
         case "number":
@@ -80,7 +82,7 @@ def _moment(text: str) -> exp.Expression:
     return exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build("TIMESTAMP"))
 
 
-def equal_variables(left: Spoken, right: Spoken, *, loose: bool) -> exp.Expression:
+def equal_variables(left: BoundVariable, right: BoundVariable, *, loose: bool) -> exp.Expression:
     """Whether two variables are equal."""
     same = same_term(left, right)
     if left.is_resource or right.is_resource:
@@ -112,7 +114,7 @@ def equal_variables(left: Spoken, right: Spoken, *, loose: bool) -> exp.Expressi
     return cases(*branches)
 
 
-def order_constant(operator: str, left: Spoken, right: Constant) -> exp.Expression:
+def order_constant(operator: str, left: BoundVariable, right: Constant) -> exp.Expression:
     """Whether a variable is before or after a constant; NULL where they have no order."""
     if left.facts is None:
         raise never_a_literal(left)
@@ -133,16 +135,16 @@ def order_constant(operator: str, left: Spoken, right: Constant) -> exp.Expressi
             return cases((test, kind(this=left.column("text"), expression=text)))
         case "dateTime" | "date":
             return _order_moment(operator, left, right)
-    raise misfit(f"'{operator}' compares with a term that has no order")
+    raise comparison_mismatch(f"'{operator}' compares with a term that has no order")
 
 
-def _order_moment(operator: str, left: Spoken, right: Constant) -> exp.Expression:
+def _order_moment(operator: str, left: BoundVariable, right: Constant) -> exp.Expression:
     text, is_zoned = right.moment
     here = datetime.fromisoformat(text)
     try:
         earliest, latest = here - _FARTHEST, here + _FARTHEST
     except OverflowError:
-        raise misfit("a moment is too close to the end of the calendar") from None
+        raise comparison_mismatch("a moment is too close to the end of the calendar") from None
     moment = left.column("moment")
     zone = left.is_zoned() if is_zoned else exp.Not(this=left.is_zoned())
     inner = cases(
@@ -159,7 +161,7 @@ def _order_moment(operator: str, left: Spoken, right: Constant) -> exp.Expressio
     return cases((left.is_moment(_TIMES[right.sort]), inner))
 
 
-def order_variables(operator: str, left: Spoken, right: Spoken) -> exp.Expression:
+def order_variables(operator: str, left: BoundVariable, right: BoundVariable) -> exp.Expression:
     """Whether one variable is before or after another; NULL where they have no order."""
     for each in (left, right):
         if each.facts is None:
@@ -192,7 +194,7 @@ def order_variables(operator: str, left: Spoken, right: Spoken) -> exp.Expressio
     return cases(*branches)
 
 
-def _order_moments(operator: str, left: Spoken, right: Spoken) -> exp.Expression:
+def _order_moments(operator: str, left: BoundVariable, right: BoundVariable) -> exp.Expression:
     zones = exp.EQ(this=left.is_zoned(), expression=right.is_zoned())
     span = exp.Interval(this=exp.Literal.string("14"), unit=exp.var("HOUR"))
     one, other = left.column("moment"), right.column("moment")
@@ -207,13 +209,13 @@ def _order_moments(operator: str, left: Spoken, right: Spoken) -> exp.Expression
     )
 
 
-def compare_typed(operator: str, left: Typed, right: Typed) -> exp.Expression:
+def compare_typed(operator: str, left: TypedValue, right: TypedValue) -> exp.Expression:
     """A comparison of two values of one kind."""
     if left.kind != right.kind:
-        raise misfit(f"'{operator}' puts {left.kind} and {right.kind} together")
+        raise comparison_mismatch(f"'{operator}' puts {left.kind} and {right.kind} together")
     kind = {"=": exp.EQ, "!=": exp.NEQ, **ORDERS}[operator]
     if left.kind in ("address", "truth") and operator not in ("=", "!="):
-        raise misfit(f"'{operator}' compares values that have no order")
+        raise comparison_mismatch(f"'{operator}' compares values that have no order")
     made = cast(type[exp.Expression], kind)(this=_side(left.tree), expression=_side(right.tree))
     return made
 
@@ -223,7 +225,7 @@ def _side(tree: exp.Expression) -> exp.Expression:
     return exp.Paren(this=tree) if isinstance(tree, loose) else tree
 
 
-def text_is(left: Spoken, right: Constant) -> exp.Expression:
+def equal_text(left: BoundVariable, right: Constant) -> exp.Expression:
     """STR(?v) = "...": of literals the text, of addresses the address itself."""
     address = whole(term_number(f"<{right.text}>"))  # no address, if it holds what none may
     return cases(
@@ -238,21 +240,21 @@ def text_is(left: Spoken, right: Constant) -> exp.Expression:
     )
 
 
-def typed(constant: Constant) -> Typed:
+def typed_constant(constant: Constant) -> TypedValue:
     """A constant as a value of one kind."""
     match constant.sort:
         case "number":
-            return Typed("number", exp.Literal.number(constant.amount))
+            return TypedValue("number", exp.Literal.number(constant.amount))
         case "string":
-            return Typed("text", exp.Literal.string(constant.text))
+            return TypedValue("text", exp.Literal.string(constant.text))
         case "boolean":
-            return Typed("truth", truth(constant.truth))
+            return TypedValue("truth", truth(constant.truth))
         case "address":
-            return Typed("address", whole(constant.number))
-    raise misfit("a computed value is compared with a literal of another kind")
+            return TypedValue("address", whole(constant.number))
+    raise comparison_mismatch("a computed value is compared with a literal of another kind")
 
 
-def never_a_literal(variable: Spoken) -> CelosiaError:
+def never_a_literal(variable: BoundVariable) -> CelosiaError:
     """The refusal of what only literals have, of a variable that is no object."""
     return refusal(
         "CEL-Q274",
@@ -263,7 +265,7 @@ def never_a_literal(variable: Spoken) -> CelosiaError:
     )
 
 
-def misfit(what: str) -> CelosiaError:
+def comparison_mismatch(what: str) -> CelosiaError:
     """The refusal of a comparison that could not be made exactly."""
     return refusal(
         "CEL-Q259",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
 from celosia.queries.policy.values import Graph, Policy
-from celosia.queries.sparql.conditions import Conditions
-from celosia.queries.sparql.constants import Reader
+from celosia.queries.sparql.conditions import ConditionReader
+from celosia.queries.sparql.constants import TermReader
 from celosia.queries.sparql.outputs import Outputs
 from celosia.queries.sparql.parser import parse
-from celosia.queries.sparql.patterns import Where
-from celosia.queries.sparql.post_processing import after
+from celosia.queries.sparql.patterns import WhereClause
+from celosia.queries.sparql.post_processing import read_post_processing
 from celosia.queries.sparql.refusals import refusal, too_large
-from celosia.queries.sparql.relations import Solutions, items_of
-from celosia.queries.sparql.trees import given
+from celosia.queries.sparql.relations import Solutions, make_scans
+from celosia.queries.sparql.trees import part_of
 
 
 def compile(query: str, policy: Policy) -> Question:
@@ -43,30 +43,30 @@ def compile(query: str, policy: Policy) -> Question:
             fix="Ask in SQL, or use a policy with a [graph].",
         )
     try:
-        return _compiled(query, policy, policy.graph)
+        return _compile_query(query, policy, policy.graph)
     except RecursionError:
         raise too_large("the query is nested too deeply") from None
 
 
-def _compiled(query: str, policy: Policy, graph: Graph) -> Question:
+def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
     tree, declared = parse(query)
-    reader = Reader(dict(graph.prefixes) | declared)
-    if given(tree, "valuesClause") is not None:
+    reader = TermReader(dict(graph.prefixes) | declared)
+    if part_of(tree, "valuesClause") is not None:
         raise refusal(
             "CEL-Q260",
             "VALUES stands after the WHERE clause",
             why="It would be joined with the answers.",
             fix="Put it inside WHERE { ... }.",
         )
-    where = Where(reader)
+    where = WhereClause(reader)
     where.read(tree["where"])
-    solutions = Solutions(items_of(where.patterns, policy), graph.prefixes)
-    reading = Conditions(reader, solutions.places, graph.prefixes)
+    solutions = Solutions(make_scans(where.patterns, policy), graph.prefixes)
+    reading = ConditionReader(reader, solutions.places, graph.prefixes)
     conditions = reading.all(where.conditions)
     conditions += [reading.among(variable, terms) for variable, terms in where.values]
     source = solutions.joined(conditions)
     outputs = Outputs(solutions, policy)
     outputs.read(tree)
-    done = after(tree, outputs, reader)
+    done = read_post_processing(tree, outputs, reader)
     aggregates, keys = outputs.made()
     return Question(source, aggregates, keys, done)

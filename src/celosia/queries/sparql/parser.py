@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from celosia.queries.sparql.refusals import no_parser, not_sparql, too_large
-from celosia.queries.sparql.scanner import scanned
-from celosia.queries.sparql.trees import given, name_of
+from celosia.queries.sparql.scanner import scan
+from celosia.queries.sparql.trees import name_of, part_of
 
 
 def parse(query: str) -> tuple[Any, dict[str, str]]:
@@ -22,12 +22,12 @@ def parse(query: str) -> tuple[Any, dict[str, str]]:
         QueryRefused: CEL-Q241 to CEL-Q251, CEL-Q260 and CEL-Q261.
         EngineError: CEL-Q229, rdflib is not installed.
     """
-    words = scanned(query)
+    words = scan(query)
     prologue, tree = _tree(query)
     if name_of(tree) != "SelectQuery":
         raise not_sparql("the query is no SELECT", at=words[0].place)
     declared = {
-        str(given(each, "prefix") or ""): str(each["iri"])
+        str(part_of(each, "prefix") or ""): str(each["iri"])
         for each in prologue
         if each.name == "PrefixDecl"
     }

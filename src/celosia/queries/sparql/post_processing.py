@@ -11,43 +11,43 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import After
-from celosia.queries.sparql.comparisons import ORDERS, compare_typed, typed
-from celosia.queries.sparql.constants import Constant, Reader
+from celosia.queries.sparql.comparisons import ORDERS, compare_typed, typed_constant
+from celosia.queries.sparql.constants import Constant, TermReader
 from celosia.queries.sparql.outputs import Outputs
 from celosia.queries.sparql.refusals import refusal
-from celosia.queries.sparql.trees import bare, given, is_variable, name_of
-from celosia.queries.sparql.values import Typed, disjunction
-from celosia.queries.sql.operators import both
+from celosia.queries.sparql.trees import is_variable, name_of, part_of, strip_layers
+from celosia.queries.sparql.values import TypedValue, disjunction
+from celosia.queries.sql.operators import conjoin
 
 
-def after(query: Any, outputs: Outputs, reader: Reader) -> After:
+def read_post_processing(query: Any, outputs: Outputs, reader: TermReader) -> After:
     """What the query does with the answers.
 
     Raises:
         QueryRefused: CEL-Q268, and all that an aggregate may be refused for.
     """
-    having, order = given(query, "having"), given(query, "orderby")
-    limits = given(query, "limitoffset")
+    having, order = part_of(query, "having"), part_of(query, "orderby")
+    limits = part_of(query, "limitoffset")
     condition: exp.Expression | None = None
     for each in having["condition"] if having is not None else ():
         part = _condition(each, outputs, reader)
-        condition = part if condition is None else both(condition, part)
+        condition = part if condition is None else conjoin(condition, part)
     return After(
         having=condition,
         order=tuple(_ordered(each, outputs) for each in order["condition"]) if order else (),
-        limit=_count(given(limits, "limit"), "LIMIT") if limits is not None else None,
-        offset=(_count(given(limits, "offset"), "OFFSET") or 0) if limits is not None else 0,
+        limit=_count(part_of(limits, "limit"), "LIMIT") if limits is not None else None,
+        offset=(_count(part_of(limits, "offset"), "OFFSET") or 0) if limits is not None else 0,
         columns=tuple(outputs.shown),
     )
 
 
-def _condition(node: Any, outputs: Outputs, reader: Reader) -> exp.Expression:
-    node = bare(node)
+def _condition(node: Any, outputs: Outputs, reader: TermReader) -> exp.Expression:
+    node = strip_layers(node)
     match name_of(node):
         case "ConditionalAndExpression":
             made = _condition(node["expr"], outputs, reader)
             for each in node["other"]:
-                made = both(made, _condition(each, outputs, reader))
+                made = conjoin(made, _condition(each, outputs, reader))
             return made
         case "ConditionalOrExpression":
             parts = [node["expr"], *node["other"]]
@@ -60,8 +60,8 @@ def _condition(node: Any, outputs: Outputs, reader: Reader) -> exp.Expression:
     raise _refused("HAVING takes comparisons of aggregates, with &&, || and !")
 
 
-def _answer(node: Any, outputs: Outputs, reader: Reader) -> Typed:
-    node = bare(node)
+def _answer(node: Any, outputs: Outputs, reader: TermReader) -> TypedValue:
+    node = strip_layers(node)
     name = name_of(node)
     if name.startswith("Aggregate_"):
         return _column(outputs.asked(node))
@@ -70,12 +70,12 @@ def _answer(node: Any, outputs: Outputs, reader: Reader) -> Typed:
     if name in ("", "literal"):
         constant: Constant = reader.constant(node)
         if constant.sort == "number":
-            return typed(constant)
+            return typed_constant(constant)
     raise _refused("HAVING compares aggregates with numbers and with each other")
 
 
-def _column(name: str) -> Typed:
-    return Typed("number", exp.column(name, quoted=True))
+def _column(name: str) -> TypedValue:
+    return TypedValue("number", exp.column(name, quoted=True))
 
 
 def _named(name: str, outputs: Outputs, clause: str) -> str:
@@ -85,14 +85,14 @@ def _named(name: str, outputs: Outputs, clause: str) -> str:
 
 
 def _ordered(node: Any, outputs: Outputs) -> tuple[str, bool]:
-    inner = bare(node["expr"])
+    inner = strip_layers(node["expr"])
     if is_variable(inner):
         name = _named(str(inner), outputs, "ORDER BY")
     elif name_of(inner).startswith("Aggregate_"):
         name = outputs.asked(inner)
     else:
         raise _refused("ORDER BY takes an aggregate as it is")
-    return name, str(given(node, "order") or "").upper() == "DESC"
+    return name, str(part_of(node, "order") or "").upper() == "DESC"
 
 
 def _count(node: Any, clause: str) -> int | None:

@@ -57,14 +57,14 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stop:
+class _ForbiddenWord:
     code: str
     what: str
     why: str
     fix: str
 
 
-_FORM = _Stop(
+_FORM = _ForbiddenWord(
     "CEL-Q242",
     "{} is not a question that is answered: only SELECT with aggregates is",
     "Facts are never shown, and nothing is ever changed.",
@@ -72,75 +72,75 @@ _FORM = _Stop(
 )
 _OTHERS = "ASK CONSTRUCT DESCRIBE INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH EXPLAIN"
 _FORMS = tuple(_OTHERS.split())
-_STOPS: Mapping[str, _Stop] = {
-    "BASE": _Stop(
+_FORBIDDEN_WORDS: Mapping[str, _ForbiddenWord] = {
+    "BASE": _ForbiddenWord(
         "CEL-Q244",
         "BASE is not supported",
         "Addresses are compared as they are written in full.",
         "Use PREFIX, or write addresses in full.",
     ),
-    "FROM": _Stop(
+    "FROM": _ForbiddenWord(
         "CEL-Q244",
         "FROM names another dataset",
         "Nothing but the graph of the policy is ever read, and nothing is fetched.",
         "Leave the clause out: a graph is asked by SELECT (COUNT(*) AS ?n) WHERE { ... }.",
     ),
-    "GRAPH": _Stop(
+    "GRAPH": _ForbiddenWord(
         "CEL-Q244",
         "GRAPH names a part of a dataset",
         "The facts of all graphs are one graph here.",
         "Write the patterns without GRAPH.",
     ),
-    "SERVICE": _Stop(
+    "SERVICE": _ForbiddenWord(
         "CEL-Q245",
         "SERVICE asks another endpoint",
         "It would send parts of the question elsewhere, and facts of others have no bound.",
         "Load the facts into the graph, or ask the other endpoint by itself.",
     ),
-    "OPTIONAL": _Stop(
+    "OPTIONAL": _ForbiddenWord(
         "CEL-Q246",
         "OPTIONAL is not supported",
         "A fact that is added there both takes a row away and brings others, without a bound.",
         "Leave the optional part out, or ask a second question in which it is required.",
     ),
-    "UNION": _Stop(
+    "UNION": _ForbiddenWord(
         "CEL-Q247",
         "UNION is not supported",
         "The same fact may add to every part, and no bound for that is proved.",
         "Ask each part by itself and add the answers; for several values of one variable use "
         "FILTER(?v IN (...)).",
     ),
-    "MINUS": _Stop(
+    "MINUS": _ForbiddenWord(
         "CEL-Q248",
         "MINUS is not supported",
         "One fact may take away any number of solutions.",
         "Count all, count those that match, and subtract the answers.",
     ),
-    "EXISTS": _Stop(
+    "EXISTS": _ForbiddenWord(
         "CEL-Q249",
         "EXISTS is not supported",
         "One fact may let in, or take away, any number of solutions.",
         "Write its patterns beside the others, and count with COUNT(DISTINCT ?v).",
     ),
-    "BIND": _Stop(
+    "BIND": _ForbiddenWord(
         "CEL-Q251",
         "BIND is not supported",
         "How many facts share a computed value is not known from the policy.",
         "Write the expression into FILTER; join on the terms of facts as they are.",
     ),
-    "REDUCED": _Stop(
+    "REDUCED": _ForbiddenWord(
         "CEL-Q261",
         "SELECT REDUCED is not supported",
         "Solutions are never shown, only numbers about many of them.",
         "Count different values with COUNT(DISTINCT ?v).",
     ),
-    "LATERAL": _Stop(
+    "LATERAL": _ForbiddenWord(
         "CEL-Q250",
         "LATERAL is not supported",
         "One fact may change its solutions in any number of ways.",
         "Use plain patterns.",
     ),
-    "UNDEF": _Stop(
+    "UNDEF": _ForbiddenWord(
         "CEL-Q260",
         "UNDEF stands in VALUES",
         "It leaves a variable open, so that a solution may be counted twice.",
@@ -149,7 +149,7 @@ _STOPS: Mapping[str, _Stop] = {
 }
 
 
-def scanned(query: str) -> tuple[Word, ...]:
+def scan(query: str) -> tuple[Word, ...]:
     """The words of a text that may be one SELECT query.
 
     Raises:
@@ -205,7 +205,7 @@ def _check_form(words: tuple[Word, ...]) -> None:
         if before is not None and before.keyword == "PREFIX":
             continue
         if word in _FORMS and depth <= 0 and not seen:
-            raise _stopped(_FORM, word, each.place)
+            raise _forbidden_word_refusal(_FORM, word, each.place)
         if word == "SELECT" and depth > 0:
             raise refusal(
                 "CEL-Q250",
@@ -225,8 +225,8 @@ def _check_words(words: tuple[Word, ...]) -> None:
     inside: list[str] = []
     patterns = 1
     for each in words:
-        if each.keyword in _STOPS:
-            raise _stopped(_STOPS[each.keyword], each.keyword, each.place)
+        if each.keyword in _FORBIDDEN_WORDS:
+            raise _forbidden_word_refusal(_FORBIDDEN_WORDS[each.keyword], each.keyword, each.place)
         if each.text in ("{", "[", "("):
             inside.append(each.text)
         elif each.text in ("}", "]", ")") and inside:
@@ -238,7 +238,7 @@ def _check_words(words: tuple[Word, ...]) -> None:
         raise too_large(f"the query has more than {MOST_PATTERNS} patterns")
 
 
-def _stopped(stop: _Stop, word: str, at: Place) -> Exception:
+def _forbidden_word_refusal(stop: _ForbiddenWord, word: str, at: Place) -> Exception:
     return refusal(stop.code, stop.what.format(word), at=at, why=stop.why, fix=stop.fix)
 
 

@@ -7,12 +7,12 @@ from sqlglot import exp
 from celosia.queries.algebra import Question
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql.growth import check_growth
-from celosia.queries.sql.outputs import check_answerable, outputs
+from celosia.queries.sql.outputs import check_answerable, read_outputs
 from celosia.queries.sql.parser import Dialect, parse
-from celosia.queries.sql.post_processing import after
+from celosia.queries.sql.post_processing import read_post_processing
 from celosia.queries.sql.refusals import refusal
-from celosia.queries.sql.relations import Builder
-from celosia.queries.sql.subqueries import check_used, distinct_refused
+from celosia.queries.sql.relations import RelationBuilder
+from celosia.queries.sql.subqueries import check_used, distinct_refusal
 
 _ANSWERS = frozenset({"group", "having", "order", "limit", "offset"})
 
@@ -34,7 +34,7 @@ def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Quest
     """
     select = parse(query, dialect=dialect)
     try:
-        return _compiled(select, policy, dialect)
+        return _compile_select(select, policy, dialect)
     except RecursionError:
         raise refusal(
             "CEL-Q023",
@@ -44,14 +44,14 @@ def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Quest
         ) from None
 
 
-def _compiled(select: exp.Select, policy: Policy, dialect: Dialect) -> Question:
+def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> Question:
     if select.args.get("distinct"):
-        raise distinct_refused(select)
-    builder = Builder(policy)
+        raise distinct_refusal(select)
+    builder = RelationBuilder(policy)
     rows = builder.rows(select, seen={}, allowed=_ANSWERS)
     check_used(builder)
-    made = outputs(select, rows.scope)
-    done = after(select, made, dialect=dialect)
+    made = read_outputs(select, rows.scope)
+    done = read_post_processing(select, made, dialect=dialect)
     check_answerable(made, select)
     aggregates, keys = made.made()
     question = Question(rows.relation, aggregates, keys, done)

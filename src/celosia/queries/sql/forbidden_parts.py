@@ -10,10 +10,10 @@ from celosia.queries.sql.refusals import refusal
 AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
 
 
-def stop(node: exp.Expr) -> None:
+def refuse_forbidden(node: exp.Expr) -> None:
     """Refuse stars, windows, sub-queries and aggregates in the place of a value."""
     if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
-        raise star(node)
+        raise star_refusal(node)
     if isinstance(node, exp.Window):
         raise refusal(
             "CEL-Q031",
@@ -43,7 +43,7 @@ def stop(node: exp.Expr) -> None:
         )
 
 
-def star(node: exp.Expr) -> CelosiaError:
+def star_refusal(node: exp.Expr) -> CelosiaError:
     """The refusal of `*` where columns are needed."""
     return refusal(
         "CEL-Q028",

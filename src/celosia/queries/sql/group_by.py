@@ -8,10 +8,10 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.sql.aggregates import is_aggregate
-from celosia.queries.sql.conditions import read
+from celosia.queries.sql.conditions import read_expression
 from celosia.queries.sql.forbidden_parts import AGGREGATES
-from celosia.queries.sql.kinds import Typed
-from celosia.queries.sql.names import Scope, ambiguous
+from celosia.queries.sql.kinds import TypedExpression
+from celosia.queries.sql.names import Scope, ambiguous_name
 from celosia.queries.sql.refusals import refusal
 
 _NESTED = (*AGGREGATES, exp.Window)
@@ -23,7 +23,7 @@ def has_aggregate(node: exp.Expr) -> bool:
     return any(isinstance(part, _NESTED) for part in inside)
 
 
-def computed_places(select: exp.Select, scope: Scope) -> frozenset[int]:
+def computed_positions(select: exp.Select, scope: Scope) -> frozenset[int]:
     """The places of outputs that follow from aggregates: they hold one, or the alias of one.
 
     DuckDB lets outputs speak of others by their aliases: SUM(a) AS s, COUNT(*) AS n, s / n.
@@ -35,17 +35,17 @@ def computed_places(select: exp.Select, scope: Scope) -> frozenset[int]:
         size = len(found)
         words = {select.expressions[place].alias.lower() for place in found}
         known = {word for word in words if word and not scope.has(word)}
-        found |= {place for place, each in outputs if known & _spoken(each)}
+        found |= {place for place, each in outputs if known & _mentioned_names(each)}
     return frozenset(found)
 
 
-def _spoken(node: exp.Expr) -> set[str]:
+def _mentioned_names(node: exp.Expr) -> set[str]:
     if isinstance(node, exp.Query):
         return set()
     return {each.name.lower() for each in node.find_all(exp.Column) if not each.table}
 
 
-def group_keys(select: exp.Select, scope: Scope) -> list[Typed]:
+def read_group_keys(select: exp.Select, scope: Scope) -> list[TypedExpression]:
     """The keys of GROUP BY, each once.
 
     Raises:
@@ -65,8 +65,8 @@ def group_keys(select: exp.Select, scope: Scope) -> list[Typed]:
             why="Each set of groups is a question of its own, with its own cost.",
             fix="Name the keys, and ask once for each set.",
         )
-    keys: dict[exp.Expression, Typed] = {}
-    for each in _listed(group, select, scope):
+    keys: dict[exp.Expression, TypedExpression] = {}
+    for each in _list_keys(group, select, scope):
         typed = _group_key(each.unnest(), select, scope)
         if not any(True for _ in typed.tree.find_all(exp.Column)) or typed.kind == "interval":
             raise refusal(
@@ -83,22 +83,22 @@ def group_keys(select: exp.Select, scope: Scope) -> list[Typed]:
 _TAKEN = frozenset({"expressions", "all"})
 
 
-def _listed(group: exp.Expr, select: exp.Select, scope: Scope) -> Sequence[exp.Expr]:
+def _list_keys(group: exp.Expr, select: exp.Select, scope: Scope) -> Sequence[exp.Expr]:
     """What is written after GROUP BY; for ALL, every output that no aggregate is in."""
     if not group.args.get("all"):
         return list(group.expressions)
-    computed = computed_places(select, scope)
+    computed = computed_positions(select, scope)
     outputs = enumerate(each.unalias() for each in select.expressions)
     return [each for place, each in outputs if place not in computed]
 
 
-def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> Typed:
+def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> TypedExpression:
     """A key: a place in the SELECT list, an alias of it, or an expression of columns."""
     if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
         place = int(node.name) if len(node.name) < 6 else 0
         if not 1 <= place <= len(select.expressions):
-            raise _no_such_place(node)
-        return read(select.expressions[place - 1].unalias(), scope)
+            raise _no_such_position(node)
+        return read_expression(select.expressions[place - 1].unalias(), scope)
     if isinstance(node, exp.Column) and not node.table:
         aliased = [
             each.this
@@ -106,15 +106,16 @@ def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> Typed:
             if isinstance(each, exp.Alias) and each.alias.lower() == node.name.lower()
         ]
         if aliased and not scope.has(node.name):
-            return read(aliased[0], scope)
+            return read_expression(aliased[0], scope)
         if aliased and (
-            is_aggregate(aliased[0]) or read(aliased[0], scope).tree != scope.find(node).tree
+            is_aggregate(aliased[0])
+            or read_expression(aliased[0], scope).tree != scope.find(node).tree
         ):
-            raise ambiguous(node, ["the answer of that name", "the column of that name"])
-    return read(node, scope)
+            raise ambiguous_name(node, ["the answer of that name", "the column of that name"])
+    return read_expression(node, scope)
 
 
-def _no_such_place(node: exp.Expr) -> CelosiaError:
+def _no_such_position(node: exp.Expr) -> CelosiaError:
     return refusal(
         "CEL-Q056",
         f"GROUP BY {node.name} is no column of the SELECT list",

@@ -124,7 +124,7 @@ def size_of(tree: exp.Expr, sizes: Sizes) -> Size:
         for each in tree.iter_expressions()
     )
     text = _text([below[id(each)] for each in _sources(tree)], is_joined=isinstance(tree, _JOINED))
-    return _checked(Size(text.copies, text.written, parts))
+    return _check_size(Size(text.copies, text.written, parts))
 
 
 def _is_computed(tree: exp.Expr, sizes: Mapping[int, Size]) -> bool:
@@ -161,7 +161,7 @@ def _largest(sizes: list[Size]) -> Size:
     )
 
 
-def _checked(size: Size) -> Size:
+def _check_size(size: Size) -> Size:
     if size.copies > MOST_COPIES or size.written > MOST_WRITTEN:
         raise _too_large(
             f"a text is put together of more than {MOST_COPIES} values of columns, or more than "

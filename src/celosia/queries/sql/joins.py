@@ -13,14 +13,19 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Column, Join, Keys, Relation
-from celosia.queries.sql.conditions import condition, conjunction, mentioned, read
-from celosia.queries.sql.kinds import Typed, together
-from celosia.queries.sql.names import Item, Scope
+from celosia.queries.sql.conditions import (
+    conjunction,
+    mentioned_aliases,
+    read_condition,
+    read_expression,
+)
+from celosia.queries.sql.kinds import TypedExpression, unify_kinds
+from celosia.queries.sql.names import FromItem, Scope
 from celosia.queries.sql.refusals import refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class JoinCondition:
     """One of the conditions that AND puts together."""
 
     node: exp.Expr
@@ -33,22 +38,24 @@ class Condition:
     """The alias of the relation whose ON or USING it is from; None for WHERE."""
 
 
-def understood(node: exp.Expr, scope: Scope, *, joins: str | None = None) -> Condition:
+def analyse_condition(node: exp.Expr, scope: Scope, *, joins: str | None = None) -> JoinCondition:
     """A condition with what a join needs to know of it."""
-    tree = condition(node, scope)
+    tree = read_condition(node, scope)
     pair = None
     if isinstance(node, exp.EQ):
-        left, right = read(node.this, scope), read(node.expression, scope)
+        left, right = read_expression(node.this, scope), read_expression(node.expression, scope)
         if left.is_plain and right.is_plain:
             pair = (_column(left.tree), _column(right.tree))
-    return Condition(node, tree, mentioned(tree), pair, joins)
+    return JoinCondition(node, tree, mentioned_aliases(tree), pair, joins)
 
 
-def equality(left: Typed, right: Typed, *, at: exp.Expr, joins: str | None = None) -> Condition:
+def make_equality(
+    left: TypedExpression, right: TypedExpression, *, at: exp.Expr, joins: str | None = None
+) -> JoinCondition:
     """The condition of USING and of IN: two columns are equal."""
-    together([left, right], at=at, use="a join")
+    unify_kinds([left, right], at=at, use="a join")
     tree = exp.EQ(this=left.tree, expression=right.tree)
-    made = Condition(tree, tree, mentioned(tree), None, joins)
+    made = JoinCondition(tree, tree, mentioned_aliases(tree), None, joins)
     if not (left.is_plain and right.is_plain):
         raise not_an_equijoin(made, "the other side", at=at)
     return replace(made, node=at, pair=(_column(left.tree), _column(right.tree)))
@@ -59,9 +66,9 @@ def _column(tree: exp.Expression) -> Column:
     return Column(tree.table, tree.name)
 
 
-def keys_between(
-    conditions: Sequence[Condition], left: frozenset[str], right: frozenset[str]
-) -> tuple[Keys, list[Condition]]:
+def find_join_keys(
+    conditions: Sequence[JoinCondition], left: frozenset[str], right: frozenset[str]
+) -> tuple[Keys, list[JoinCondition]]:
     """The pairs that tie two sides, each once and the left one first; and their conditions."""
     keys: dict[tuple[Column, Column], None] = {}
     used = []
@@ -77,9 +84,9 @@ def keys_between(
     return tuple(keys), used
 
 
-def joined(
-    items: Sequence[Item], conditions: Sequence[Condition]
-) -> tuple[Relation, list[Condition]]:
+def join_items(
+    items: Sequence[FromItem], conditions: Sequence[JoinCondition]
+) -> tuple[Relation, list[JoinCondition]]:
     """One relation of all items, and the conditions of WHERE that it did not need.
 
     Raises:
@@ -90,11 +97,11 @@ def joined(
     rest = list(conditions)
     while waiting:
         for item in waiting:
-            keys, used = keys_between(rest, done, frozenset({item.alias}))
+            keys, used = find_join_keys(rest, done, frozenset({item.alias}))
             if keys:
                 break
         else:
-            raise _untied(waiting[0], done, rest)
+            raise _no_join_key(waiting[0], done, rest)
         waiting.remove(item)
         done |= {item.alias}
         rest = [each for each in rest if each not in used]
@@ -104,7 +111,9 @@ def joined(
     return relation, rest
 
 
-def _untied(item: Item, done: frozenset[str], conditions: Sequence[Condition]) -> CelosiaError:
+def _no_join_key(
+    item: FromItem, done: frozenset[str], conditions: Sequence[JoinCondition]
+) -> CelosiaError:
     """Say which condition was meant to join, and why it does not."""
     own = [each for each in conditions if each.joins == item.alias]
     across = [each for each in conditions if item.alias in each.mentions and each.mentions & done]
@@ -118,7 +127,7 @@ def _untied(item: Item, done: frozenset[str], conditions: Sequence[Condition]) -
     )
 
 
-def not_an_equijoin(given: Condition, name: str, *, at: exp.Expr | None = None) -> CelosiaError:
+def not_an_equijoin(given: JoinCondition, name: str, *, at: exp.Expr | None = None) -> CelosiaError:
     """The refusal of a condition that ties a relation, but not by an equality of two columns."""
     node, columns = given.node, list(given.tree.find_all(exp.Column))
     fix = f"Add an equality of a column of '{name}' and one of another relation, joined by AND."

@@ -27,7 +27,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedExpression:
     """A row-wise expression, with its kind."""
 
     tree: exp.Expression
@@ -36,22 +36,26 @@ class Typed:
     """Whether it is a column of a table, and not computed on the way."""
 
 
-def of_field(field: Field) -> Typed:
+def typed_field(field: Field) -> TypedExpression:
     """A column as an expression."""
-    return Typed(field.tree, field.kind, field.is_plain)
+    return TypedExpression(field.tree, field.kind, field.is_plain)
 
 
-def must_be(typed: Typed, wanted: frozenset[Kind], *, at: exp.Expr, use: str) -> Typed:
+def require_kind(
+    typed: TypedExpression, wanted: frozenset[Kind], *, at: exp.Expr, use: str
+) -> TypedExpression:
     """The expression, if it is of a wanted kind; a bare NULL is of every kind."""
     if typed.kind in wanted or typed.kind == "null":
         return typed
     if wanted == TIMES and _is_text(typed.tree):
         return _moment(typed.tree, "timestamp", at=at)
     names = " or ".join(sorted(wanted))
-    raise misfit(f"{use} takes {names}, not {typed.kind}", at=at)
+    raise kind_mismatch(f"{use} takes {names}, not {typed.kind}", at=at)
 
 
-def together(parts: Sequence[Typed], *, at: exp.Expr, use: str) -> tuple[list[Typed], Kind]:
+def unify_kinds(
+    parts: Sequence[TypedExpression], *, at: exp.Expr, use: str
+) -> tuple[list[TypedExpression], Kind]:
     """The same expressions as one kind: texts that are written out become dates beside dates."""
     kinds = {part.kind for part in parts if not _is_text(part.tree)} - {"null"}
     if kinds and kinds <= TIMES:
@@ -61,15 +65,15 @@ def together(parts: Sequence[Typed], *, at: exp.Expr, use: str) -> tuple[list[Ty
         ], (kind)
     kinds = {part.kind for part in parts} - {"null"}
     if "interval" in kinds:
-        raise misfit(f"{use} takes no interval", at=at)
+        raise kind_mismatch(f"{use} takes no interval", at=at)
     if kinds == NUMBERS:
         return list(parts), "number"
     if len(kinds) > 1:
-        raise misfit(f"{use} puts {' and '.join(sorted(kinds))} together", at=at)
+        raise kind_mismatch(f"{use} puts {' and '.join(sorted(kinds))} together", at=at)
     return list(parts), kinds.pop() if kinds else "null"
 
 
-def guarded(tree: exp.Expression, parts: Sequence[Typed]) -> exp.Expression:
+def guard_casts(tree: exp.Expression, parts: Sequence[TypedExpression]) -> exp.Expression:
     """What puts parts of one kind together, in TRY where the database may cast one and fail.
 
     Beside a decimal number of more places, a decimal column is cast to as many, and a value that
@@ -85,7 +89,7 @@ def guarded(tree: exp.Expression, parts: Sequence[Typed]) -> exp.Expression:
     return exp.Try(this=tree) if may_fail else tree
 
 
-def moment(text: str, kind: Kind, *, at: exp.Expr) -> Typed:
+def parse_moment(text: str, kind: Kind, *, at: exp.Expr) -> TypedExpression:
     """A date or timestamp that is written out and exists in the calendar."""
     written = _DATE if kind == "date" else _TIMESTAMP
     try:
@@ -101,20 +105,22 @@ def moment(text: str, kind: Kind, *, at: exp.Expr) -> Typed:
             why="One that cannot be read would fail in the database.",
             fix=f"Write it as {kind.upper()} '{form}'.",
         ) from None
-    return Typed(exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build(kind)), kind)
+    return TypedExpression(
+        exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build(kind)), kind
+    )
 
 
 def _is_text(tree: exp.Expression) -> bool:
     return isinstance(tree, exp.Literal) and tree.is_string
 
 
-def _moment(tree: exp.Expression, kind: Kind, *, at: exp.Expr) -> Typed:
+def _moment(tree: exp.Expression, kind: Kind, *, at: exp.Expr) -> TypedExpression:
     if kind == "date" and not _DATE.fullmatch(tree.name):
         kind = "timestamp"
-    return moment(tree.name, kind, at=at)
+    return parse_moment(tree.name, kind, at=at)
 
 
-def misfit(what: str, *, at: exp.Expr) -> CelosiaError:
+def kind_mismatch(what: str, *, at: exp.Expr) -> CelosiaError:
     """The refusal of kinds that do not go together."""
     return refusal(
         "CEL-Q049",

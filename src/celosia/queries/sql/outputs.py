@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from celosia.queries.algebra import Aggregate, Key
-from celosia.queries.sql.aggregates import Asked, aggregate, is_aggregate
-from celosia.queries.sql.conditions import read
-from celosia.queries.sql.forbidden_parts import star, stop
-from celosia.queries.sql.group_by import computed_places, group_keys, has_aggregate
-from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, TRUTHS, Typed
-from celosia.queries.sql.names import Kind, Scope, ambiguous
+from celosia.queries.sql.aggregates import UnnamedAggregate, is_aggregate, read_aggregate
+from celosia.queries.sql.conditions import read_expression
+from celosia.queries.sql.forbidden_parts import refuse_forbidden, star_refusal
+from celosia.queries.sql.group_by import computed_positions, has_aggregate, read_group_keys
+from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, TRUTHS, TypedExpression
+from celosia.queries.sql.names import Kind, Scope, ambiguous_name
 from celosia.queries.sql.refusals import refusal
 
 SELECT = "the SELECT list"
@@ -30,9 +30,9 @@ class Outputs:
     """The names of an answer, and what each of them is."""
 
     scope: Scope
-    keys: dict[str, Typed] = field(default_factory=dict)
-    aggregates: dict[str, Asked] = field(default_factory=dict)
-    computed: dict[str, Typed] = field(default_factory=dict)
+    keys: dict[str, TypedExpression] = field(default_factory=dict)
+    aggregates: dict[str, UnnamedAggregate] = field(default_factory=dict)
+    computed: dict[str, TypedExpression] = field(default_factory=dict)
     """From the answers before it, by their names."""
     shown: list[str] = field(default_factory=list)
     taken: frozenset[str] = frozenset()
@@ -45,14 +45,14 @@ class Outputs:
             tuple(Key(name, typed.tree) for name, typed in self.keys.items()),
         )
 
-    def named(self, word: str) -> Typed | None:
+    def named(self, word: str) -> TypedExpression | None:
         """The answer of a name, whatever its case."""
         kinds: dict[str, Kind] = {name: key.kind for name, key in self.keys.items()}
         kinds |= {name: asked.gives for name, asked in self.aggregates.items()}
         kinds |= {name: typed.kind for name, typed in self.computed.items()}
         for name, kind in kinds.items():
             if name.lower() == word.lower():
-                return Typed(exp.column(name, quoted=True), kind)
+                return TypedExpression(exp.column(name, quoted=True), kind)
         return None
 
     def free(self, word: str) -> str:
@@ -63,7 +63,7 @@ class Outputs:
             name = f"{word}_{number}"
         return name
 
-    def answer(self, node: exp.Expr, clause: str) -> Typed | None:
+    def answer(self, node: exp.Expr, clause: str) -> TypedExpression | None:
         """The key or aggregate that HAVING or ORDER BY speaks of; None for what is put together.
 
         Raises:
@@ -72,7 +72,7 @@ class Outputs:
         """
         node = node.unnest()
         if is_aggregate(node):
-            asked = aggregate(node, self.scope)
+            asked = read_aggregate(node, self.scope)
             name = next((name for name, each in self.aggregates.items() if each == asked), None)
             if name is None:
                 name = self.free(asked.word)
@@ -87,21 +87,23 @@ class Outputs:
             return self._key(node, clause)
         return None
 
-    def worked_out(self, node: exp.Expr, clause: str) -> Typed:
+    def worked_out(self, node: exp.Expr, clause: str) -> TypedExpression:
         """An expression of answers.
 
         Raises:
             QueryRefused: as `answer`, and all that an expression may be refused for.
         """
 
-        def known(part: exp.Expr) -> Typed | None:
+        def known(part: exp.Expr) -> TypedExpression | None:
             found = self.answer(part, clause)
             if found is None or found.kind not in TIMES:
                 return found
             # Moments are released as texts.
-            return Typed(exp.Cast(this=found.tree, to=exp.DataType.build(found.kind)), found.kind)
+            return TypedExpression(
+                exp.Cast(this=found.tree, to=exp.DataType.build(found.kind)), found.kind
+            )
 
-        return read(node, self.scope, special=known)
+        return read_expression(node, self.scope, special=known)
 
     def behind(self, tree: exp.Expression) -> set[str]:
         """The keys and aggregates that an expression of answers follows from."""
@@ -121,14 +123,14 @@ class Outputs:
             typed.tree for name, typed in self.keys.items() if name.lower() == node.name.lower()
         ]
         if not same or same[0] != self.scope.find(node).tree:
-            raise ambiguous(node, ["the answer of that name", "the column of that name"])
+            raise ambiguous_name(node, ["the answer of that name", "the column of that name"])
 
-    def _key(self, node: exp.Expr, clause: str) -> Typed | None:
+    def _key(self, node: exp.Expr, clause: str) -> TypedExpression | None:
         if not isinstance(node, exp.Column) and any(
             self.named(column.name) for column in node.find_all(exp.Column) if not column.table
         ):
             return None  # an expression of answers
-        typed = read(node, self.scope)
+        typed = read_expression(node, self.scope)
         for name, key in self.keys.items():
             if key.tree == typed.tree:
                 return self.named(name)
@@ -143,7 +145,7 @@ class Outputs:
         )
 
 
-def outputs(select: exp.Select, scope: Scope) -> Outputs:
+def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
     """The keys and aggregates that a query asks for.
 
     Raises:
@@ -151,17 +153,17 @@ def outputs(select: exp.Select, scope: Scope) -> Outputs:
     """
     for each in select.expressions:
         if each.is_star and not has_aggregate(each.unalias()):
-            raise star(each)
+            raise star_refusal(each)
         _stop_windows(each)
-    grouped = group_keys(select, scope)
+    grouped = read_group_keys(select, scope)
     aliases = frozenset(each.alias.lower() for each in select.expressions if each.alias)
     made = Outputs(scope, taken=aliases)
     names: dict[int, str] = {}
-    computed = computed_places(select, scope)
+    computed = computed_positions(select, scope)
     for place, each in enumerate(select.expressions):
         inner = each.unalias().unnest()
         if is_aggregate(inner):
-            asked = aggregate(inner, scope)
+            asked = read_aggregate(inner, scope)
             names[place] = _name(each, asked.word, made)
             made.aggregates[names[place]] = asked
         elif place not in computed:
@@ -180,7 +182,7 @@ def outputs(select: exp.Select, scope: Scope) -> Outputs:
     return made
 
 
-def _computed(node: exp.Expr, made: Outputs) -> Typed:
+def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
     typed = made.worked_out(node, SELECT)
     if typed.kind not in NUMBERS | TEXTS | TRUTHS:
         raise refusal(
@@ -193,7 +195,7 @@ def _computed(node: exp.Expr, made: Outputs) -> Typed:
     return typed
 
 
-def _check_combines(typed: Typed, made: Outputs, node: exp.Expr) -> None:
+def _check_combines(typed: TypedExpression, made: Outputs, node: exp.Expr) -> None:
     """Refuse a number that follows from one aggregate and written values alone.
 
     Raises:
@@ -215,12 +217,12 @@ def _check_combines(typed: Typed, made: Outputs, node: exp.Expr) -> None:
 def _stop_windows(node: exp.Expr) -> None:
     """Refuse a window function wherever it stands in an output."""
     for window in node.find_all(exp.Window):
-        stop(window)
+        refuse_forbidden(window)
 
 
-def _complete(made: Outputs, grouped: Sequence[Typed]) -> None:
+def _complete(made: Outputs, grouped: Sequence[TypedExpression]) -> None:
     """Put the keys in the order of GROUP BY, with those that are not shown."""
-    named: dict[str, Typed] = {}
+    named: dict[str, TypedExpression] = {}
     for typed in grouped:
         names = [name for name, key in made.keys.items() if key.tree == typed.tree]
         if not names:
@@ -244,10 +246,10 @@ def _name(node: exp.Expr, word: str, made: Outputs) -> str:
     return str(node.alias)
 
 
-def _shown_key(node: exp.Expr, grouped: Sequence[Typed], scope: Scope) -> Typed:
+def _shown_key(node: exp.Expr, grouped: Sequence[TypedExpression], scope: Scope) -> TypedExpression:
     if isinstance(node, exp.Query):
-        stop(node)
-    typed = read(node, scope)
+        refuse_forbidden(node)
+    typed = read_expression(node, scope)
     for key in grouped:
         if key.tree == typed.tree:
             return typed

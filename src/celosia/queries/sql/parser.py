@@ -188,10 +188,10 @@ def _of_answers(statement: exp.SetOperation) -> CelosiaError:
             fix="Ask them one at a time, or put the rows together first: "
             "SELECT COUNT(*) FROM (SELECT a FROM t UNION ALL SELECT a FROM u) AS both.",
         )
-    return set_operation_refused(statement)
+    return set_operation_refusal(statement)
 
 
-def set_operation_refused(statement: exp.SetOperation) -> CelosiaError:
+def set_operation_refusal(statement: exp.SetOperation) -> CelosiaError:
     """The refusal of UNION, EXCEPT and INTERSECT."""
     word = type(statement).__name__.upper()
     hint = {

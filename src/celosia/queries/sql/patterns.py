@@ -16,21 +16,21 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.sql.kinds import TEXTS, Typed, must_be
-from celosia.queries.sql.operators import Read, Rule, compared, negated
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.kinds import TEXTS, TypedExpression, require_kind
+from celosia.queries.sql.operators import Read, Rule, comparison_side, negate_if_flagged
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 MOST_LETTERS = 200
 """The longest text that is looked for."""
 
 
-def _like(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "expression", "negate"}))
-    text = must_be(read(node.this), TEXTS, at=node, use="LIKE").tree
+def _like(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "expression", "negate"}))
+    text = require_kind(read(node.this), TEXTS, at=node, use="LIKE").tree
     written: exp.Expr = _pattern(node)
     if isinstance(node, exp.ILike):
         text, written = exp.Lower(this=text), exp.Lower(this=written)
-    return negated(exp.Like(this=compared(text), expression=written), node)
+    return negate_if_flagged(exp.Like(this=comparison_side(text), expression=written), node)
 
 
 def _pattern(node: exp.Expr) -> exp.Literal:
@@ -60,9 +60,9 @@ def _pattern(node: exp.Expr) -> exp.Literal:
     return exp.Literal.string(word)
 
 
-def _position(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "substr"}))
-    text = must_be(read(node.this), TEXTS, at=node, use="STRPOS")
+def _position(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "substr"}))
+    text = require_kind(read(node.this), TEXTS, at=node, use="STRPOS")
     wanted = node.args["substr"]
     if not (isinstance(wanted, exp.Literal) and wanted.is_string):
         raise refusal(
@@ -76,7 +76,7 @@ def _position(node: exp.Expr, read: Read) -> Typed:
     if len(wanted.name) > MOST_LETTERS:
         raise _too_long("the text that is looked for", node)
     found = exp.StrPosition(this=text.tree, substr=exp.Literal.string(wanted.name))
-    return Typed(found, "integer")
+    return TypedExpression(found, "integer")
 
 
 def _too_long(what: str, node: exp.Expr) -> CelosiaError:

@@ -10,13 +10,13 @@ from sqlglot import exp
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import After, Named
 from celosia.queries.sql.group_by import has_aggregate
-from celosia.queries.sql.kinds import TRUTHS, must_be
+from celosia.queries.sql.kinds import TRUTHS, require_kind
 from celosia.queries.sql.outputs import Outputs
 from celosia.queries.sql.parser import Dialect
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 
-def after(select: exp.Select, outputs: Outputs, *, dialect: Dialect) -> After:
+def read_post_processing(select: exp.Select, outputs: Outputs, *, dialect: Dialect) -> After:
     """What the query does with the answers.
 
     Raises:
@@ -38,11 +38,11 @@ def after(select: exp.Select, outputs: Outputs, *, dialect: Dialect) -> After:
 
 def _having(node: exp.Expr, outputs: Outputs) -> exp.Expression:
     typed = outputs.worked_out(node, "HAVING")
-    return must_be(typed, TRUTHS, at=node, use="a condition").tree
+    return require_kind(typed, TRUTHS, at=node, use="a condition").tree
 
 
 def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, bool]:
-    only(node, frozenset({"this", "desc", "nulls_first"}))
+    check_arguments(node, frozenset({"this", "desc", "nulls_first"}))
     descending = bool(node.args.get("desc"))
     # DuckDB puts NULLs last; PostgreSQL holds them for the largest. Other wishes have no place.
     usual = descending if dialect == "postgres" else False
@@ -67,18 +67,18 @@ def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, b
 def _offset(node: exp.Expr | None) -> int:
     if node is None:
         return 0
-    only(node, frozenset({"expression"}))
+    check_arguments(node, frozenset({"expression"}))
     return _written(node.expression, "OFFSET", node)
 
 
 def _limit(node: exp.Expr | None) -> int | None:
     if node is None:
         return None
-    only(node, frozenset({"expression", "count", "direction", "limit_options"}))
+    check_arguments(node, frozenset({"expression", "count", "direction", "limit_options"}))
     options = node.args.get("limit_options")
     number = node.args.get("count") if isinstance(node, exp.Fetch) else node.expression
     if options is not None:
-        only(options, frozenset({"rows"}))
+        check_arguments(options, frozenset({"rows"}))
     return _written(number, "LIMIT", node)
 
 

@@ -28,13 +28,13 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A part of a question in words, with the parts it is made of."""
 
     text: str
     of: Question | Relation | Aggregate | Key | None
     """The part itself, for whoever has more to say about it."""
-    below: tuple[Line, ...] = ()
+    below: tuple[TextLine, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -49,12 +49,12 @@ class Line:
         return {"text": self.text, "below": [each.as_dict() for each in self.below]}
 
 
-def describe(question: Question) -> Line:
+def describe(question: Question) -> TextLine:
     """A question as a tree of lines, the outermost step first."""
     return _Writer({}).question(question)
 
 
-def normalised(question: Question) -> str:
+def normalise(question: Question) -> str:
     """The canonical text of a question, the same for every way to write it.
 
     White space, comments, letter case, brackets and the aliases of relations make no difference.
@@ -72,60 +72,60 @@ class _Writer:
     names: Mapping[str, str]
     """What aliases are called; those that are not here keep their names."""
 
-    def question(self, question: Question) -> Line:
+    def question(self, question: Question) -> TextLine:
         after = question.after
         parts = [self._aggregate(each) for each in question.aggregates]
         parts += [
-            Line(f"by {self._word(each.name)} = {self._sql(each.expression)}", each)
+            TextLine(f"by {self._word(each.name)} = {self._sql(each.expression)}", each)
             for each in question.keys
         ]
         parts += [
-            Line(f"then {self._word(each.name)} = {self._sql(each.expression)}", None)
+            TextLine(f"then {self._word(each.name)} = {self._sql(each.expression)}", None)
             for each in after.computed
         ]
         if after.having is not None:
-            parts.append(Line(f"having {self._sql(after.having)}", None))
+            parts.append(TextLine(f"having {self._sql(after.having)}", None))
         if after.order:
             order = [
                 f"{self._word(name)}{' descending' if descending else ''}"
                 for name, descending in after.order
             ]
-            parts.append(Line(f"order {', '.join(order)}", None))
+            parts.append(TextLine(f"order {', '.join(order)}", None))
         if after.limit is not None:
-            parts.append(Line(f"limit {after.limit}", None))
+            parts.append(TextLine(f"limit {after.limit}", None))
         if after.offset:
-            parts.append(Line(f"offset {after.offset}", None))
+            parts.append(TextLine(f"offset {after.offset}", None))
         shown = ", ".join(self._word(name) for name in after.columns)
-        return Line(f"answer {shown}", question, (*parts, self._relation(question.source)))
+        return TextLine(f"answer {shown}", question, (*parts, self._relation(question.source)))
 
-    def _aggregate(self, each: Aggregate) -> Line:
+    def _aggregate(self, each: Aggregate) -> TextLine:
         inside = [self._sql(each.argument)] if each.argument is not None else []
         inside += [f"{each.share!r}"] if each.share is not None else []
         kind = f"sample {each.kind}" if each.sample else each.kind
-        return Line(f"{self._word(each.name)} = {kind}({', '.join(inside)})", each)
+        return TextLine(f"{self._word(each.name)} = {kind}({', '.join(inside)})", each)
 
-    def _relation(self, relation: Relation) -> Line:
+    def _relation(self, relation: Relation) -> TextLine:
         match relation:
             case Scan(table=table, alias=alias):
-                return Line(f"scan {self._word(table)} as {self._alias(alias)}", relation)
+                return TextLine(f"scan {self._word(table)} as {self._alias(alias)}", relation)
             case Filter(source=source, condition=condition):
                 text = f"where {self._sql(condition)}"
-                return Line(text, relation, (self._relation(source),))
+                return TextLine(text, relation, (self._relation(source),))
             case Join(left=left, right=right, keys=keys, condition=condition):
                 text = f"join {self._keys(keys, condition)}"
-                return Line(text, relation, (self._relation(left), self._relation(right)))
+                return TextLine(text, relation, (self._relation(left), self._relation(right)))
             case Match(left=left, right=right, keys=keys, condition=condition, negated=negated):
                 text = f"match {'none' if negated else 'some'} {self._keys(keys, condition)}"
-                return Line(text, relation, (self._relation(left), self._relation(right)))
+                return TextLine(text, relation, (self._relation(left), self._relation(right)))
             case Derived(source=source, alias=alias, columns=columns):
                 named = [
                     f"{self._word(each.name)} = {self._sql(each.expression)}" for each in columns
                 ]
                 text = f"rows {self._alias(alias)}: {', '.join(named)}"
-                return Line(text, relation, (self._relation(source),))
+                return TextLine(text, relation, (self._relation(source),))
             case Stack(parts=parts, alias=alias):
                 below = tuple(self._relation(part) for part in parts)
-                return Line(f"stack {self._alias(alias)}", relation, below)
+                return TextLine(f"stack {self._alias(alias)}", relation, below)
 
     def _keys(self, keys: Keys, condition: exp.Expression | None) -> str:
         text = " and ".join(f"{self._column(left)} = {self._column(right)}" for left, right in keys)

@@ -14,20 +14,20 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Column, Join, Relation, walk
-from celosia.queries.sql.conditions import read
-from celosia.queries.sql.forbidden_parts import star
-from celosia.queries.sql.kinds import Typed, of_field
-from celosia.queries.sql.names import Field, Item, Scope
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.conditions import read_expression
+from celosia.queries.sql.forbidden_parts import star_refusal
+from celosia.queries.sql.kinds import TypedExpression, typed_field
+from celosia.queries.sql.names import Field, FromItem, Scope
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedColumn:
     """A column of a sub-query."""
 
     name: str
     """Empty where the query gives none."""
-    value: Typed
+    value: TypedExpression
     node: exp.Expr
 
 
@@ -35,19 +35,19 @@ class Selected:
 class Selection:
     """All columns of a sub-query."""
 
-    columns: tuple[Selected, ...]
+    columns: tuple[SelectedColumn, ...]
     doubtful: frozenset[str] = frozenset()
     """Names, in lower case, that `*` gives to several columns which need not be equal."""
     has_gaps: bool = False
     """Whether columns of one name were left out, so that places do not count any more."""
 
     @property
-    def values(self) -> list[Typed]:
+    def values(self) -> list[TypedExpression]:
         """What the columns hold."""
         return [each.value for each in self.columns]
 
 
-def selection(select: exp.Select, scope: Scope, relation: Relation) -> Selection:
+def read_selection(select: exp.Select, scope: Scope, relation: Relation) -> Selection:
     """The columns that a sub-query selects from its rows.
 
     Args:
@@ -58,25 +58,27 @@ def selection(select: exp.Select, scope: Scope, relation: Relation) -> Selection
     Raises:
         QueryRefused: CEL-Q026, CEL-Q028, CEL-Q042, and all that an expression may be refused for.
     """
-    columns: list[Selected] = []
+    columns: list[SelectedColumn] = []
     found: dict[str, Field] = {}
     doubtful: set[str] = set()
-    has_dropped, equal = False, _equal(relation)
+    has_dropped, equal = False, _equal_columns(relation)
     for each in select.expressions:
         if not _is_star(each):
-            columns.append(Selected(each.alias_or_name, read(each.unalias(), scope), each))
+            columns.append(
+                SelectedColumn(each.alias_or_name, read_expression(each.unalias(), scope), each)
+            )
             continue
-        for name, field in _starred(each, scope, doubtful):
+        for name, field in _expand_star(each, scope, doubtful):
             if name not in found:
                 found[name] = field
-                columns.append(Selected(name, of_field(field), each))
+                columns.append(SelectedColumn(name, typed_field(field), each))
                 continue
             has_dropped = True
             if field.column not in equal.get(found[name].column, {found[name].column}):
                 doubtful.add(name)
     kept = [each for each in columns if not (_is_star(each.node) and each.name in doubtful)]
     if not kept:
-        raise star(select)
+        raise star_refusal(select)
     return Selection(tuple(kept), frozenset(doubtful), has_dropped or bool(doubtful))
 
 
@@ -86,14 +88,14 @@ def _is_star(node: exp.Expr) -> bool:
     )
 
 
-def _starred(node: exp.Expr, scope: Scope, doubtful: set[str]) -> Iterator[tuple[str, Field]]:
+def _expand_star(node: exp.Expr, scope: Scope, doubtful: set[str]) -> Iterator[tuple[str, Field]]:
     """The columns that a star stands for, in order; names in doubt are noted, and not given."""
     sign = node if isinstance(node, exp.Star) else node.this
-    only(sign, frozenset({"except_"}))
+    check_arguments(sign, frozenset({"except_"}))
     if isinstance(node, exp.Column):
-        only(node, frozenset({"this", "table"}))
-    left_out = {_bare(each, node) for each in sign.args.get("except_") or []}
-    items = _meant(node, scope)
+        check_arguments(node, frozenset({"this", "table"}))
+    left_out = {_excluded_name(each, node) for each in sign.args.get("except_") or []}
+    items = _find_column(node, scope)
     unknown = left_out - {name for item in items for name in item.fields}
     if unknown:
         raise _nothing_to_exclude(node, sorted(unknown)[0])
@@ -104,10 +106,10 @@ def _starred(node: exp.Expr, scope: Scope, doubtful: set[str]) -> Iterator[tuple
                 yield name, field
 
 
-def _bare(name: exp.Expr, node: exp.Expr) -> str:
+def _excluded_name(name: exp.Expr, node: exp.Expr) -> str:
     """The name of a column that EXCLUDE leaves out."""
     if isinstance(name, exp.Column):
-        only(name, frozenset({"this"}))
+        check_arguments(name, frozenset({"this"}))
         name = name.this
     if not isinstance(name, exp.Identifier):
         raise refusal(
@@ -120,7 +122,7 @@ def _bare(name: exp.Expr, node: exp.Expr) -> str:
     return name.name.lower()
 
 
-def _meant(node: exp.Expr, scope: Scope) -> list[Item]:
+def _find_column(node: exp.Expr, scope: Scope) -> list[FromItem]:
     if isinstance(node, exp.Star):
         return list(scope.items.values())
     item = scope.items.get(node.text("table").lower())
@@ -135,7 +137,7 @@ def _meant(node: exp.Expr, scope: Scope) -> list[Item]:
     return [item]
 
 
-def _is_merged(name: str, field: Field, item: Item, node: exp.Expr, scope: Scope) -> bool:
+def _is_merged(name: str, field: Field, item: FromItem, node: exp.Expr, scope: Scope) -> bool:
     """Whether USING has put a column together with one that came before it."""
     if not isinstance(node, exp.Star) or name not in scope.merged:
         return False
@@ -143,7 +145,7 @@ def _is_merged(name: str, field: Field, item: Item, node: exp.Expr, scope: Scope
     return item.alias in equal and field.column != first.column
 
 
-def _equal(relation: Relation) -> Mapping[Column, set[Column]]:
+def _equal_columns(relation: Relation) -> Mapping[Column, set[Column]]:
     """The columns that joins make equal, each with all of them."""
     classes: dict[Column, set[Column]] = {}
     for part in walk(relation):

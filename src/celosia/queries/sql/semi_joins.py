@@ -18,19 +18,19 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Match, Relation
-from celosia.queries.sql.conditions import conjunction, conjuncts, read
-from celosia.queries.sql.joins import Condition, equality, keys_between, not_an_equijoin
+from celosia.queries.sql.conditions import conjunction, conjuncts, read_expression
+from celosia.queries.sql.joins import JoinCondition, find_join_keys, make_equality, not_an_equijoin
 from celosia.queries.sql.names import Scope
-from celosia.queries.sql.parser import set_operation_refused
-from celosia.queries.sql.refusals import only, refusal
-from celosia.queries.sql.select_star import selection
+from celosia.queries.sql.parser import set_operation_refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
+from celosia.queries.sql.select_star import read_selection
 from celosia.queries.sql.subqueries import CommonTable, check_rows
 
 if TYPE_CHECKING:
-    from celosia.queries.sql.relations import Builder, Rows
+    from celosia.queries.sql.relations import RelationBuilder, SelectRows
 
 
-def is_match(node: exp.Expr) -> bool:
+def is_semi_join(node: exp.Expr) -> bool:
     """Whether a condition is [NOT] EXISTS (SELECT ...) or x [NOT] IN (SELECT ...)."""
     inner = _without_not(node)
     return isinstance(inner, exp.Exists) or (
@@ -53,7 +53,7 @@ def _is_negated(node: exp.Expr) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class OuterQuery:
     """The query around a sub-query."""
 
     scope: Scope
@@ -62,7 +62,9 @@ class Around:
     seen: Mapping[str, CommonTable]
 
 
-def matched(node: exp.Expr, left: Relation, around: Around, *, builder: Builder) -> Match:
+def read_semi_join(
+    node: exp.Expr, left: Relation, around: OuterQuery, *, builder: RelationBuilder
+) -> Match:
     """The rows of a relation that meet a condition with a sub-query.
 
     Args:
@@ -77,16 +79,16 @@ def matched(node: exp.Expr, left: Relation, around: Around, *, builder: Builder)
     rows = builder.rows(select, seen=around.seen, outer=around.scope)
     ties = list(rows.ties)
     if isinstance(inner, exp.In):
-        only(inner, frozenset({"this", "query"}))
+        check_arguments(inner, frozenset({"this", "query"}))
         ties.insert(0, _membership(inner, select, around.scope, rows))
         if negated:
             _check_not_in(inner, select, around.conditions)
     else:
         # What EXISTS selects makes no difference, but it must be something that could be selected.
-        selection(select, rows.scope, rows.relation)
-    keys, used = keys_between(ties, around.scope.aliases, rows.scope.aliases)
+        read_selection(select, rows.scope, rows.relation)
+    keys, used = find_join_keys(ties, around.scope.aliases, rows.scope.aliases)
     if not keys:
-        raise _untied(inner, ties)
+        raise _no_join_key(inner, ties)
     rest = [each.tree for each in ties if each not in used]
     return Match(left, rows.relation, keys, conjunction(rest), negated)
 
@@ -94,10 +96,10 @@ def matched(node: exp.Expr, left: Relation, around: Around, *, builder: Builder)
 def _select(node: exp.Expr) -> exp.Select:
     query = node.args["query"] if isinstance(node, exp.In) else node.this
     while isinstance(query, exp.Subquery):
-        only(query, frozenset({"this"}))
+        check_arguments(query, frozenset({"this"}))
         query = query.this
     if isinstance(query, exp.SetOperation):
-        raise set_operation_refused(query)
+        raise set_operation_refusal(query)
     if not isinstance(query, exp.Select):
         raise refusal(
             "CEL-Q044",
@@ -109,9 +111,9 @@ def _select(node: exp.Expr) -> exp.Select:
     return query
 
 
-def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: Rows) -> Condition:
+def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: SelectRows) -> JoinCondition:
     """`x IN (SELECT y ...)` as the equality of x and y."""
-    made = selection(select, inner.scope, inner.relation)
+    made = read_selection(select, inner.scope, inner.relation)
     if len(made.columns) != 1 or made.has_gaps:
         raise refusal(
             "CEL-Q046",
@@ -120,7 +122,7 @@ def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: Rows) -> 
             why="One value is looked up in one column.",
             fix="Select one column, or use EXISTS with several equalities.",
         )
-    return equality(read(node.this, scope), made.columns[0].value, at=node.this)
+    return make_equality(read_expression(node.this, scope), made.columns[0].value, at=node.this)
 
 
 def _check_not_in(node: exp.In, select: exp.Select, beside: Sequence[exp.Expr]) -> None:
@@ -154,7 +156,7 @@ def _says_not_null(column: exp.Expr, conditions: Sequence[exp.Expr]) -> bool:
     return False
 
 
-def _untied(node: exp.Expr, ties: Sequence[Condition]) -> CelosiaError:
+def _no_join_key(node: exp.Expr, ties: Sequence[JoinCondition]) -> CelosiaError:
     for each in ties:
         return not_an_equijoin(each, "the sub-query")
     return refusal(

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 
-def different(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
+def encode_tuple(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
     """The one expression whose different values are counted.
 
     Raises:
@@ -30,8 +30,8 @@ def different(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
         first = first.args["ifs"][0].args["true"]
     if not isinstance(first, exp.Tuple):
         return first
-    only(first, frozenset({"expressions"}))
-    parts = [_written(each) for each in first.expressions]
+    check_arguments(first, frozenset({"expressions"}))
+    parts = [_encode_value(each) for each in first.expressions]
     if not parts:
         raise _without_brackets(at)
     whole = parts[0]
@@ -42,7 +42,7 @@ def different(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=condition.copy(), true=whole)])
 
 
-def _written(value: exp.Expr) -> exp.Expr:
+def _encode_value(value: exp.Expr) -> exp.Expr:
     """`3:abc`, or `N` for NULL."""
     text = exp.Cast(this=value.copy(), to=exp.DataType.build("text"))
     length = exp.Cast(this=exp.Length(this=text.copy()), to=exp.DataType.build("text"))
