@@ -187,7 +187,7 @@ def test_the_curator_is_told_how_many_rows_have_no_owner(tmp_path: Path) -> None
     assert counts(clinic(tmp_path)) == EXPECTED
     whole = counts(clinic(tmp_path, **WHOLE))
     assert [each.rows for each in whole] == [3, 2, 3, 1]
-    assert all(each.is_whole for each in whole)
+    assert all(each.is_complete for each in whole)
     assert counts(replace(clinic(tmp_path), unit=BY_ROW.unit)) == []
 
 

@@ -72,7 +72,7 @@ def test_explaining_under_a_new_policy_records_nothing(file: Path) -> None:
     file.write_text(TEXT.replace("epsilon = 1", "epsilon = 0.9"), "utf-8")
     with Vault.open(file) as vault:
         vault.explain(COUNT, epsilon=0.1)
-    with Ledger.look(ledger_path(file)) or pytest.fail("the ledger stands") as view:
+    with Ledger.open_view(ledger_path(file)) or pytest.fail("the ledger stands") as view:
         assert view.head == head
 
 

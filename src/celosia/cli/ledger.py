@@ -274,7 +274,7 @@ def new(
     with show_warnings():
         declared = load_policy(policy)
     place = ledger_path(policy) if ledger is None else place_of(ledger)
-    standing = Ledger.look(place)
+    standing = Ledger.open_view(place)
     if standing is not None:
         standing.close()
         raise InputError(
@@ -312,7 +312,7 @@ def open_ledger(place: str) -> Iterator[tuple[LedgerView, Terms]]:
     from celosia.queries.ledger import Ledger
 
     try:
-        found = Ledger.look(_ledger_at(place))
+        found = Ledger.open_view(_ledger_at(place))
     except CelosiaError as error:
         if error.code not in {"CEL-Q101", "CEL-Q114", "CEL-Q119"}:
             raise

@@ -25,7 +25,7 @@ def describe_rule(policy: Policy) -> str:
 
 def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
     """Rows that lead to nobody, and rows whose person is missing; only where there are any."""
-    incomplete = [each for each in counts if not each.is_whole]
+    incomplete = [each for each in counts if not each.is_complete]
     if not incomplete:
         return
     unit = policy.unit
@@ -54,7 +54,7 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
 def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
     """The same beside a refusal."""
     for each in counts:
-        if not each.is_whole:
+        if not each.is_complete:
             console.note(
                 f"{each.table}.{each.column}, {each.rows:,} rows: "
                 f"{_share(each.without, each.rows)} lead to no {policy.unit.name}, "

@@ -106,12 +106,12 @@ class QueryAnswer(Release):
         return self.at(confidence)
 
     @property
-    def told_noise(self) -> Errors:
+    def noise_only(self) -> Errors:
         """The noise-only errors, where they say more than the intervals: under chosen caps."""
         return self.noise if self.caps and self.noise else [{} for _ in self.rows]
 
     @property
-    def told_stored(self) -> str:
+    def stored_note(self) -> str:
         """That the answer is a repeated one and from when it is; empty for a new one."""
         if not self.stored:
             return ""
@@ -131,7 +131,7 @@ class QueryAnswer(Release):
             if any(bound is not None for bound in bounds):
                 columns[f"{name}_lower"] = [None if each is None else each[0] for each in bounds]
                 columns[f"{name}_upper"] = [None if each is None else each[1] for each in bounds]
-            errors = [each.get(name) for each in self.told_noise]
+            errors = [each.get(name) for each in self.noise_only]
             if any(error is not None for error in errors):
                 columns[f"{name}_noise"] = errors
         return pl.DataFrame(columns, strict=False)
@@ -199,18 +199,18 @@ class QueryAnswer(Release):
     def __str__(self) -> str:
         """The one line that matters most."""
         if len(self.rows) == 1 and len(self.rows[0]) == 1:
-            told = _number(self.value)
+            summary = _number(self.value)
             bounds = self.interval()
             if bounds is not None:
                 ends = " to ".join(_number(end) if isfinite(end) else "?" for end in bounds)
-                told += f" ({100 * self.confidence:g}% interval {ends})"
-            error = next(iter(self.told_noise[0].values()), None)
+                summary += f" ({100 * self.confidence:g}% interval {ends})"
+            error = next(iter(self.noise_only[0].values()), None)
             if error is not None:
                 bar = f"noise {100 * self.confidence:g}%: ±{_number(error)}"
-                told += f", {bar} of the answer under the cap chosen"
+                summary += f", {bar} of the answer under the cap chosen"
         else:
-            told = f"{len(self.rows):,} rows"
-        return "; ".join(filter(None, [told, self.told_stored, self.guarantee.promise]))
+            summary = f"{len(self.rows):,} rows"
+        return "; ".join(filter(None, [summary, self.stored_note, self.guarantee.promise]))
 
 
 def _number(value: Any) -> str:

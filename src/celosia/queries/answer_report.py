@@ -64,9 +64,9 @@ def _number_blocks(answer: QueryAnswer) -> list[Block]:
     ]
     if bounds is None:
         return [KeyFigures(cards)]
-    told = f"{100 * answer.confidence:g}% interval"
-    cards.append(KeyFigure(told, _format_bounds(bounds), "holds the exact answer"))
-    error = next(iter(answer.told_noise[0].values()), None)
+    label = f"{100 * answer.confidence:g}% interval"
+    cards.append(KeyFigure(label, _format_bounds(bounds), "holds the exact answer"))
+    error = next(iter(answer.noise_only[0].values()), None)
     if error is not None:
         only = f"{100 * answer.confidence:g}% noise only"
         words = "under the cap chosen, without what it cut off"
@@ -75,7 +75,7 @@ def _number_blocks(answer: QueryAnswer) -> list[Block]:
         return [KeyFigures(cards)]
     words = f"{_format_value(value)}, between {_format_bounds(bounds)}"
     drawing = on_a_line(value, bounds)
-    return [KeyFigures(cards), Figure(drawing, f"The answer and its {told}", words)]
+    return [KeyFigures(cards), Figure(drawing, f"The answer and its {label}", words)]
 
 
 def _table_blocks(answer: QueryAnswer) -> list[Block]:
@@ -83,7 +83,7 @@ def _table_blocks(answer: QueryAnswer) -> list[Block]:
         return [Paragraph("No group is shown.")]
     names = list(answer.rows[0])
     numbers = [name for name in names if name in answer.intervals[0]]
-    noisy = {name for errors in answer.told_noise for name in errors}
+    noisy = {name for errors in answer.noise_only for name in errors}
     header = [
         word
         for name in names
@@ -104,7 +104,7 @@ def _table_blocks(answer: QueryAnswer) -> list[Block]:
             )
         ]
         for row, bounds, errors in zip(
-            answer.rows, answer.intervals, answer.told_noise, strict=True
+            answer.rows, answer.intervals, answer.noise_only, strict=True
         )
     ][:MOST_ROWS]
     blocks: list[Block] = [Table(header, rows, "The released rows")]
@@ -128,8 +128,8 @@ def _guarantee_blocks(answer: QueryAnswer) -> list[Block]:
     guarantee = answer.guarantee
     facts = [
         ("Neighbours", guarantee.neighbours or "none: nothing private takes part"),
-        *(("Assumes", told) for told in guarantee.assumes),
-        *(("Does not protect against", told) for told in guarantee.leaves_open),
+        *(("Assumes", text) for text in guarantee.assumes),
+        *(("Does not protect against", text) for text in guarantee.leaves_open),
     ]
     words = sentence(guarantee.protects)
     if guarantee.simulation:
@@ -154,7 +154,7 @@ def _provenance_blocks(answer: QueryAnswer) -> list[Block]:
                 ("Spent", spent),
                 ("Entry of the ledger", entry),
                 ("Head of the ledger", answer.head or "none"),
-                *([("Repeated", sentence(answer.told_stored))] if answer.stored else []),
+                *([("Repeated", sentence(answer.stored_note))] if answer.stored else []),
                 ("Made", made.created),
                 ("Seed", seed),
                 *made.versions.items(),

@@ -58,14 +58,14 @@ class CheckRecord:
         self._begun = time.time()
         self._state = None if self._file is None else _state(policy)
 
-    def stands(self, engine: SqlEngine) -> bool:
+    def is_valid(self, engine: SqlEngine) -> bool:
         """Whether the rows that the engine has opened were checked before, in just this state."""
         if self._file is None or not self._is_fixed(engine):
             return False
         text = _trusted_text(self._file)
         return text is not None and text == self._digest()
 
-    def keep(self, engine: SqlEngine) -> None:
+    def save(self, engine: SqlEngine) -> None:
         """Record that the rows were checked, if they are sure to be the same since.
 
         What cannot be written is checked again next time.

@@ -31,16 +31,16 @@ def estimate(
         steps: what one step of each total is worth.
     """
     kind = recipe.aggregate.kind
-    worth = [Fraction(value) * step for value, step in zip(values, steps, strict=True)]
+    totals = [Fraction(value) * step for value, step in zip(values, steps, strict=True)]
     limits = [_scale(each, step) for each, step in zip(bounds, steps, strict=True)]
-    if kind in RANKS or len(worth) == 1:
-        return _number(worth[0]), _as_floats(limits[0])
+    if kind in RANKS or len(totals) == 1:
+        return _number(totals[0]), _as_floats(limits[0])
     assert recipe.bounds is not None
     low, high = recipe.bounds
     inside = low - recipe.centre, high - recipe.centre
-    count = worth[-1]
+    count = totals[-1]
     if kind == "mean":
-        mean = worth[0] / count + recipe.centre if count >= 1 else None
+        mean = totals[0] / count + recipe.centre if count >= 1 else None
         spread = _mean_bounds(limits[0], limits[1], inside)
         moved = spread and (spread[0] + recipe.centre, spread[1] + recipe.centre)
         return (None if mean is None else float(_clip(mean, low, high))), _as_floats(moved)
@@ -48,7 +48,7 @@ def estimate(
     spread, found = _variance_bounds(limits, inside, most), None
     sample = recipe.aggregate.sample
     if count >= (2 if sample else 1):
-        exact = _clip(worth[1] / count - (worth[0] / count) ** 2, Fraction(0), most)
+        exact = _clip(totals[1] / count - (totals[0] / count) ** 2, Fraction(0), most)
         found = float(exact * (count / (count - 1) if sample else 1))
     if sample and spread is not None:
         spread = _sample_variance_bounds(spread, limits[2])
@@ -125,8 +125,8 @@ def _clip(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
     return min(max(value, low), high)
 
 
-def _number(worth: Fraction) -> float | int:
-    return int(worth) if worth.denominator == 1 else float(worth)
+def _number(value: Fraction) -> float | int:
+    return int(value) if value.denominator == 1 else float(value)
 
 
 def _as_floats(interval: Interval | Range | None) -> Bounds | None:

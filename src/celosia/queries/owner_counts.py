@@ -39,7 +39,7 @@ class OwnerCounts:
     """Rows whose person is missing in the table of the unit: counted, as that person's."""
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether each row leads to a person that the table of the unit holds."""
         return not self.without and not self.missing
 
@@ -118,7 +118,7 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
     """
     for each in counts:
         table = policy.table(each.table)
-        if each.is_whole or table is None or not policy.refuses_ownerless(table):
+        if each.is_complete or table is None or not policy.refuses_ownerless(table):
             continue
         unit = policy.unit
         raise InputError(

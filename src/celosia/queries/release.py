@@ -38,12 +38,12 @@ def build_answer(  # noqa: PLR0913 - what an answer is made of
     def at(sureness: float) -> Intervals:
         return [bounds for _, bounds in outcome.table(sureness)]
 
-    told = outcome.told(confidence)
+    table = outcome.table_with_noise(confidence)
     return QueryAnswer(
         question=plan.question_text,
-        rows=[row for row, _, _ in told],
-        intervals=[bounds for _, bounds, _ in told],
-        noise=[noise for _, _, noise in told],
+        rows=[row for row, _, _ in table],
+        intervals=[bounds for _, bounds, _ in table],
+        noise=[noise for _, _, noise in table],
         confidence=confidence,
         epsilon=float(plan.epsilon),
         delta=float(plan.delta),
@@ -139,17 +139,17 @@ def _parameters(plan: Plan, policy: Policy) -> dict[str, Any]:
 
 
 def _warnings(plan: Plan) -> tuple[str, ...]:
-    told = []
+    warnings = []
     if plan.epsilon >= WEAK:
-        told.append(
+        warnings.append(
             f"an epsilon of {float(plan.epsilon):g} protects next to nobody; take 1 or less"
         )
     if plan.delta >= LIKELY:
-        told.append(
+        warnings.append(
             f"a delta of {float(plan.delta):g} is the chance that the promise fails altogether; "
             "take it far below one divided by the number of people"
         )
-    return (*told, *plan.notes)
+    return (*warnings, *plan.notes)
 
 
 def _below_zero(outcome: Outcome) -> list[str]:

@@ -32,30 +32,32 @@ class Outcome:
     """Everything that was released for a plan; rows and intervals follow from it."""
 
     plan: Plan
-    known: Known | None
+    group_keys: Known | None
     """The values of each key of GROUP BY; the answer has a number for each combination."""
-    places: tuple[int, ...] | None
+    kept_groups: tuple[int, ...] | None
     """Which combinations are groups; all of them if None."""
-    found: Mapping[str, Measured]
+    measured: Mapping[str, Measured]
     """By the name of what was measured."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for the ledger."""
         return {
-            "known": None if self.known is None else [list(each) for each in self.known],
-            "places": None if self.places is None else list(self.places),
-            "found": {name: each.as_dict() for name, each in self.found.items()},
+            "group_keys": None
+            if self.group_keys is None
+            else [list(each) for each in self.group_keys],
+            "kept_groups": None if self.kept_groups is None else list(self.kept_groups),
+            "measured": {name: each.as_dict() for name, each in self.measured.items()},
         }
 
     @classmethod
     def from_dict(cls, plan: Plan, facts: Mapping[str, Any]) -> Outcome:
         """What `as_dict` wrote, for the same plan."""
-        known, places = facts["known"], facts["places"]
+        known, places = facts["group_keys"], facts["kept_groups"]
         return cls(
             plan,
             None if known is None else tuple(tuple(each) for each in known),
             None if places is None else tuple(places),
-            {name: Measured.from_dict(each) for name, each in facts["found"].items()},
+            {name: Measured.from_dict(each) for name, each in facts["measured"].items()},
         )
 
     def table(self, confidence: float) -> list[tuple[Row, RowBounds]]:
@@ -66,7 +68,9 @@ class Outcome:
         """
         return [(row, bounds) for row, bounds, _ in self._table(confidence)]
 
-    def told(self, confidence: float) -> list[tuple[Row, RowBounds, dict[str, float | None]]]:
+    def table_with_noise(
+        self, confidence: float
+    ) -> list[tuple[Row, RowBounds, dict[str, float | None]]]:
         """The same, and for each row what the noise alone does not add to each of its numbers.
 
         Sums and counts by their noise; means and variances by the farthest that theirs can take
@@ -84,10 +88,10 @@ class Outcome:
         away.
         """
         question = self.plan.question
-        groups = [()] if self.known is None else list(product(*self.known))
+        groups = [()] if self.group_keys is None else list(product(*self.group_keys))
         cells = {each.aggregate.name: self._cells(each, confidence) for each in self.plan.recipes}
         names = [each.name for each in question.keys]
-        places = range(len(groups)) if self.places is None else self.places
+        places = range(len(groups)) if self.kept_groups is None else self.kept_groups
         rows: list[Row] = []
         for place in places:
             keys = self.plan.shown(dict(zip(names, groups[place], strict=True)))
@@ -108,7 +112,7 @@ class Outcome:
         labels = {name: part.name for step in self.plan.work for name, part in step.labelled}
         return {
             labels[name]: _scale_cap(each.released["cap"], self._cap_unit(name))
-            for name, each in self.found.items()
+            for name, each in self.measured.items()
             if "cap" in each.released
         }
 
@@ -120,24 +124,25 @@ class Outcome:
         names = recipe.totals or (recipe.aggregate.name,)
         # All totals of a number keep to their bounds together.
         each = 1 - (1 - confidence) / len(names)
-        values = zip(*(self.found[name].values for name in names), strict=True)
+        values = zip(*(self.measured[name].values for name in names), strict=True)
         bounds = zip(*(self._bounds(name, each) for name in names), strict=True)
         noises = zip(*(self._noise(name, each) for name in names), strict=True)
         steps = [self._step(name) for name in names]
         cells = []
-        for worth, limits, noise in zip(values, bounds, noises, strict=True):
-            cell = estimate(recipe, worth, limits, steps)
-            alike = limits == noise
-            cells.append((cell, cell if alike else estimate(recipe, worth, noise, steps)))
+        for totals, limits, noise in zip(values, bounds, noises, strict=True):
+            cell = estimate(recipe, totals, limits, steps)
+            cells.append(
+                (cell, cell if limits == noise else estimate(recipe, totals, noise, steps))
+            )
         return cells
 
     def _bounds(self, name: str, confidence: float) -> tuple[Bounds | None, ...]:
         step, number = self._made_by(name)
-        return step.bounds(number, self.found[name], confidence)
+        return step.bounds(number, self.measured[name], confidence)
 
     def _noise(self, name: str, confidence: float) -> tuple[Bounds | None, ...]:
         step, number = self._made_by(name)
-        measured = self.found[name]
+        measured = self.measured[name]
         errors = step.noise(number, measured, confidence)
         return tuple(
             None if error is None else (value - error, value + error)
@@ -229,5 +234,5 @@ def _scale_cap(cap: Any, step: Fraction) -> Any:
     """A cap, or one for each group, in the unit of the answer."""
     if isinstance(cap, list):
         return [_scale_cap(each, step) for each in cap]
-    worth = cap * step
-    return int(worth) if worth.denominator == 1 else float(worth)
+    value = cap * step
+    return int(value) if value.denominator == 1 else float(value)

@@ -85,7 +85,7 @@ def check_declarations(
     Raises:
         InputError: CEL-Q152 a column is not unique, CEL-Q304 rows without an owner.
     """
-    if record is not None and record.stands(engine):
+    if record is not None and record.is_valid(engine):
         return
     check_unique(policy, engine, timeout=timeout)
     check_owners(policy, engine, types=types, timeout=timeout)
@@ -186,7 +186,7 @@ def make_ledger_opener(  # noqa: PLR0913 - each is one fact of a ledger
     simulation: bool = False,
     traces: Iterable[Path] = (),
     new_ledger: bool = False,
-    begun: Callable[[], None] = lambda: None,
+    on_open: Callable[[], None] = lambda: None,
 ) -> Callable[[], Ledger]:
     """Opens the ledger of a policy; here one that stands is only looked at.
 
@@ -199,7 +199,7 @@ def make_ledger_opener(  # noqa: PLR0913 - each is one fact of a ledger
         simulation: whether it is of simulated answers.
         traces: files that may tell of charges of a ledger that is lost.
         new_ledger: whether one may be begun all the same.
-        begun: what is done as soon as the ledger is open, and files may be left beside it.
+        on_open: what is done as soon as the ledger is open, and files may be left beside it.
 
     Raises:
         PrivacyError: CEL-Q102, CEL-Q103 the ledger that stands was kept for something else;
@@ -208,7 +208,7 @@ def make_ledger_opener(  # noqa: PLR0913 - each is one fact of a ledger
     # A simulation must neither repeat real answers nor be repeated as one.
     dataset = f"{policy.name} (simulation)" if simulation else policy.name
     limits: dict[str, Any] = {"total": policy.budget, "analysts": dict(policy.analysts)}
-    standing, head = Ledger.look(place), None
+    standing, head = Ledger.open_view(place), None
     if standing is None and not new_ledger:
         check_no_traces(traces)
     if standing is not None:
@@ -227,7 +227,7 @@ def make_ledger_opener(  # noqa: PLR0913 - each is one fact of a ledger
             ceilings=ceilings_of(policy, simulation=simulation),
             **limits,
         )
-        begun()
+        on_open()
         return ledger
 
     return account

@@ -135,7 +135,7 @@ class Vault:
                 simulation=source.simulation,
                 traces=() if source.simulation else trace_paths(policy),
                 new_ledger=new_ledger,
-                begun=lambda: record.keep(engine),
+                on_open=lambda: record.save(engine),
             )
         except BaseException:
             engine.close()

@@ -71,7 +71,7 @@ def test_an_open_ledger_misses_its_file(change: Callable[[Path], None], tmp_path
 def test_a_view_misses_its_file_too(tmp_path: Path) -> None:
     place = tmp_path / "a.ledger"
     opened(place).close()
-    with Ledger.look(place) or pytest.fail("the ledger stands") as view:
+    with Ledger.open_view(place) or pytest.fail("the ledger stands") as view:
         assert view.history() == ()
         replaced_by_a_copy(place)
         with pytest.raises(PrivacyError) as refused:

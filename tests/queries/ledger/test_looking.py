@@ -23,7 +23,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def looked(place: Path) -> LedgerView:
-    found = Ledger.look(place)
+    found = Ledger.open_view(place)
     assert found is not None
     return found
 
@@ -46,16 +46,16 @@ def test_where_nothing_stands_nothing_is_made(tmp_path: Path) -> None:
         connection.executescript("CREATE TABLE a (b)")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     for name in ("none", "empty", "other"):
-        assert Ledger.look(tmp_path / name) is None
+        assert Ledger.open_view(tmp_path / name) is None
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_what_is_no_ledger_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no ledger at all, " * 99)
     with pytest.raises(EngineError) as text:
-        Ledger.look(tmp_path / "text")
+        Ledger.open_view(tmp_path / "text")
     with pytest.raises(InputError) as nowhere:
-        Ledger.look(tmp_path / "no" / "folder")
+        Ledger.open_view(tmp_path / "no" / "folder")
     assert (text.value.code, nowhere.value.code) == ("CEL-Q119", "CEL-Q116")
 
 
@@ -64,7 +64,7 @@ def test_one_that_was_edited_is_found_out(place: Path) -> None:
         connection.execute("UPDATE celosia_ledger SET body = replace(body, 'one', 'two')")
         connection.commit()
     with pytest.raises(PrivacyError) as refused:
-        Ledger.look(place)
+        Ledger.open_view(place)
     assert refused.value.code == "CEL-Q104"
 
 

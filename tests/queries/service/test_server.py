@@ -188,7 +188,7 @@ def test_an_engine_that_fails_and_the_end_of_the_process_tell_nothing(server: Se
         answer = client.sql("SELECT count(*) FROM orders WHERE orderkey < 7", epsilon=0.5)
         assert isinstance(answer.value, int)
         assert client.ledger.history()[-1].status == "sealed"
-    standing = Ledger.look(ledger_path(server.folder / "policy.toml"))
+    standing = Ledger.open_view(ledger_path(server.folder / "policy.toml"))
     assert standing is not None
     with standing:
         (incident,) = standing.incidents()

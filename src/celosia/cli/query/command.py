@@ -129,7 +129,7 @@ def query(
     check_confidence(confidence)
     question = str(sql)
     check_paths(policy, question, ledger, output, report, force=force)
-    wish = QueryOptions(
+    options = QueryOptions(
         sql=read_question(question),
         epsilon=epsilon,
         delta=delta,
@@ -140,9 +140,9 @@ def query(
     )
     with open_vault(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
         if explain:
-            messages.show_plan(wish.plan(vault), as_json=as_json)
+            messages.show_plan(options.plan(vault), as_json=as_json)
             return
-        answer = _run_query(vault, wish, quiet=as_json)
+        answer = _run_query(vault, options, quiet=as_json)
         left = _remaining_budgets(vault, answer, analyst)
     if output is not None:
         answer.save(output, overwrite=force)
@@ -162,13 +162,13 @@ def query(
 query.__doc__ = f"{query.__doc__}\n\n{EXAMPLES}"
 
 
-def _run_query(vault: Vault | Client, wish: QueryOptions, *, quiet: bool) -> QueryAnswer:
+def _run_query(vault: Vault | Client, options: QueryOptions, *, quiet: bool) -> QueryAnswer:
     from celosia.core.progress import Step
 
     try:
         with console.progress_bar(quiet=quiet) as progress:
             progress(Step("Asking the database", 0))
-            return wish.answer(vault)
+            return options.answer(vault)
     except BaseException as error:
         # An engine may tell Ctrl-C as an error of its own.
         if isinstance(error, KeyboardInterrupt) or console.STOPPED.is_set():

@@ -69,7 +69,7 @@ def show_answer(
         console.show("cost: nothing, for only public tables were asked")
     elif answer.stored:
         console.show(f"cost: nothing now; {price} when it was first told (entry {answer.entry})")
-        console.show(f"{answer.told_stored}; rows may have changed since, and --fresh pays anew")
+        console.show(f"{answer.stored_note}; rows may have changed since, and --fresh pays anew")
     else:
         console.show(f"cost: {price} (entry {answer.entry} of the ledger)")
     for name, price_left in left.items():
@@ -90,7 +90,7 @@ def _show_rows(answer: QueryAnswer) -> None:
         return
     names = list(answer.rows[0])
     bounded = {name for row in answer.intervals for name, bounds in row.items() if bounds}
-    noisy = {name for row in answer.told_noise for name, error in row.items() if error is not None}
+    noisy = {name for row in answer.noise_only for name, error in row.items() if error is not None}
     percent = f"{100 * answer.confidence:.6g}%"
     extra = {name: (name in bounded, name in noisy) for name in names}
     header = [
@@ -98,7 +98,7 @@ def _show_rows(answer: QueryAnswer) -> None:
         for name in names
         for word in (name, *compress((f"{percent} interval", f"noise {percent}"), extra[name]))
     ]
-    shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, answer.told_noise, strict=False)
+    shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, answer.noise_only, strict=False)
     rows = [
         [
             cell

@@ -33,7 +33,7 @@ class QueryOptions:
 
     def answer(self, vault: Vault | Client) -> QueryAnswer:
         """Ask: what this costs is spent."""
-        asked: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "epsilon": self.epsilon,
             "delta": self.delta,
             "method": self.method,
@@ -41,8 +41,8 @@ class QueryOptions:
             "fresh": self.fresh,
         }
         if hasattr(vault, "policy"):
-            asked["analyst"] = self.analyst
-        found: Any = vault.ask(self.sql, **asked)
+            arguments["analyst"] = self.analyst
+        found: Any = vault.ask(self.sql, **arguments)
         return found if hasattr(found, "save") else _parse_answer(found.as_dict())
 
     def plan(self, vault: Vault | Client) -> Plan | RemotePlan:

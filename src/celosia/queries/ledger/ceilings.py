@@ -39,17 +39,17 @@ class Ceilings:
                 least=float(self.least_epsilon),
             )
 
-    def check(self, *, asked: int, exceeded: int) -> None:
+    def check(self, *, questions: int, exceeded: int) -> None:
         """Refuse one more question of an analyst.
 
         Args:
-            asked: the questions of the analyst that were charged today.
+            questions: the questions of the analyst that were charged today.
             exceeded: how many of them were not answered by their deadline.
 
         Raises:
             BudgetExceeded: CEL-Q301 too many questions, CEL-Q302 too many exceeded deadlines.
         """
-        if self.questions_per_day is not None and asked >= self.questions_per_day:
+        if self.questions_per_day is not None and questions >= self.questions_per_day:
             raise BudgetExceeded(
                 "CEL-Q301",
                 f"the policy allows {self.questions_per_day:,} questions of one analyst in one "

@@ -65,7 +65,7 @@ class Entry:
     hash: str
 
     @classmethod
-    def after(cls, head: Head | None, values: dict[str, Any]) -> Entry:
+    def create(cls, head: Head | None, values: dict[str, Any]) -> Entry:
         """The entry that follows a head, the first one for None."""
         sequence, previous = (0, START) if head is None else (head.sequence + 1, head.hash)
         body = canonical(values)
@@ -79,10 +79,10 @@ class Entry:
     def follows(self, head: Head | None) -> bool:
         """Whether this is the entry after a head, unchanged since it was written."""
         sequence, previous = (0, START) if head is None else (head.sequence + 1, head.hash)
-        return self.sequence == sequence and self.previous == previous and self.unchanged
+        return self.sequence == sequence and self.previous == previous and self.is_unchanged
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the hash is that of what the entry says."""
         return self.hash == digest(self.sequence, self.previous, self.body)
 

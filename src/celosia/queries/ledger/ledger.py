@@ -66,7 +66,7 @@ class Ledger(LedgerView):
         self._appended: list[Head] = []
 
     @classmethod
-    def look(cls, place: str | Path) -> LedgerView | None:
+    def open_view(cls, place: str | Path) -> LedgerView | None:
         """The ledger at a place, to be read and not written; None where none was begun.
 
         Nothing is made or changed there, whatever is found.
@@ -81,11 +81,11 @@ class Ledger(LedgerView):
             return None
         view = LedgerView(Store(place, read_only=True))
         try:
-            begun = view.begun
+            exists = view.exists
         except BaseException:
             view.close()
             raise
-        if not begun:
+        if not exists:
             view.close()
             return None
         return view
@@ -124,7 +124,7 @@ class Ledger(LedgerView):
             patience: seconds to wait for other processes that write.
             ceilings: what one analyst may do in one day; as the policy of `policy_hash` says.
             clock: the time now, in universal time.
-            after_loss: whether one that is begun takes the place of a lost one, which is recorded
+            after_loss: whether one that is exists takes the place of a lost one, which is recorded
                 in its first entry.
 
         Raises:
@@ -293,7 +293,9 @@ class Ledger(LedgerView):
             exceeded = self._store.count_incidents(
                 connection, analyst=analyst, day=today, kinds=COUNTED_KINDS
             )
-        self._ceilings.check(asked=self._state.asked[analyst, today], exceeded=exceeded)
+        self._ceilings.check(
+            questions=self._state.question_counts[analyst, today], exceeded=exceeded
+        )
 
     def _now(self) -> str:
         return self._clock().astimezone(UTC).isoformat(timespec="seconds")
@@ -315,7 +317,7 @@ class Ledger(LedgerView):
                 self._written = self._appended[-1]
 
     def _append(self, connection: Connection, kind: str, **values: Any) -> Entry:
-        entry = Entry.after(self._state.head, {"kind": kind, "at": self._now(), **values})
+        entry = Entry.create(self._state.head, {"kind": kind, "at": self._now(), **values})
         self._store.append(connection, entry)
         self._appended.append(entry.head)
         return entry
@@ -340,7 +342,7 @@ class Ledger(LedgerView):
 
     def _entry(self, connection: Connection, head: Head) -> Entry:
         entry = next(self._store.read(connection, since=head.sequence, most=1), None)
-        if entry is None or entry.head != head or not entry.unchanged:
+        if entry is None or entry.head != head or not entry.is_unchanged:
             raise broken_chain_error(head.sequence)
         return entry
 

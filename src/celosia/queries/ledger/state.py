@@ -108,7 +108,7 @@ class State:
         """Reservations whose answer takes the place of the one before."""
         self.pending: Counter[Loss] = Counter()
         """Losses that the tight account has not counted yet."""
-        self.asked: Counter[tuple[str, str]] = Counter()
+        self.question_counts: Counter[tuple[str, str]] = Counter()
         """Charged questions by analyst and day, in universal time."""
         self._total: Account | None = None
         self._accounts: dict[str, Account] = {}
@@ -189,7 +189,7 @@ class State:
                     values["key"],
                 ),
             )
-            self.asked[values["analyst"], day_of(values["at"])] += 1
+            self.question_counts[values["analyst"], day_of(values["at"])] += 1
             if values.get("fresh") is True:
                 self.fresh.add(entry.sequence)
         elif kind in {"sealed", "failed"}:

@@ -30,7 +30,7 @@ def check_not_lost(place: str | Path, files: Iterable[Path]) -> None:
     Raises:
         PrivacyError: CEL-Q306.
     """
-    standing = Ledger.look(place)
+    standing = Ledger.open_view(place)
     if standing is None:
         check_no_traces(files)
     else:

@@ -31,11 +31,11 @@ from celosia.queries.ledger.terms import Terms
 class LedgerView:
     """A ledger that is read: what was spent, by whom, and whether every entry is as it was written.
 
-    `Ledger.look` gives one of a ledger that stands. Nothing here writes.
+    `Ledger.open_view` gives one of a ledger that stands. Nothing here writes.
     """
 
     def __init__(self, store: Store) -> None:
-        """Use `Ledger.look`."""
+        """Use `Ledger.open_view`."""
         self._store = store
         self._lock = RLock()
         self._state = State()
@@ -45,7 +45,7 @@ class LedgerView:
         self._closed = False
 
     @property
-    def begun(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is a ledger: its tables, with a first entry."""
         if not self._store.has_tables():
             return False

@@ -31,7 +31,7 @@ class Violation:
     """As the policy names them."""
     count: int
     """Of entities that fit no class, of subjects or objects beyond a cap, or of facts."""
-    told: str
+    message: str
     examples: tuple[str, ...] = ()
     """Terms from the graph, private: for the curator alone."""
 
@@ -46,7 +46,7 @@ class Violation:
         return asdict(self) | lists | {"error": self.is_error}
 
     def __str__(self) -> str:
-        return self.told
+        return self.message
 
 
 def check_graph(
@@ -108,7 +108,7 @@ def _class_violations(store: GraphStore, policy: Policy, graph: Graph) -> Iterat
             kind="class",
             predicates=names,
             count=entities,
-            told=f"{counted(entities, policy.unit.name, plural(policy.unit.name))} with "
+            message=f"{counted(entities, policy.unit.name, plural(policy.unit.name))} with "
             f"{', '.join(names)}: no single class has all of these predicates.",
             examples=_texts(store, first),
         )
@@ -124,7 +124,7 @@ def _predicate_violations(
             kind="no facts",
             predicates=(table.name,),
             count=0,
-            told=f"{table.name}: the graph has no such fact; is the address right?",
+            message=f"{table.name}: the graph has no such fact; is the address right?",
         )
         return
     for name, stored in (("subject", "s"), ("object", "o")):
@@ -148,7 +148,7 @@ def _cap_violation(  # noqa: PLR0913, PLR0917 - one cap, said whole
             kind="cap",
             predicates=(table,),
             count=groups,
-            told=f"{table}: {counted(groups, name, f'{name}s')} with more than {most:,} "
+            message=f"{table}: {counted(groups, name, f'{name}s')} with more than {most:,} "
             f"of these facts; {counted(lost, 'fact is', 'facts are')} left out of every answer.",
             examples=_texts(store, first),
         )
@@ -173,7 +173,7 @@ def _bound_violation(store: GraphStore, table: TablePolicy, predicate: int) -> I
             kind="bounds",
             predicates=(table.name,),
             count=outside,
-            told=f"{table.name}: {counted(outside, 'fact', 'facts')} outside of the bounds "
+            message=f"{table.name}: {counted(outside, 'fact', 'facts')} outside of the bounds "
             f"{float(column.lower):g} to {float(column.upper):g}, to be clipped in sums.",
             examples=_texts(store, first),
         )
@@ -182,7 +182,7 @@ def _bound_violation(store: GraphStore, table: TablePolicy, predicate: int) -> I
             kind="not a number",
             predicates=(table.name,),
             count=without,
-            told=f"{table.name}: {counted(without, 'fact', 'facts')} whose object is no number, "
+            message=f"{table.name}: {counted(without, 'fact', 'facts')} whose object is no number, "
             "though bounds are declared; left out of sums.",
             examples=_texts(store, others),
         )

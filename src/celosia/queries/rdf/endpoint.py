@@ -96,7 +96,7 @@ class _Endpoint:
         chosen = "DISTINCT ?s ?p ?o" if "?p" in pattern else "DISTINCT ?s ?o"
         expected = self._count(f"SELECT {chosen} WHERE {{ {pattern} }}")
         before = made.read
-        with self._asked(f"CONSTRUCT {{ {pattern} }} WHERE {{ {pattern} }}", _STREAMED) as answer:
+        with self._send(f"CONSTRUCT {{ {pattern} }} WHERE {{ {pattern} }}", _STREAMED) as answer:
             kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
             if kind != "application/n-triples":
                 raise self._strange("it does not offer N-Triples")
@@ -119,7 +119,7 @@ class _Endpoint:
             )
 
     def _count(self, query: str) -> int:
-        with self._asked(f"SELECT (COUNT(*) AS ?n) WHERE {{ {query} }}", _COUNTED) as answer:
+        with self._send(f"SELECT (COUNT(*) AS ?n) WHERE {{ {query} }}", _COUNTED) as answer:
             answer.read()
             try:
                 (row,) = answer.json()["results"]["bindings"]
@@ -128,7 +128,7 @@ class _Endpoint:
                 raise self._strange("it does not count") from None
 
     @contextmanager
-    def _asked(self, query: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
+    def _send(self, query: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
         import httpx  # noqa: PLC0415 - an extra
 
         try:

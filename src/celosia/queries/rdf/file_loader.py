@@ -56,10 +56,10 @@ def load(  # noqa: PLR0913 - settings, all but two by name
         done = 0
         for source in found:
 
-            def told(position: int, source: Source = source, done: int = done) -> None:
+            def report_bytes(position: int, source: Source = source, done: int = done) -> None:
                 progress(Step(f"Reading {source.path.name}", min(done + position, total), total))
 
-            _read(source, made, base, told)
+            _read(source, made, base, report_bytes)
             done += source.path.stat().st_size
         return [source.path.name for source in found]
 
@@ -67,7 +67,7 @@ def load(  # noqa: PLR0913 - settings, all but two by name
 
 
 def _read(
-    source: Source, made: StoreBuilder, base: str | None, told: Callable[[int], None]
+    source: Source, made: StoreBuilder, base: str | None, report_bytes: Callable[[int], None]
 ) -> None:
     """Hand on all facts of a file.
 
@@ -76,7 +76,7 @@ def _read(
             RDF 1.1 does not know.
     """
     try:
-        with open_source(source, told) as reader:
+        with open_source(source, report_bytes) as reader:
             try:
                 parse_into(made, reader, source.parser_format, base=base)
             except SyntaxError as fault:

@@ -102,7 +102,7 @@ class _EntityScanner:
     def __init__(self) -> None:
         self._held = b""
 
-    def look(self, piece: bytes) -> None:
+    def scan(self, piece: bytes) -> None:
         """Take note of some more bytes.
 
         Raises:
@@ -127,10 +127,12 @@ class _EntityScanner:
 class CountingReader:
     """A file for a parser, which tells how many bytes of it are read."""
 
-    def __init__(self, file: IO[bytes], raw: IO[bytes], told: Callable[[int], None], *, slow: bool):
+    def __init__(
+        self, file: IO[bytes], raw: IO[bytes], report_bytes: Callable[[int], None], *, slow: bool
+    ):
         self._file = file
         self._raw = raw
-        self._told = told
+        self._report_bytes = report_bytes
         self._slow = slow
         self._shown = -STRIDE
         self._is_new = True
@@ -143,7 +145,7 @@ class CountingReader:
         if self._slow:
             piece = self._file.readline(size)
             self.lines += piece.endswith(b"\n")
-            self._entities.look(piece)
+            self._entities.scan(piece)
         else:
             piece = self._file.read(size)
         if self._is_new:  # some editors begin a file with a mark that is no part of it
@@ -152,12 +154,12 @@ class CountingReader:
         position = self._raw.tell()
         if position - self._shown >= STRIDE:
             self._shown = position
-            self._told(position)
+            self._report_bytes(position)
         return piece
 
 
 @contextmanager
-def open_source(source: Source, told: Callable[[int], None]) -> Iterator[CountingReader]:
+def open_source(source: Source, report_bytes: Callable[[int], None]) -> Iterator[CountingReader]:
     """A file opened for its parser, unpacked if it ends in .gz.
 
     RDF/XML is read line by line, as its parser does not tell where a fault is.
@@ -166,6 +168,6 @@ def open_source(source: Source, told: Callable[[int], None]) -> Iterator[Countin
     with source.path.open("rb") as raw:
         if source.path.name.lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=raw) as file:
-                yield CountingReader(file, raw, told, slow=slow)  # type: ignore[arg-type]
+                yield CountingReader(file, raw, report_bytes, slow=slow)  # type: ignore[arg-type]
         else:
-            yield CountingReader(raw, raw, told, slow=slow)
+            yield CountingReader(raw, raw, report_bytes, slow=slow)

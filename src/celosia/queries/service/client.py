@@ -77,7 +77,7 @@ class Client:
         Intervals of another confidence are told when the question is asked again with it, which is
         free; `fresh` pays for a new answer instead of the stored one.
         """
-        asked = {
+        body = {
             "query": query,
             "epsilon": epsilon,
             "delta": delta,
@@ -85,7 +85,7 @@ class Client:
             "confidence": confidence,
             "fresh": fresh,
         }
-        return _parse(parse_answer, lambda: self._send("POST", "/v1/query", asked))
+        return _parse(parse_answer, lambda: self._send("POST", "/v1/query", body))
 
     def sql(self, query: str, **choices: Any) -> QueryAnswer:
         """`ask`, where the service has tables; with the same arguments."""
@@ -99,8 +99,8 @@ class Client:
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
     ) -> RemotePlan:
         """How a question would be answered, before anything is spent."""
-        asked = {"query": query, "epsilon": epsilon, "delta": delta, "method": method}
-        return RemotePlan(self._send("POST", "/v1/explain", asked))
+        body = {"query": query, "epsilon": epsilon, "delta": delta, "method": method}
+        return RemotePlan(self._send("POST", "/v1/explain", body))
 
     def public_schema(self) -> dict[str, Any]:
         """What may be asked about."""
@@ -114,8 +114,8 @@ class Client:
 
     def create_token(self, *, role: str, name: str, days: float = 30) -> dict[str, Any]:
         """Make a token, whose `text` is shown only now; for curators."""
-        wish = {"role": role, "name": name, "days": days}
-        found: dict[str, Any] = self._send("POST", "/v1/tokens", wish)
+        body = {"role": role, "name": name, "days": days}
+        found: dict[str, Any] = self._send("POST", "/v1/tokens", body)
         return found
 
     def tokens(self) -> list[dict[str, Any]]:
@@ -162,9 +162,9 @@ class Client:
         return _parse(read_data, response.json)
 
 
-def _parse(read: Callable[[Any], T], told: Callable[[], Any]) -> T:
+def _parse(read: Callable[[Any], T], fetch: Callable[[], Any]) -> T:
     try:
-        return read(told())
+        return read(fetch())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _bad_reply_error() from None
 

@@ -43,9 +43,9 @@ def success_reply(data: object, *, status: int = 200) -> Reply:
 
 def error_reply(error: BaseException) -> Reply:
     """The envelope of an error, or of the fixed one where it may not be told."""
-    told = public_error(error)
+    public = public_error(error)
     try:
-        return _refused(told)
+        return _refused(public)
     except (ValueError, TypeError):  # a text that cannot be written
         return _refused(hidden_error())
 

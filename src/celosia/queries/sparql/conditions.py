@@ -38,7 +38,7 @@ class ConditionReader:
     """Reads expressions over the solutions of patterns."""
 
     reader: TermReader
-    places: Mapping[Variable, Sequence[Column]]
+    variable_columns: Mapping[Variable, Sequence[Column]]
     prefixes: Sequence[tuple[str, str]] = ()
     """Of the policy, for words."""
     literals: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class ConditionReader:
 
     def among(self, variable: Variable, terms: Sequence[Constant]) -> exp.Expression:
         """The condition of VALUES."""
-        column = self._spoken(variable.name).number
+        column = self._variable(variable.name).number
         tree = exp.In(this=column, expressions=[whole(constant_number(each)) for each in terms])
         listed = ", ".join(term_words(each, self.prefixes) for each in terms)
         return attach_words(tree, f"{variable} IN ({listed})")
@@ -118,7 +118,7 @@ class ConditionReader:
         """What an expression is."""
         node = strip_layers(node)
         if is_variable(node):
-            return self._spoken(str(node))
+            return self._variable(str(node))
         name = name_of(node)
         if name in functions.RULES:
             return functions.RULES[name](node, self.value)
@@ -149,8 +149,8 @@ class ConditionReader:
             raise functions.unknown_function(node)
         return negate(value) if name_of(node) == "UnaryMinus" else value
 
-    def _spoken(self, name: str) -> BoundVariable:
-        return BoundVariable(name, tuple(self.places[Variable(name)]))
+    def _variable(self, name: str) -> BoundVariable:
+        return BoundVariable(name, tuple(self.variable_columns[Variable(name)]))
 
     def _typed(self, node: Any) -> TypedValue:
         value = self.value(node)

@@ -29,10 +29,10 @@ class Outputs:
     aggregates: dict[str, UnnamedAggregate] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
 
-    def made(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
+    def parts(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
         """The aggregates and keys of the question."""
         return (
-            tuple(asked.named(name) for name, asked in self.aggregates.items()),
+            tuple(call.named(name) for name, call in self.aggregates.items()),
             tuple(Key(name, tree) for name, tree in self.keys.items()),
         )
 
@@ -55,16 +55,16 @@ class Outputs:
         if not self.aggregates:
             raise _shows_rows("the query has no aggregate")
 
-    def asked(self, node: Any) -> str:
+    def aggregate_name(self, node: Any) -> str:
         """The name of an aggregate that HAVING or ORDER BY speaks of, which may be new."""
-        asked = self._aggregate(node)
+        call = self._aggregate(node)
         for name, other in self.aggregates.items():
-            if other == asked:
+            if other == call:
                 return name
         number = 1
         while self._is_taken(name := f"answer_{number}"):
             number += 1
-        self.aggregates[name] = asked
+        self.aggregates[name] = call
         return name
 
     def _group(self, node: Any) -> None:
@@ -98,7 +98,7 @@ class Outputs:
             if name in self.shown:
                 raise _named_twice(name)
         else:
-            if self._is_taken(name) or Variable(name) in self.solutions.places:
+            if self._is_taken(name) or Variable(name) in self.solutions.variable_columns:
                 raise _named_twice(name)
             self.aggregates[name] = self._aggregate(node["expr"])
         self.shown.append(name)
@@ -138,7 +138,7 @@ class Outputs:
 
     def _count(self, inner: Any, is_distinct: bool) -> UnnamedAggregate:
         if inner == "*" and not is_variable(inner):
-            hidden = any(each.is_hidden for each in self.solutions.places)
+            hidden = any(each.is_hidden for each in self.solutions.variable_columns)
             if is_distinct and hidden:
                 raise refusal(
                     "CEL-Q264",
@@ -178,7 +178,7 @@ class Outputs:
                 why="Values of expressions have no declared bounds.",
                 fix=f"Write {use}(?v); put conditions into FILTER.",
             )
-        places = self.solutions.places
+        places = self.solutions.variable_columns
         found = places.get(Variable(str(inner)))
         if found is None:
             raise refusal(

@@ -64,7 +64,7 @@ def _answer(node: Any, outputs: Outputs, reader: TermReader) -> TypedValue:
     node = strip_layers(node)
     name = name_of(node)
     if name.startswith("Aggregate_"):
-        return _column(outputs.asked(node))
+        return _column(outputs.aggregate_name(node))
     if is_variable(node):
         return _column(_named(str(node), outputs, "HAVING"))
     if name in ("", "literal"):
@@ -89,7 +89,7 @@ def _ordered(node: Any, outputs: Outputs) -> tuple[str, bool]:
     if is_variable(inner):
         name = _named(str(inner), outputs, "ORDER BY")
     elif name_of(inner).startswith("Aggregate_"):
-        name = outputs.asked(inner)
+        name = outputs.aggregate_name(inner)
     else:
         raise _refused("ORDER BY takes an aggregate as it is")
     return name, str(part_of(node, "order") or "").upper() == "DESC"

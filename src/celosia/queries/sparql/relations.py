@@ -36,7 +36,7 @@ class PatternScan:
     pattern: Pattern
 
     @property
-    def places(self) -> list[tuple[Column, Variable]]:
+    def variables(self) -> list[tuple[Column, Variable]]:
         """The columns that hold variables."""
         return [
             (Column(self.alias, word), term)
@@ -104,11 +104,11 @@ class Solutions:
     """Of the policy, for words."""
 
     @property
-    def places(self) -> Mapping[Variable, list[Column]]:
+    def variable_columns(self) -> Mapping[Variable, list[Column]]:
         """The columns of each variable, in the order of the patterns."""
         found: dict[Variable, list[Column]] = {}
         for item in self.items:
-            for column, variable in item.places:
+            for column, variable in item.variables:
                 found.setdefault(variable, []).append(column)
         return found
 
@@ -116,7 +116,7 @@ class Solutions:
         """The table of an alias."""
         return next(item.table for item in self.items if item.alias == alias)
 
-    def joined(self, conditions: Sequence[exp.Expression]) -> Relation:
+    def join(self, conditions: Sequence[exp.Expression]) -> Relation:
         """All patterns joined, from left to right as far as variables tie them together.
 
         A condition on one pattern is put below the joins, one on several above them.
@@ -128,16 +128,16 @@ class Solutions:
         waiting = list(self.items)
         first = waiting.pop(0)
         relation = self._rows(first, about)
-        known = {variable: column for column, variable in reversed(first.places)}
+        known = {variable: column for column, variable in reversed(first.variables)}
         done = {first.alias}
         while waiting:
-            tied = [each for each in waiting if any(one in known for _, one in each.places)]
+            tied = [each for each in waiting if any(one in known for _, one in each.variables)]
             if not tied:
                 raise _no_shared_variable(done, [aliases for aliases, _ in about])
             item = tied[0]
             waiting.remove(item)
             here: dict[Variable, Column] = {}
-            for column, variable in item.places:
+            for column, variable in item.variables:
                 here.setdefault(variable, column)
             keys = tuple((known[each], column) for each, column in here.items() if each in known)
             relation = Join(relation, self._rows(item, about), keys)
@@ -160,7 +160,7 @@ class Solutions:
                 words = f"{item.alias}.{word} = {term_words(term, self.prefixes)}"
                 relation = Filter(relation, attach_words(equal, words))
         seen: dict[Variable, Column] = {}
-        for column, variable in item.places:
+        for column, variable in item.variables:
             if variable in seen:
                 pair = exp.EQ(this=column_tree(seen[variable]), expression=column_tree(column))
                 relation = Filter(relation, pair)

@@ -48,24 +48,24 @@ class BoundVariable:
     """A variable as columns: its number, and what it is, where a fact has it for its object."""
 
     name: str
-    places: tuple[Column, ...]
+    columns: tuple[Column, ...]
     """All columns that hold its number."""
 
     @property
     def facts(self) -> str | None:
         """The alias of a fact that has it for its object; None for one that is never an object."""
-        return next((each.relation for each in self.places if each.name == "object"), None)
+        return next((each.relation for each in self.columns if each.name == "object"), None)
 
     @property
     def is_resource(self) -> bool:
         """Whether it is surely no literal, because it is the subject or predicate of a fact."""
-        return any(each.name != "object" for each in self.places)
+        return any(each.name != "object" for each in self.columns)
 
     @property
     def number(self) -> exp.Expression:
         """The number of the term."""
         facts = self.facts
-        first = self.places[0] if facts is None else Column(facts, "object")
+        first = self.columns[0] if facts is None else Column(facts, "object")
         return column_tree(first)
 
     def column(self, word: str) -> exp.Expression:
@@ -144,7 +144,7 @@ class BoundVariable:
 
 def same_term(left: BoundVariable, right: BoundVariable) -> exp.Expression:
     """Whether two variables are the same term, by columns of one fact if there are any."""
-    pairs = [(one, other) for one in left.places for other in right.places]
+    pairs = [(one, other) for one in left.columns for other in right.columns]
     one, other = next((pair for pair in pairs if pair[0].relation == pair[1].relation), pairs[0])
     return exp.EQ(this=column_tree(one), expression=column_tree(other))
 

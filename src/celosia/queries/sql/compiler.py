@@ -48,12 +48,12 @@ def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> Que
     if select.args.get("distinct"):
         raise distinct_refusal(select)
     builder = RelationBuilder(policy)
-    rows = builder.rows(select, seen={}, allowed=_ANSWERS)
+    rows = builder.rows(select, visible={}, allowed=_ANSWERS)
     check_used(builder)
-    made = read_outputs(select, rows.scope)
-    done = read_post_processing(select, made, dialect=dialect)
-    check_answerable(made, select)
-    aggregates, keys = made.made()
+    outputs = read_outputs(select, rows.scope)
+    done = read_post_processing(select, outputs, dialect=dialect)
+    check_answerable(outputs, select)
+    aggregates, keys = outputs.parts()
     question = Question(rows.relation, aggregates, keys, done)
     check_growth(question)
     return question

@@ -48,7 +48,7 @@ class FromItem:
     alias: str
     relation: Relation
     fields: Mapping[str, Field]
-    doubtful: frozenset[str] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
     """Names that `*` gave to several of its columns."""
 
 
@@ -132,11 +132,11 @@ class Scope:
         name = node.name.lower()
         if node.table:
             item = self.items.get(node.table.lower())
-            if item is not None and name in item.doubtful:
+            if item is not None and name in item.ambiguous:
                 raise _in_doubt(node, item)
             return item.fields.get(name) if item else None
         for item in self.items.values():
-            if name in item.doubtful:
+            if name in item.ambiguous:
                 raise _in_doubt(node, item)
         hits = [item for item in self.items.values() if name in item.fields]
         if name in self.merged:

@@ -38,17 +38,17 @@ class Outputs:
     taken: frozenset[str] = frozenset()
     """Aliases of the SELECT list, in lower case."""
 
-    def made(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
+    def parts(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
         """The aggregates and keys of the question."""
         return (
-            tuple(asked.named(name) for name, asked in self.aggregates.items()),
+            tuple(call.named(name) for name, call in self.aggregates.items()),
             tuple(Key(name, typed.tree) for name, typed in self.keys.items()),
         )
 
-    def named(self, word: str) -> TypedExpression | None:
+    def find(self, word: str) -> TypedExpression | None:
         """The answer of a name, whatever its case."""
         kinds: dict[str, Kind] = {name: key.kind for name, key in self.keys.items()}
-        kinds |= {name: asked.gives for name, asked in self.aggregates.items()}
+        kinds |= {name: call.gives for name, call in self.aggregates.items()}
         kinds |= {name: typed.kind for name, typed in self.computed.items()}
         for name, kind in kinds.items():
             if name.lower() == word.lower():
@@ -58,7 +58,7 @@ class Outputs:
     def free(self, word: str) -> str:
         """The word, or the word with a number that makes it new."""
         number, name = 1, word
-        while name.lower() in self.taken or self.named(name) is not None:
+        while name.lower() in self.taken or self.find(name) is not None:
             number += 1
             name = f"{word}_{number}"
         return name
@@ -72,14 +72,14 @@ class Outputs:
         """
         node = node.unnest()
         if is_aggregate(node):
-            asked = read_aggregate(node, self.scope)
-            name = next((name for name, each in self.aggregates.items() if each == asked), None)
+            call = read_aggregate(node, self.scope)
+            name = next((name for name, each in self.aggregates.items() if each == call), None)
             if name is None:
-                name = self.free(asked.word)
-                self.aggregates[name] = asked
-            return self.named(name)
+                name = self.free(call.word)
+                self.aggregates[name] = call
+            return self.find(name)
         if isinstance(node, exp.Column) and not node.table and not node.is_star:
-            known = self.named(node.name)
+            known = self.find(node.name)
             if known is not None:
                 self._check_meaning(node)
                 return known
@@ -87,7 +87,7 @@ class Outputs:
             return self._key(node, clause)
         return None
 
-    def worked_out(self, node: exp.Expr, clause: str) -> TypedExpression:
+    def read_computed(self, node: exp.Expr, clause: str) -> TypedExpression:
         """An expression of answers.
 
         Raises:
@@ -105,7 +105,7 @@ class Outputs:
 
         return read_expression(node, self.scope, special=known)
 
-    def behind(self, tree: exp.Expression) -> set[str]:
+    def answers_behind(self, tree: exp.Expression) -> set[str]:
         """The keys and aggregates that an expression of answers follows from."""
         found: set[str] = set()
         rest = [tree]
@@ -127,13 +127,13 @@ class Outputs:
 
     def _key(self, node: exp.Expr, clause: str) -> TypedExpression | None:
         if not isinstance(node, exp.Column) and any(
-            self.named(column.name) for column in node.find_all(exp.Column) if not column.table
+            self.find(column.name) for column in node.find_all(exp.Column) if not column.table
         ):
             return None  # an expression of answers
         typed = read_expression(node, self.scope)
         for name, key in self.keys.items():
             if key.tree == typed.tree:
-                return self.named(name)
+                return self.find(name)
         if not isinstance(node, exp.Column):
             return None
         raise refusal(
@@ -163,9 +163,9 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
     for place, each in enumerate(select.expressions):
         inner = each.unalias().unnest()
         if is_aggregate(inner):
-            asked = read_aggregate(inner, scope)
-            names[place] = _name(each, asked.word, made)
-            made.aggregates[names[place]] = asked
+            call = read_aggregate(inner, scope)
+            names[place] = _name(each, call.word, made)
+            made.aggregates[names[place]] = call
         elif place not in computed:
             typed = _shown_key(inner, grouped, scope)
             word = typed.tree.name if isinstance(typed.tree, exp.Column) else "key"
@@ -183,7 +183,7 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
 
 
 def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
-    typed = made.worked_out(node, SELECT)
+    typed = made.read_computed(node, SELECT)
     if typed.kind not in NUMBERS | TEXTS | TRUTHS:
         raise refusal(
             "CEL-Q052",
@@ -201,7 +201,7 @@ def _check_combines(typed: TypedExpression, made: Outputs, node: exp.Expr) -> No
     Raises:
         QueryRefused: CEL-Q052.
     """
-    answers = made.behind(typed.tree)
+    answers = made.answers_behind(typed.tree)
     if typed.kind in NUMBERS and len(answers) == 1 and answers <= set(made.aggregates):
         raise refusal(
             "CEL-Q052",
@@ -235,7 +235,7 @@ def _complete(made: Outputs, grouped: Sequence[TypedExpression]) -> None:
 def _name(node: exp.Expr, word: str, made: Outputs) -> str:
     if not node.alias:
         return made.free(word)
-    if made.named(node.alias) is not None:
+    if made.find(node.alias) is not None:
         raise refusal(
             "CEL-Q058",
             f"two columns of the answer are called '{node.alias}'",

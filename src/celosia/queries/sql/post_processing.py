@@ -37,7 +37,7 @@ def read_post_processing(select: exp.Select, outputs: Outputs, *, dialect: Diale
 
 
 def _having(node: exp.Expr, outputs: Outputs) -> exp.Expression:
-    typed = outputs.worked_out(node, "HAVING")
+    typed = outputs.read_computed(node, "HAVING")
     return require_kind(typed, TRUTHS, at=node, use="a condition").tree
 
 
@@ -60,7 +60,7 @@ def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, b
     if inner.find(exp.Column) is None and not has_aggregate(inner):
         raise _refused("ORDER BY speaks of no answer", node)
     name = outputs.free("order")
-    outputs.computed[name] = outputs.worked_out(inner, "ORDER BY")
+    outputs.computed[name] = outputs.read_computed(inner, "ORDER BY")
     return name, descending
 
 

@@ -47,7 +47,7 @@ class RelationBuilder:
         self,
         select: exp.Select,
         *,
-        seen: Mapping[str, CommonTable],
+        visible: Mapping[str, CommonTable],
         allowed: frozenset[str] = frozenset(),
         outer: Scope | None = None,
     ) -> SelectRows:
@@ -55,12 +55,12 @@ class RelationBuilder:
 
         Args:
             select: the query.
-            seen: the CTEs that can be spoken of.
+            visible: the CTEs that can be spoken of.
             allowed: clauses that the caller takes care of.
             outer: the scope around an EXISTS or IN.
         """
         check_arguments(select, _ROWS | allowed)
-        seen = read_common_tables(select, seen, builder=self)
+        visible = read_common_tables(select, visible, builder=self)
         scope = Scope(outer=outer)
         start = select.args.get("from_")
         if start is None:
@@ -71,9 +71,9 @@ class RelationBuilder:
                 why="There is nothing to ask about.",
                 fix="Name a table: SELECT COUNT(*) FROM a_table.",
             )
-        conditions = self._sources(start.this, scope, seen)
+        conditions = self._sources(start.this, scope, visible)
         for join in select.args.get("joins") or []:
-            conditions += self._join(join, scope, seen)
+            conditions += self._join(join, scope, visible)
         where = select.args.get("where")
         wanted = list(conjuncts(where.this if where else None))
         conditions += [analyse_condition(each, scope) for each in wanted if not is_semi_join(each)]
@@ -84,18 +84,18 @@ class RelationBuilder:
         for each in wanted:
             if is_semi_join(each):
                 relation = read_semi_join(
-                    each, relation, OuterQuery(scope, wanted, seen), builder=self
+                    each, relation, OuterQuery(scope, wanted, visible), builder=self
                 )
         ties = tuple(each for each in conditions if not each.mentions <= scope.aliases)
         return SelectRows(relation, scope, ties)
 
     def _join(
-        self, join: exp.Join, scope: Scope, seen: Mapping[str, CommonTable]
+        self, join: exp.Join, scope: Scope, visible: Mapping[str, CommonTable]
     ) -> list[JoinCondition]:
         check_arguments(join, _JOIN)
         _check_kind(join)
         before = list(scope.items.values())
-        conditions = self._sources(join.this, scope, seen)
+        conditions = self._sources(join.this, scope, visible)
         latest = list(scope.items.values())[-1].alias
         for name in join.args.get("using") or []:
             conditions.append(_using(name, before, scope, latest))
@@ -104,47 +104,47 @@ class RelationBuilder:
         return conditions
 
     def _sources(
-        self, node: exp.Expr, scope: Scope, seen: Mapping[str, CommonTable]
+        self, node: exp.Expr, scope: Scope, visible: Mapping[str, CommonTable]
     ) -> list[JoinCondition]:
         """Put what stands in FROM into the scope; the conditions of joins inside brackets."""
         conditions: list[JoinCondition] = []
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             check_arguments(node, frozenset({"this", "joins"}))
-            conditions += self._sources(node.this, scope, seen)
+            conditions += self._sources(node.this, scope, visible)
         elif isinstance(node, exp.Subquery):
             check_arguments(node, frozenset({"this", "alias", "joins"}))
             alias, columns = _alias(node)
             scope.add(
                 read_derived_table(
-                    node.this, alias or "subquery", columns, builder=self, seen=seen
+                    node.this, alias or "subquery", columns, builder=self, visible=visible
                 ),
                 at=node,
             )
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            scope.add(self._table(node, seen), at=node)
+            scope.add(self._table(node, visible), at=node)
         else:
             raise _not_a_table(node)
         for join in node.args.get("joins") or []:
-            conditions += self._join(join, scope, seen)
+            conditions += self._join(join, scope, visible)
         return conditions
 
-    def _table(self, node: exp.Table, seen: Mapping[str, CommonTable]) -> FromItem:
+    def _table(self, node: exp.Table, visible: Mapping[str, CommonTable]) -> FromItem:
         check_arguments(node, _TABLE)
         name = ".".join(part.name for part in node.parts)
         alias, columns = _alias(node)
-        if name.lower() in seen:
-            common = seen[name.lower()]
+        if name.lower() in visible:
+            common = visible[name.lower()]
             self.used.append(common)
             return read_derived_table(
                 common.query,
                 alias or name,
                 columns or common.columns,
                 builder=self,
-                seen=common.seen,
+                visible=common.visible,
             )
         table = self.policy.table(name)
         if table is None:
-            raise self._unknown(node, name, seen)
+            raise self._unknown(node, name, visible)
         if columns:
             raise refusal(
                 "CEL-Q042",
@@ -160,8 +160,10 @@ class RelationBuilder:
         }
         return FromItem(alias or node.name, unique, Scan(table.name, unique), fields)
 
-    def _unknown(self, node: exp.Table, name: str, seen: Mapping[str, CommonTable]) -> CelosiaError:
-        known = [table.name for table in self.policy.tables] + list(seen)
+    def _unknown(
+        self, node: exp.Table, name: str, visible: Mapping[str, CommonTable]
+    ) -> CelosiaError:
+        known = [table.name for table in self.policy.tables] + list(visible)
         return refusal(
             "CEL-Q025",
             f"there is no table '{name}' to ask about{did_you_mean(name, known)}",

@@ -36,7 +36,7 @@ class Selection:
     """All columns of a sub-query."""
 
     columns: tuple[SelectedColumn, ...]
-    doubtful: frozenset[str] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
     """Names, in lower case, that `*` gives to several columns which need not be equal."""
     has_gaps: bool = False
     """Whether columns of one name were left out, so that places do not count any more."""
@@ -60,7 +60,7 @@ def read_selection(select: exp.Select, scope: Scope, relation: Relation) -> Sele
     """
     columns: list[SelectedColumn] = []
     found: dict[str, Field] = {}
-    doubtful: set[str] = set()
+    ambiguous: set[str] = set()
     has_dropped, equal = False, _equal_columns(relation)
     for each in select.expressions:
         if not _is_star(each):
@@ -68,18 +68,18 @@ def read_selection(select: exp.Select, scope: Scope, relation: Relation) -> Sele
                 SelectedColumn(each.alias_or_name, read_expression(each.unalias(), scope), each)
             )
             continue
-        for name, field in _expand_star(each, scope, doubtful):
+        for name, field in _expand_star(each, scope, ambiguous):
             if name not in found:
                 found[name] = field
                 columns.append(SelectedColumn(name, typed_field(field), each))
                 continue
             has_dropped = True
             if field.column not in equal.get(found[name].column, {found[name].column}):
-                doubtful.add(name)
-    kept = [each for each in columns if not (_is_star(each.node) and each.name in doubtful)]
+                ambiguous.add(name)
+    kept = [each for each in columns if not (_is_star(each.node) and each.name in ambiguous)]
     if not kept:
         raise star_refusal(select)
-    return Selection(tuple(kept), frozenset(doubtful), has_dropped or bool(doubtful))
+    return Selection(tuple(kept), frozenset(ambiguous), has_dropped or bool(ambiguous))
 
 
 def _is_star(node: exp.Expr) -> bool:
@@ -88,7 +88,7 @@ def _is_star(node: exp.Expr) -> bool:
     )
 
 
-def _expand_star(node: exp.Expr, scope: Scope, doubtful: set[str]) -> Iterator[tuple[str, Field]]:
+def _expand_star(node: exp.Expr, scope: Scope, ambiguous: set[str]) -> Iterator[tuple[str, Field]]:
     """The columns that a star stands for, in order; names in doubt are noted, and not given."""
     sign = node if isinstance(node, exp.Star) else node.this
     check_arguments(sign, frozenset({"except_"}))
@@ -100,7 +100,7 @@ def _expand_star(node: exp.Expr, scope: Scope, doubtful: set[str]) -> Iterator[t
     if unknown:
         raise _nothing_to_exclude(node, sorted(unknown)[0])
     for item in items:
-        doubtful |= item.doubtful - left_out
+        ambiguous |= item.ambiguous - left_out
         for name, field in item.fields.items():
             if name not in left_out and not _is_merged(name, field, item, node, scope):
                 yield name, field

@@ -59,7 +59,7 @@ class OuterQuery:
     scope: Scope
     conditions: Sequence[exp.Expr]
     """All conditions that AND puts together with the one that holds the sub-query."""
-    seen: Mapping[str, CommonTable]
+    visible: Mapping[str, CommonTable]
 
 
 def read_semi_join(
@@ -76,7 +76,7 @@ def read_semi_join(
     inner, negated = _without_not(node), _is_negated(node)
     select = _select(inner)
     check_rows(select)
-    rows = builder.rows(select, seen=around.seen, outer=around.scope)
+    rows = builder.rows(select, visible=around.visible, outer=around.scope)
     ties = list(rows.ties)
     if isinstance(inner, exp.In):
         check_arguments(inner, frozenset({"this", "query"}))

@@ -28,19 +28,19 @@ class CommonTable:
     node: exp.CTE
     query: exp.Query
     columns: tuple[str, ...]
-    seen: Mapping[str, CommonTable]
+    visible: Mapping[str, CommonTable]
 
 
 VisibleTables = Mapping[str, CommonTable]
 
 
 def read_common_tables(
-    query: exp.Expr, seen: VisibleTables, *, builder: RelationBuilder
+    query: exp.Expr, visible: VisibleTables, *, builder: RelationBuilder
 ) -> VisibleTables:
     """The CTEs that a query can speak of: those around it, and its own."""
     clause = query.args.get("with_")
     if clause is None:
-        return seen
+        return visible
     if clause.args.get("recursive"):
         raise refusal(
             "CEL-Q042",
@@ -50,7 +50,7 @@ def read_common_tables(
             fix="Write a join for each step.",
         )
     check_arguments(clause, frozenset({"expressions"}))
-    known = dict(seen)
+    known = dict(visible)
     for each in clause.expressions:
         check_arguments(each, frozenset({"this", "alias", "materialized"}))
         if not isinstance(each.this, exp.Query):
@@ -81,7 +81,7 @@ def read_derived_table(
     columns: Sequence[str],
     *,
     builder: RelationBuilder,
-    seen: VisibleTables,
+    visible: VisibleTables,
 ) -> FromItem:
     """A sub-query as a relation of FROM.
 
@@ -90,14 +90,14 @@ def read_derived_table(
         name: what it is called in FROM.
         columns: new names of its columns; none for the names it has.
         builder: of the question.
-        seen: the CTEs that can be spoken of.
+        visible: the CTEs that can be spoken of.
     """
-    parts = _parts(query, seen, builder)
+    parts = _parts(query, visible, builder)
     alias = builder.aliases.fresh(name)
     if len(parts) == 1:
         made, selected = _one(*parts[0], alias, columns, builder)
         fields = _fields(alias, made, selected.values)
-        return FromItem(name, alias, made, fields, selected.doubtful)
+        return FromItem(name, alias, made, fields, selected.ambiguous)
     stacked = [
         _one(part, known, builder.aliases.fresh(alias), columns, builder) for part, known in parts
     ]
@@ -125,32 +125,32 @@ def read_derived_table(
 
 
 def _parts(
-    query: exp.Expr, seen: VisibleTables, builder: RelationBuilder
+    query: exp.Expr, visible: VisibleTables, builder: RelationBuilder
 ) -> list[tuple[exp.Select, VisibleTables]]:
     """The SELECTs between UNION ALLs, each with the CTEs that it sees."""
     if isinstance(query, exp.Subquery):
         check_arguments(query, frozenset({"this", "with_"}))
-        return _parts(query.this, read_common_tables(query, seen, builder=builder), builder)
+        return _parts(query.this, read_common_tables(query, visible, builder=builder), builder)
     if isinstance(query, exp.Union) and not query.args.get("distinct"):
         check_arguments(query, frozenset({"this", "expression", "with_"}))
-        seen = read_common_tables(query, seen, builder=builder)
-        return _parts(query.this, seen, builder) + _parts(query.expression, seen, builder)
+        visible = read_common_tables(query, visible, builder=builder)
+        return _parts(query.this, visible, builder) + _parts(query.expression, visible, builder)
     if isinstance(query, exp.SetOperation):
         raise set_operation_refusal(query)
     if not isinstance(query, exp.Select):
         raise _not_rows(query)
-    return [(query, seen)]
+    return [(query, visible)]
 
 
 def _one(
     select: exp.Select,
-    seen: VisibleTables,
+    visible: VisibleTables,
     alias: str,
     columns: Sequence[str],
     builder: RelationBuilder,
 ) -> tuple[Derived, Selection]:
     check_rows(select)
-    rows = builder.rows(select, seen=seen)
+    rows = builder.rows(select, visible=visible)
     made = read_selection(select, rows.scope, rows.relation)
     if columns and made.has_gaps:
         raise _places(select, "a list of new names")

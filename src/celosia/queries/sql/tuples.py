@@ -47,8 +47,8 @@ def _encode_value(value: exp.Expr) -> exp.Expr:
     text = exp.Cast(this=value.copy(), to=exp.DataType.build("text"))
     length = exp.Cast(this=exp.Length(this=text.copy()), to=exp.DataType.build("text"))
     mark = exp.DPipe(this=length, expression=exp.Literal.string(":"), safe=True)
-    told = exp.DPipe(this=mark, expression=text, safe=True)
-    return exp.Coalesce(this=told, expressions=[exp.Literal.string("N")])
+    text_value = exp.DPipe(this=mark, expression=text, safe=True)
+    return exp.Coalesce(this=text_value, expressions=[exp.Literal.string("N")])
 
 
 def _without_brackets(node: exp.Expr) -> CelosiaError:

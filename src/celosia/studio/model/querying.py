@@ -247,7 +247,7 @@ def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> di
     return told | {
         "rows": told["rows"][:MOST_ROWS],
         "intervals": told["intervals"][:MOST_ROWS],
-        "told_noise": answer.told_noise[:MOST_ROWS],
+        "noise_only": answer.noise_only[:MOST_ROWS],
         "more": max(0, len(told["rows"]) - MOST_ROWS),
         "left": None if left is None else _epsilon(left),
     }
@@ -256,7 +256,7 @@ def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> di
 def account(folder: Path) -> dict[str, Any]:
     """What was spent, by which questions, what is left, and whether the chain holds."""
     place = ledger_path(folder / POLICY)
-    view = Ledger.look(place) if place.exists() else None
+    view = Ledger.open_view(place) if place.exists() else None
     if view is None:
         return {"begun": False, "records": [], "remaining": None, "total": None, "head": None}
     with view:
