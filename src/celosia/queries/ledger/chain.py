@@ -1,4 +1,11 @@
-"""A chain of entries, each hashed together with the one before it."""
+"""A chain of entries, each hashed together with the one before it.
+
+The hash of an entry covers the hash of the entry before it, and so all entries up to it: to edit,
+remove, insert or move one changes every later hash. The hash has no key, so whoever can write the
+file could compute a whole new chain. What they cannot do is make that chain pass through a head
+that a release has printed, since SHA-256 is collision resistant. This is why heads are printed,
+and why `Ledger.open` and `verify` take one as `anchor`.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +21,14 @@ from celosia.core.errors import InputError, PrivacyError
 START = "0" * 64
 """What the first entry follows."""
 FORMAT = "celosia ledger 1"
+"""Begins every hashed text, so that no hash of another format or purpose is one of an entry."""
 
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last entry of a chain: whoever knows it can tell any change before it.
+    """The last entry of a chain; it commits to all entries before it.
 
     >>> Head.parse(f"7:{START}").sequence
     7
@@ -106,6 +114,8 @@ class Entry:
 def canonical(values: object) -> str:
     """The one way to write plain values: keys in order, no spaces, ASCII only.
 
+    The same values are the same text on every machine, and so have the same hash.
+
     >>> print(canonical({"b": 1, "a": [None, "x"]}))
     {"a":[null,"x"],"b":1}
     """
@@ -117,7 +127,7 @@ def canonical(values: object) -> str:
 def digest(sequence: int, previous: str, body: str) -> str:
     """SHA-256 of an entry and of all that came before it, which `previous` stands for.
 
-    None of the parts before the body can hold a line break, so no two entries are hashed alike.
+    No part before the body can hold a line break, so two different entries are two different texts.
     """
     return sha256(f"{FORMAT}\n{sequence}\n{previous}\n{body}".encode()).hexdigest()
 

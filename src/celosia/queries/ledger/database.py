@@ -45,8 +45,8 @@ class Database(Protocol):
             writing: whether to keep all others who write waiting from the beginning.
 
         Raises:
-            Unavailable, Damaged: it failed, and wrote nothing.
-            Replaced: the ledger that was opened is gone.
+            DatabaseUnavailableError, DatabaseDamagedError: it failed, and wrote nothing.
+            DatabaseReplacedError: the ledger that was opened is gone.
         """
 
     def close(self) -> None:

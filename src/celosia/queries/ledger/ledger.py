@@ -1,4 +1,19 @@
-"""The durable record of what was spent of a data set."""
+"""The durable record of what was spent of a data set.
+
+An answer takes three steps, and their order is what keeps the account safe when a process dies:
+
+1. `reserve` checks the budget and charges the request in one transaction. It returns once the
+   charge is on disk, and only then may rows be read. Two processes cannot both spend the last of
+   a budget, because the check and the charge are under one write lock.
+2. The caller reads the rows and draws the noise.
+3. `seal` puts the answer on disk before it is released. The same question later gets this very
+   answer: a copy is post-processing and costs nothing (Dwork & Roth 2014, Prop. 2.1), whereas fresh
+   noise would have to be paid.
+
+A crash after step 1 leaves a charge without an answer, so the account may count too much and never
+too little. No step gives a charge back: whether a query fails may depend on the rows, so a failure
+is an output that has to be paid as well.
+"""
 
 from __future__ import annotations
 
@@ -66,20 +81,20 @@ class Ledger(LedgerView):
         self._appended: list[Head] = []
 
     @classmethod
-    def open_view(cls, place: str | Path) -> LedgerView | None:
-        """The ledger at a place, to be read and not written; None where none was begun.
+    def open_view(cls, location: str | Path) -> LedgerView | None:
+        """Open the ledger at a location for reading only; None where no ledger was begun.
 
-        Nothing is made or changed there, whatever is found.
+        Nothing is created or changed there, whatever the file holds.
 
         Raises:
-            InputError: CEL-Q116 not a place that keeps anything.
+            InputError: CEL-Q116 not a location that keeps anything.
             PrivacyError: CEL-Q104 it was changed from outside.
             EngineError: CEL-Q101, CEL-Q114 the database is not there, or cannot be read; CEL-Q119
                 the file is no database.
         """
-        if not file_exists(place):
+        if not file_exists(location):
             return None
-        view = LedgerView(Store(place, read_only=True))
+        view = LedgerView(Store(location, read_only=True))
         try:
             exists = view.exists
         except BaseException:
@@ -93,7 +108,7 @@ class Ledger(LedgerView):
     @classmethod
     def open(  # noqa: PLR0913 - what a policy says, each by its name
         cls,
-        place: str | Path,
+        location: str | Path,
         *,
         dataset: str,
         total: Limit,
@@ -112,8 +127,8 @@ class Ledger(LedgerView):
         All its entries are read and checked. A policy that has changed is recorded as an entry.
 
         Args:
-            place: a file, or the URL of a PostgreSQL database (one ledger in each; `options` of the
-                URL can choose a schema).
+            location: a file, or the URL of a PostgreSQL database (one ledger in each; `options` of
+                the URL can choose a schema).
             dataset: what the ledger is kept for.
             total: the most that may be spent of it, as a `Spending` or (epsilon, delta).
             policy_hash: of the policy that these limits come from.
@@ -124,8 +139,8 @@ class Ledger(LedgerView):
             patience: seconds to wait for other processes that write.
             ceilings: what one analyst may do in one day; as the policy of `policy_hash` says.
             clock: the time now, in universal time.
-            after_loss: whether one that is exists takes the place of a lost one, which is recorded
-                in its first entry.
+            after_loss: whether a new ledger takes the place of a lost one, which is recorded in its
+                first entry.
 
         Raises:
             InputError: CEL-Q100, CEL-Q105, CEL-Q116 wrong arguments.
@@ -137,9 +152,9 @@ class Ledger(LedgerView):
             dataset=dataset, policy=policy_hash, rule=rule, total=total, analysts=analysts or {}
         )
         wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-        if wanted is not None and not file_exists(place):
-            raise rollback_error()  # and no empty file is left
-        ledger = cls(Store(place, patience=patience), terms, ceilings=ceilings, clock=clock)
+        if wanted is not None and not file_exists(location):
+            raise rollback_error()  # before `Store` would create an empty file
+        ledger = cls(Store(location, patience=patience), terms, ceilings=ceilings, clock=clock)
         try:
             ledger._begin(wanted, enlarge=enlarge, after_loss=after_loss)
         except BaseException:
@@ -152,7 +167,8 @@ class Ledger(LedgerView):
             if anchor is not None:
                 self._check_holds(connection, anchor)
             if self._state.head is None:
-                # The random name makes the hashes of every ledger its own.
+                # With a random name no two ledgers share a hash, even with equal terms: the head of
+                # one is never accepted as an anchor of the other.
                 values = {"terms": self._terms.as_dict(), "name": token_hex(16)}
                 noted = {"after_loss": True} if after_loss else {}
                 self._append(connection, "opened", **values, **noted)
@@ -180,13 +196,16 @@ class Ledger(LedgerView):
         with self._writing() as connection:
             self._check_terms()
             key = request.key(self._terms.policy)
-            charged = Charge.of(request, key)
-            self._state.account(request.analyst)
+            charge = Charge.of(request, key)
+            self._state.account(request.analyst)  # an analyst without an account gets nothing
             if key in self._state.answers and not fresh:
-                return self._stored(connection, self._state.answers[key])
+                # Free, and before all ceilings: a stored answer tells nothing new.
+                return self._stored_answer(connection, self._state.answers[key])
             self._ceilings.check_price(request.epsilon)
             self._check_ceilings(connection, request.analyst)
-            self._state.check(charged)
+            # The sums come from entries read within this transaction, and its write lock keeps
+            # other processes from adding to them before the charge is on disk.
+            self._state.check(charge)
             values = request.as_dict() | ({"fresh": True} if fresh else {})
             entry = self._append(connection, "reserved", key=key, **values)
         return Reservation(
@@ -225,7 +244,8 @@ class Ledger(LedgerView):
         with self._writing() as connection:
             ended = self._end_of(reservation)
             if ended is not None:
-                entry = self._entry(connection, ended)
+                # One charge pays for one answer; only the same answer may be sealed again.
+                entry = self._read_entry(connection, ended)
                 values = entry.values()
                 if values["kind"] != "sealed" or values["answer"] != plain:
                     raise _not_open_error(reservation)
@@ -275,7 +295,7 @@ class Ledger(LedgerView):
         check_kind(kind)
         with self._writing() as connection:
             self._end_of(reservation)
-            self._store.note(
+            self._store.add_incident(
                 connection,
                 Incident(
                     at=self._now(),
@@ -308,13 +328,17 @@ class Ledger(LedgerView):
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """A transaction that may append; once it is on disk, its entry must stay."""
+        """A transaction that may append; once it is on disk, its entry must stay.
+
+        `_catch_up` looks for the entry later. It is noted only after the commit: an entry that was
+        rolled back is rightly missing.
+        """
         with self._lock:
             self._appended.clear()
             with self._transaction(writing=True) as connection:
                 yield connection
             if self._appended:
-                self._written = self._appended[-1]
+                self._last_written = self._appended[-1]
 
     def _append(self, connection: Connection, kind: str, **values: Any) -> Entry:
         entry = Entry.create(self._state.head, {"kind": kind, "at": self._now(), **values})
@@ -332,15 +356,16 @@ class Ledger(LedgerView):
             )
 
     def _end_of(self, reservation: Reservation) -> Head | None:
+        # The hash too: the number alone may be that of another ledger's entry.
         known = self._state.reservations.get(reservation.sequence)
         if known is None or known[0] != reservation.hash:
             raise _not_open_error(reservation)
         return self._state.ended.get(reservation.sequence)
 
-    def _stored(self, connection: Connection, head: Head) -> StoredAnswer:
-        return read_stored_answer(self._entry(connection, head))
+    def _stored_answer(self, connection: Connection, head: Head) -> StoredAnswer:
+        return read_stored_answer(self._read_entry(connection, head))
 
-    def _entry(self, connection: Connection, head: Head) -> Entry:
+    def _read_entry(self, connection: Connection, head: Head) -> Entry:
         entry = next(self._store.read(connection, since=head.sequence, most=1), None)
         if entry is None or entry.head != head or not entry.is_unchanged:
             raise broken_chain_error(head.sequence)

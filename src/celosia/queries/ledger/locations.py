@@ -7,40 +7,40 @@ from pathlib import Path
 from celosia.core.errors import InputError
 
 
-def parse_location(place: str | Path) -> Path | str:
+def parse_location(location: str | Path) -> Path | str:
     """The file of a ledger, or the address of the server that keeps it.
 
     Raises:
-        InputError: CEL-Q116 not a place that keeps anything.
+        InputError: CEL-Q116 not a location that keeps anything.
     """
-    if isinstance(place, str) and "://" in place:
+    if isinstance(location, str) and "://" in location:
         from sqlalchemy import exc, make_url  # noqa: PLC0415 - 0.2 s, only where there is a URL
 
         try:
-            url = make_url(place)
+            url = make_url(location)
         except (exc.ArgumentError, ValueError):
             raise bad_location_error("the URL of the ledger cannot be read") from None
         if url.get_backend_name() in {"postgres", "postgresql"}:
-            return place
+            return location
         if url.get_backend_name() != "sqlite" or url.query:
             raise bad_location_error("a ledger is kept in a file of SQLite or in PostgreSQL")
-        place = url.database or ""
-    if not str(place) or str(place) == ":memory:" or str(place).startswith("file:"):
+        location = url.database or ""
+    if not str(location) or str(location) == ":memory:" or str(location).startswith("file:"):
         raise bad_location_error("a ledger in memory forgets what was spent")
-    path = Path(place).absolute()
+    path = Path(location).absolute()
     if path.is_dir() or not path.parent.is_dir():
         raise bad_location_error(f"{path} is a folder, or its folder does not exist")
     return path
 
 
-def file_exists(place: str | Path) -> bool:
-    """Whether the file of a place is there; a server may hold a ledger, which only it can tell."""
-    found = parse_location(place)
+def file_exists(location: str | Path) -> bool:
+    """Whether the file of a location exists; True for a server, which only a connection can ask."""
+    found = parse_location(location)
     return isinstance(found, str) or found.is_file()
 
 
 def bad_location_error(what: str) -> InputError:
-    """The error of a place that keeps nothing."""
+    """The error for a location that keeps nothing."""
     return InputError(
         "CEL-Q116",
         f"{what}.",

@@ -1,4 +1,9 @@
-"""A ledger in PostgreSQL: an advisory lock keeps others who write waiting; synchronous commit."""
+"""A ledger in PostgreSQL: one writer at a time by an advisory lock, and synchronous commit.
+
+The check of the budget and the charge must be one step for all processes. The lock gives that
+without SERIALIZABLE, whose failed transactions would have to be repeated. A server that loses
+commits at a power failure (fsync = off) is refused: a lost charge could be spent again.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +77,7 @@ class PostgresServer:
                 self._begin(raw, writing=writing)
                 yield PostgresConnection(raw)
         except (exc.DBAPIError, exc.TimeoutError) as error:
-            # Whoever has the ledger open has its tables: they were made when it was opened.
+            # The tables were made when the ledger was opened; without them it is another one.
             state = getattr(getattr(error, "orig", None), "sqlstate", None)
             raise (
                 DatabaseReplacedError if state == UNDEFINED_TABLE else DatabaseUnavailableError

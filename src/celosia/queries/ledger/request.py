@@ -74,7 +74,12 @@ class Request:
         return stated_loss(self.epsilon, self.delta)
 
     def key(self, policy: str) -> str:
-        """What tells this question from others under a policy: its SHA-256."""
+        """The identity of a question under a policy: a SHA-256 of all that changes the answer.
+
+        The analyst is not part of it: an answer that was released to one may be told to all, for
+        free. Epsilon and delta are: with another noise it is another answer. So is the policy,
+        whose unit, bounds and keys decide what a question means.
+        """
         whole = {
             "question": self.question,
             "parameters": self.parameters,

@@ -60,22 +60,22 @@ class Account:
         self.rule = rule
         self.spent = rule.nothing
 
-    def add(self, charged: Charge) -> None:
+    def add(self, charge: Charge) -> None:
         """Count a charge."""
-        self.spent = self.spent + charged.price(self.rule)
+        self.spent = self.spent + charge.price(self.rule)
 
     @property
     def remaining(self) -> Price:
         """What is left of each limit."""
         return self.spent.taken_from(self.rule.limits)
 
-    def check(self, charged: Charge, *, code: str, whose: str) -> None:
+    def check(self, charge: Charge, *, code: str, whose: str) -> None:
         """Refuse a charge that would exceed the limit.
 
         Raises:
             BudgetExceeded: with the code that is given, the price and what remains.
         """
-        price = charged.price(self.rule)
+        price = charge.price(self.rule)
         if self.rule.admits(self.spent + price):
             return
         raise BudgetExceeded(
@@ -96,7 +96,7 @@ class State:
         self.head: Head | None = None
         self._terms: Terms | None = None
         self.reservations: dict[int, tuple[str, Charge]] = {}
-        """By number: the hash of the entry, and what was charged."""
+        """By number: the hash of the entry, and its charge."""
         self.ended: dict[int, Head] = {}
         """The entry with which a reservation was sealed or failed."""
         self.answers: dict[str, Head] = {}
@@ -144,16 +144,16 @@ class State:
             )
         return self._accounts[analyst]
 
-    def check(self, charged: Charge) -> None:
+    def check(self, charge: Charge) -> None:
         """Refuse a charge that the analyst or all analysts together may not make.
 
         Raises:
             QueryRefused: CEL-Q109 the policy does not name the analyst.
             BudgetExceeded: CEL-Q110 the limit of the data set, CEL-Q111 that of the analyst.
         """
-        own = self.account(charged.analyst)
-        self.total.check(charged, code="CEL-Q110", whose="the budget of the data set")
-        own.check(charged, code="CEL-Q111", whose=f"the budget of {charged.analyst}")
+        own = self.account(charge.analyst)
+        self.total.check(charge, code="CEL-Q110", whose="the budget of the data set")
+        own.check(charge, code="CEL-Q111", whose=f"the budget of {charge.analyst}")
 
     def add(self, entry: Entry) -> None:
         """Count the next entry.
@@ -166,9 +166,8 @@ class State:
         try:
             self._count(entry)
         except (KeyError, TypeError, ValueError, AttributeError, CelosiaError):
-            raise broken_chain_error(
-                entry.sequence
-            ) from None  # the hash fits, the content does not
+            # The hash fits and the content does not: written by another program.
+            raise broken_chain_error(entry.sequence) from None
         self.head = entry.head
 
     def _count(self, entry: Entry) -> None:
@@ -194,30 +193,31 @@ class State:
                 self.fresh.add(entry.sequence)
         elif kind in {"sealed", "failed"}:
             begun = values["reservation"]
-            if begun in self.ended:
+            if begun in self.ended:  # one charge pays for one answer
                 raise broken_chain_error(entry.sequence)
-            _, charged = self.reservations[begun]
+            _, charge = self.reservations[begun]
             self.ended[begun] = entry.head
             if kind == "sealed" and begun in self.fresh:
-                self.answers[charged.key] = entry.head
+                self.answers[charge.key] = entry.head
             elif kind == "sealed":
-                self.answers.setdefault(charged.key, entry.head)
+                self.answers.setdefault(charge.key, entry.head)
         else:
             raise broken_chain_error(entry.sequence)
 
-    def _charge(self, entry: Entry, charged: Charge) -> None:
-        self.total.add(charged)
-        if charged.analyst in self._accounts:
-            self._accounts[charged.analyst].add(charged)
-        self.reservations[entry.sequence] = (entry.hash, charged)
-        self.pending[charged.loss] += 1
+    def _charge(self, entry: Entry, charge: Charge) -> None:
+        self.total.add(charge)
+        if charge.analyst in self._accounts:
+            self._accounts[charge.analyst].add(charge)
+        self.reservations[entry.sequence] = (entry.hash, charge)
+        self.pending[charge.loss] += 1
 
     def _enforce(self, terms: Terms) -> None:
+        # All charges so far count against the new limits too: a new policy forgives nothing.
         def opened(limit: Spending, who: str | None) -> Account:
             account = Account(terms.filter_of(limit))
-            for _, charged in self.reservations.values():
-                if who in {None, charged.analyst}:
-                    account.add(charged)
+            for _, charge in self.reservations.values():
+                if who in {None, charge.analyst}:
+                    account.add(charge)
             return account
 
         total = opened(terms.total, None)

@@ -41,17 +41,17 @@ class Store:
     """The tables of one ledger; used by one thread at a time, in one process."""
 
     def __init__(
-        self, place: str | Path, *, patience: float = 30.0, read_only: bool = False
+        self, location: str | Path, *, patience: float = 30.0, read_only: bool = False
     ) -> None:
         """Open or create the tables.
 
         Args:
-            place: a file of SQLite, or the URL of a database.
+            location: a file of SQLite, or the URL of a database.
             patience: seconds to wait for another process that writes.
             read_only: whether nothing may be made or written; there may then be no tables.
         """
         self._process = os.getpid()
-        self._database = _database_at(place, patience=patience, read_only=read_only)
+        self._database = _database_at(location, patience=patience, read_only=read_only)
         if read_only:
             return
         try:
@@ -139,7 +139,10 @@ class Store:
         return Head(*rows[0]) if rows else None
 
     def append(self, connection: Connection, entry: Entry) -> None:
-        """Write an entry, and note that it is the last."""
+        """Write an entry, and note that it is the last.
+
+        Both in the transaction of the caller: they are on disk together, or not at all.
+        """
         connection.execute(
             f"INSERT INTO {ENTRIES} (sequence, previous, body, hash) "  # noqa: S608 - as above
             "VALUES (:sequence, :previous, :body, :hash)",
@@ -153,7 +156,7 @@ class Store:
             values = "SET sequence = :sequence, hash = :hash"
             connection.execute(f"UPDATE {HEAD} {values}", **noted)
 
-    def note(self, connection: Connection, incident: Incident) -> None:
+    def add_incident(self, connection: Connection, incident: Incident) -> None:
         """Keep an incident; the first of a kind of each entry stays."""
         same = connection.execute(
             f"SELECT at FROM {INCIDENTS} WHERE entry = :entry AND kind = :kind",  # noqa: S608 - as above
@@ -203,8 +206,8 @@ class Store:
         return str(self._database)
 
 
-def _database_at(place: str | Path, *, patience: float, read_only: bool) -> Database:
-    found = parse_location(place)
+def _database_at(location: str | Path, *, patience: float, read_only: bool) -> Database:
+    found = parse_location(location)
     if isinstance(found, Path):
         from celosia.queries.ledger.sqlite_file import SqliteFile  # noqa: PLC0415 - one of two
 

@@ -24,13 +24,13 @@ CHARGED = "celosia_charged"
 _HEADER = b"SQLite format 3\x00"
 
 
-def check_not_lost(place: str | Path, files: Iterable[Path]) -> None:
-    """Refuse a place where no ledger stands, though files tell that there was one.
+def check_not_lost(location: str | Path, files: Iterable[Path]) -> None:
+    """Refuse a location without a ledger where other files record that there was one.
 
     Raises:
         PrivacyError: CEL-Q306.
     """
-    standing = Ledger.open_view(place)
+    standing = Ledger.open_view(location)
     if standing is None:
         check_no_traces(files)
     else:
@@ -38,9 +38,9 @@ def check_not_lost(place: str | Path, files: Iterable[Path]) -> None:
 
 
 def check_no_traces(files: Iterable[Path]) -> None:
-    """Refuse to begin a ledger where files tell that there was one.
+    """Refuse to begin a ledger where other files record that there was one.
 
-    What cannot be read counts as a trace, because nobody can exclude it.
+    A file that cannot be read counts as a trace: it may record a charge.
 
     Args:
         files: audit logs and files of tokens; one that does not exist tells nothing.

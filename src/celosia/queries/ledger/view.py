@@ -1,4 +1,4 @@
-"""What a ledger tells, whoever writes it."""
+"""A ledger opened for reading: sums, history and verification."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LedgerView:
         self._lock = RLock()
         self._state = State()
         self._running = Running()
-        self._written: Head | None = None
+        self._last_written: Head | None = None
         """The last entry that was written here, until it is read back."""
         self._closed = False
 
@@ -191,6 +191,8 @@ class LedgerView:
         """
         state = self._state
         known = state.head
+        # Read from the last known entry on: where that one has changed or is gone, the ledger was
+        # replaced or cut, and what follows would be counted on top of the wrong sum.
         entries = self._store.read(connection, since=0 if known is None else known.sequence)
         if known is not None:
             last = next(entries, None)
@@ -198,9 +200,11 @@ class LedgerView:
                 raise rollback_error()
         for entry in entries:
             state.add(entry)
-            if entry.head == self._written:
-                self._written = None
-        if self._written is not None:
+            if entry.head == self._last_written:
+                self._last_written = None
+        # A charge that was committed here and cannot be read back would be spent a second time.
+        if self._last_written is not None:
             raise rollback_error()
+        # The chain alone looks whole after its end was cut off; the head beside it does not.
         if state.head != self._store.head(connection):
             raise broken_chain_error(0 if state.head is None else state.head.sequence + 1)
