@@ -94,27 +94,27 @@ def read_columns(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, st
     """
     if engine.dialect == "spark":
         return cast("SparkEngine", engine).columns()
-    ask = _executor(engine, timeout)
-    return _in_postgres(ask) if engine.dialect == "postgres" else _in_duckdb(ask)
+    execute = _executor(engine, timeout)
+    return _in_postgres(execute) if engine.dialect == "postgres" else _in_duckdb(execute)
 
 
-def read_unique_columns(ask: Executor, dialect: str) -> frozenset[tuple[str, str]]:
+def read_unique_columns(execute: Executor, dialect: str) -> frozenset[tuple[str, str]]:
     """The tables and columns, in lower case, in which the server lets no value repeat.
 
     DuckDB is not asked: its rows cannot change while they are open here, see `DuckDbEngine`.
     """
     if dialect != "postgres":
         return frozenset()
-    found = ask(parse_one(_POSTGRES_KEYS, read="postgres"))
+    found = execute(parse_one(_POSTGRES_KEYS, read="postgres"))
     return frozenset((str(table).lower(), str(word).lower()) for table, word in found)
 
 
-def read_foreign_keys(ask: Executor, dialect: str) -> EnforcedConstraints:
+def read_foreign_keys(execute: Executor, dialect: str) -> EnforcedConstraints:
     """What the server enforces of foreign keys; DuckDB is not asked, see `read_unique_columns`."""
     if dialect != "postgres":
         return EnforcedConstraints()
-    filled = ask(parse_one(_POSTGRES_FILLED, read="postgres"))
-    references = ask(parse_one(_POSTGRES_REFERENCES, read="postgres"))
+    filled = execute(parse_one(_POSTGRES_FILLED, read="postgres"))
+    references = execute(parse_one(_POSTGRES_REFERENCES, read="postgres"))
     return EnforcedConstraints(
         filled=frozenset((str(table).lower(), str(word).lower()) for table, word in filled),
         references=frozenset(
@@ -128,14 +128,14 @@ def _executor(engine: SqlEngine, timeout: float) -> Executor:
     return lambda query: engine.run(query, timeout=timeout)
 
 
-def _in_postgres(ask: Executor) -> dict[str, dict[str, str]]:
+def _in_postgres(execute: Executor) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for table, word, kind, merges in ask(parse_one(_POSTGRES_COLUMNS, read="postgres")):
+    for table, word, kind, merges in execute(parse_one(_POSTGRES_COLUMNS, read="postgres")):
         found.setdefault(str(table), {})[str(word)] = f"{kind} {COLLATED}" if merges else str(kind)
     return found
 
 
-def _in_duckdb(ask: Executor) -> dict[str, dict[str, str]]:
+def _in_duckdb(execute: Executor) -> dict[str, dict[str, str]]:
     here = exp.Table(this=exp.to_identifier("columns"), db=exp.to_identifier("information_schema"))
     words = ("table_name", "column_name", "data_type")
     query = exp.Select(
@@ -147,17 +147,17 @@ def _in_duckdb(ask: Executor) -> dict[str, dict[str, str]]:
         copy=False,
     )
     found: dict[str, dict[str, str]] = {}
-    for table, word, kind in ask(query):
+    for table, word, kind in execute(query):
         found.setdefault(str(table), {})[str(word)] = str(kind)
     for table, columns in found.items():
         for word in _merging_columns(
-            ask, table, [each for each in columns if columns[each] == "VARCHAR"]
+            execute, table, [each for each in columns if columns[each] == "VARCHAR"]
         ):
             columns[word] += f" {COLLATED}"
     return found
 
 
-def _merging_columns(ask: Executor, table: str, words: list[str]) -> list[str]:
+def _merging_columns(execute: Executor, table: str, words: list[str]) -> list[str]:
     """The columns whose collation holds different texts for equal.
 
     DuckDB shows collations nowhere that views have, so it is asked whether it holds two texts of
@@ -182,5 +182,5 @@ def _merging_columns(ask: Executor, table: str, words: list[str]) -> list[str]:
         from_=exp.From(this=exp.Table(this=name(table))),
         where=exp.Where(this=exp.false()),
     )
-    ((*answers,),) = ask(query)
+    ((*answers,),) = execute(query)
     return [word for word, merges in zip(words, answers, strict=True) if merges]

@@ -122,13 +122,13 @@ class Execution:
         try:
             with self._engine.snapshot(timeout=limit - time.monotonic()) as read:
 
-                def ask(query: exp.Expr) -> Any:
+                def execute(query: exp.Expr) -> Any:
                     if time.monotonic() > limit:
                         raise TimeoutError
                     return read(self._cast(query))
 
                 self._check_declared(read)
-                return execute_plan(self._plan, ask, rng=self._rng)
+                return execute_plan(self._plan, execute, rng=self._rng)
         except Exception:  # noqa: S110 - what it says may tell of data
             pass
         raise unanswered_error()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from celosia.core.errors import InputError
-from celosia.queries.catalogue import EnforcedConstraints, read_foreign_keys
+from celosia.queries.catalogue import EnforcedConstraints, Executor, read_foreign_keys
 from celosia.queries.emission.target import column, name, named
 from celosia.queries.ownership.ownerless import Path, paths
 from celosia.queries.policy.database_schema import DatabaseColumns
@@ -18,8 +18,6 @@ from celosia.queries.text_casts import make_text_cast
 
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine
-
-Executor = Callable[[exp.Expr], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +89,7 @@ def check_owners(
 
 
 def check_owners_of_tables(
-    policy: Policy, tables: Iterable[TablePolicy], ask: Executor, *, dialect: str
+    policy: Policy, tables: Iterable[TablePolicy], execute: Executor, *, dialect: str
 ) -> None:
     """The same for some tables, in one state of the data.
 
@@ -103,11 +101,11 @@ def check_owners_of_tables(
     wanted = [table for table in tables if policy.refuses_ownerless(table)]
     if not wanted:
         return
-    enforced = read_foreign_keys(ask, dialect)
+    enforced = read_foreign_keys(execute, dialect)
     for table in wanted:
         for path in paths(table, policy):
             if not _is_enforced(path, enforced):
-                refuse_ownerless(policy, [_counts(path, ask)])
+                refuse_ownerless(policy, [_counts(path, execute)])
 
 
 def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
@@ -141,7 +139,7 @@ def _is_enforced(path: Path, enforced: EnforcedConstraints) -> bool:
     )
 
 
-def _counts(path: Path, ask: Executor) -> OwnerCounts:
+def _counts(path: Path, execute: Executor) -> OwnerCounts:
     """Follow the way by outer joins: a key that is not found is NULL."""
     source = exp.Select(
         from_=exp.From(this=_aliased(path.table, 0)),
@@ -165,7 +163,7 @@ def _counts(path: Path, ask: Executor) -> OwnerCounts:
         named(exp.Count(this=reached.copy()), "rows_reached"),
         named(exp.Count(this=found.copy()), "rows_found"),
     )
-    ((rows, known, held),) = ask(query)
+    ((rows, known, held),) = execute(query)
     return OwnerCounts(
         table=path.table,
         column=path.column,

@@ -155,7 +155,11 @@ def _warnings(plan: Plan) -> tuple[str, ...]:
 def _below_zero(outcome: Outcome) -> list[str]:
     """What to say of a single count that noise took below zero."""
     recipes = outcome.plan.recipes
-    if len(recipes) > 1 or outcome.known is not None or recipes[0].aggregate.kind not in COUNTS:
+    if (
+        len(recipes) > 1
+        or outcome.group_keys is not None
+        or recipes[0].aggregate.kind not in COUNTS
+    ):
         return []
     (name,) = recipes[0].totals
-    return [BELOW_ZERO] if outcome.found[name].values[0] < 0 else []
+    return [BELOW_ZERO] if outcome.measured[name].values[0] < 0 else []

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import scans
-from celosia.queries.catalogue import read_unique_columns
+from celosia.queries.catalogue import Executor, read_unique_columns
 from celosia.queries.check_record import CheckRecord
 from celosia.queries.emission.target import chosen, column, grouped, name, named, whole
 from celosia.queries.ledger import Ceilings, Ledger
@@ -26,8 +26,6 @@ from celosia.queries.text_casts import make_text_cast
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine
     from celosia.queries.planning import Plan
-
-Executor = Callable[[exp.Expr], Any]
 
 
 def open_engine(policy: Policy) -> SqlEngine:
@@ -95,7 +93,7 @@ def check_declarations_of_plan(
     plan: Plan,
     policy: Policy,
     dialect: str,
-    ask: Executor,
+    execute: Executor,
     *,
     cast: Callable[[exp.Expr], exp.Expr],
 ) -> None:
@@ -105,9 +103,9 @@ def check_declarations_of_plan(
         InputError: as `check_declarations`.
     """
     names = [scan.table for scan in scans(plan.asked.source)]
-    check_unique_tables(find_referenced_tables(policy, names), ask, dialect=dialect)
-    asked = [table for table in map(policy.table, names) if table is not None]
-    check_owners_of_tables(policy, asked, lambda query: ask(cast(query)), dialect=dialect)
+    check_unique_tables(find_referenced_tables(policy, names), execute, dialect=dialect)
+    queried = [table for table in map(policy.table, names) if table is not None]
+    check_owners_of_tables(policy, queried, lambda query: execute(cast(query)), dialect=dialect)
 
 
 def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
@@ -122,7 +120,7 @@ def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
         check_unique_tables(policy.tables, read, dialect=engine.dialect)
 
 
-def check_unique_tables(tables: Iterable[TablePolicy], ask: Executor, *, dialect: str) -> None:
+def check_unique_tables(tables: Iterable[TablePolicy], execute: Executor, *, dialect: str) -> None:
     """The same for some tables, in one state of the data.
 
     What the server enforces is believed, and costs nothing; else the values are counted.
@@ -130,12 +128,12 @@ def check_unique_tables(tables: Iterable[TablePolicy], ask: Executor, *, dialect
     Raises:
         InputError: CEL-Q152.
     """
-    enforced = read_unique_columns(ask, dialect)
+    enforced = read_unique_columns(execute, dialect)
     for table in tables:
         for each in table.columns:
             if not each.unique or (table.name.lower(), each.name.lower()) in enforced:
                 continue
-            if not _is_unique(table.name, each.name, ask):
+            if not _is_unique(table.name, each.name, execute):
                 raise InputError(
                     "CEL-Q152",
                     f"column '{table.name}.{each.name}' is declared unique, but values repeat.",
@@ -157,14 +155,14 @@ def find_referenced_tables(policy: Policy, names: Iterable[str]) -> list[TablePo
     return list(found.values())
 
 
-def _is_unique(table: str, word: str, ask: Executor) -> bool:
+def _is_unique(table: str, word: str, execute: Executor) -> bool:
     filled = exp.Count(this=column(word))
     different = exp.Count(this=exp.Distinct(expressions=[column(word)]))
     query = exp.Select(
         expressions=[named(exp.EQ(this=filled, expression=different), "is_unique")],
         from_=exp.From(this=exp.Table(this=name(table))),
     )
-    ((found,),) = ask(query)
+    ((found,),) = execute(query)
     return bool(found)
 
 
@@ -233,7 +231,7 @@ def make_ledger_opener(  # noqa: PLR0913 - each is one fact of a ledger
     return account
 
 
-def make_public_counter(policy: Policy, ask: Executor) -> Callable[[str, str | None], int]:
+def make_public_counter(policy: Policy, execute: Executor) -> Callable[[str, str | None], int]:
     """Counts the most rows of a public table that share a value of a column, or all its rows."""
 
     def count(table: str, word: str | None) -> int:
@@ -243,7 +241,7 @@ def make_public_counter(policy: Policy, ask: Executor) -> Callable[[str, str | N
         source = exp.From(this=exp.Table(this=name(declared.name)))
         counted = named(exp.Count(this=exp.Star()), "n")
         if word is None:
-            ((size,),) = ask(exp.Select(expressions=[counted], from_=source))
+            ((size,),) = execute(exp.Select(expressions=[counted], from_=source))
             return int(size)
         spelled = declared.column(word)
         assert spelled is not None
@@ -254,7 +252,7 @@ def make_public_counter(policy: Policy, ask: Executor) -> Callable[[str, str | N
             where=exp.Where(this=exp.Not(this=exp.Is(this=column(word), expression=exp.Null()))),
         )
         most = exp.func("COALESCE", exp.Max(this=column("n")), whole(0))
-        ((found,),) = ask(chosen(grouped(rows, [word]), [named(most, "n")]))
+        ((found,),) = execute(chosen(grouped(rows, [word]), [named(most, "n")]))
         return int(found)
 
     return count

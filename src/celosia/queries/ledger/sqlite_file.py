@@ -31,7 +31,7 @@ _IN_THE_WAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQL
 _PAUSE = 0.02
 """Seconds between two tries."""
 _FORGOTTEN: list[sqlite3.Connection] = []
-"""Connections of the parent process after a fork: to close one here would drop its locks."""
+"""Connections of the parent process after a fork: SQLite forbids to close one in the child."""
 
 
 class SqliteConnection:

@@ -8,11 +8,10 @@ from typing import Any
 
 from sqlglot import exp
 
+from celosia.queries.catalogue import Executor
 from celosia.queries.emission.caps import CAPPED
 from celosia.queries.policy.values import ANY_PREDICATE, ENTITIES, FACT_COLUMNS, Policy
 from celosia.queries.rdf.terms import address_text, term_number
-
-Executor = Callable[[exp.Expr], Any]
 
 _STORED = {"subject": "s", "object": "o", "predicate": "p"}
 """Columns that have another name in the store."""
@@ -37,7 +36,7 @@ def make_views(policy: Policy) -> Mapping[str, exp.Select]:
     return found
 
 
-def make_cap_remover(policy: Policy, ask: Executor) -> Callable[[exp.Expr], exp.Expr]:
+def make_cap_remover(policy: Policy, execute: Executor) -> Callable[[exp.Expr], exp.Expr]:
     """Rewrites queries so that caps are left out to which the facts keep anyway.
 
     No fact would be left out, so every answer is the same, only sooner: a cap takes a second and a
@@ -51,7 +50,7 @@ def make_cap_remover(policy: Policy, ask: Executor) -> Callable[[exp.Expr], exp.
         expressions=[exp.column(word, quoted=True) for word in words],
         from_=exp.From(this=exp.Table(this=exp.to_identifier("statistics", quoted=True))),
     )
-    most = {int(number): (int(one), int(other)) for number, one, other in ask(counted)}
+    most = {int(number): (int(one), int(other)) for number, one, other in execute(counted)}
     kept = set()
     for iri, name in graph.predicates:
         table = policy.table(name)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.security import HTTPBearer
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from celosia.accounting.prices import Price
+from celosia.core.work_folders import WorkFolder
+from celosia.queries.ledger import Ledger
+from celosia.queries.ledger.amounts import format_amount
+from celosia.queries.policy.values import Policy
 from celosia.queries.service.envelope import Reply, success_reply
 from celosia.queries.service.gate import HOLDER
-from celosia.queries.service.ledger_views import ledger_lines, ledger_view
 from celosia.queries.service.service import Asked, Service
 from celosia.queries.service.tokens import LONGEST_DAYS, Token
 
@@ -160,7 +165,7 @@ async def ledger(
 
     def work() -> Reply:
         vault = service.vault()
-        return success_reply(ledger_view(vault.ledger, vault.policy, holder, most=most))
+        return success_reply(_ledger_view(vault.ledger, vault.policy, holder, most=most))
 
     return response_of(await service.look_up("ledger", holder, work))
 
@@ -184,7 +189,7 @@ async def export(service: ServiceDependency, holder: HolderDependency) -> Respon
     """All entries of the ledger, which anybody can check; for curators."""
 
     def work() -> Reply:
-        return success_reply(ledger_lines(service.vault().ledger))
+        return success_reply(_ledger_lines(service.vault().ledger))
 
     return response_of(await service.look_up("export", holder, work, role="curator"))
 
@@ -223,3 +228,45 @@ async def revoke_token(name: str, service: ServiceDependency, holder: HolderDepe
 
 
 router.include_router(token_router)
+
+
+def _ledger_view(ledger: Ledger, policy: Policy, holder: Token, *, most: int) -> dict[str, Any]:
+    """The ledger as a holder may see it, with the last charges; amounts as fractions.
+
+    Raises:
+        QueryRefused: CEL-Q109 the policy does not name the analyst.
+    """
+    if holder.role == "analyst":
+        own = _account(ledger, holder.name)
+        charges = ledger.history(holder.name)
+    else:
+        own = {"spent": _price(ledger.spent), "remaining": _price(ledger.remaining)}
+        own["analysts"] = {name: _account(ledger, name) for name, _ in policy.analysts}
+        charges = ledger.history()
+    return own | {
+        "head": str(ledger.head),
+        "charges": [charge.as_dict() for charge in charges[-most:]],
+        "left_out": max(0, len(charges) - most),
+    }
+
+
+def _ledger_lines(ledger: Ledger) -> dict[str, Any]:
+    """The whole chain, as `Ledger.export` writes it."""
+    with WorkFolder() as folder:
+        path = Path(folder, "ledger.jsonl")
+        head = ledger.export(path)
+        return {"head": str(head), "lines": path.read_text("ascii").splitlines()}
+
+
+def _account(ledger: Ledger, analyst: str) -> dict[str, Any]:
+    return {
+        "spent": _price(ledger.spent_by(analyst)),
+        "remaining": _price(ledger.remaining_of(analyst)),
+    }
+
+
+def _price(price: Price) -> dict[str, str | None]:
+    return {
+        name: None if amount is None else format_amount(amount)
+        for name, amount in price.amounts.items()
+    }
