@@ -66,7 +66,7 @@ def show(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what was asked, by whom, at which price, and what is left.
+    """Show the questions, their analysts and prices, and the budget that is left.
 
     **Examples**
 
@@ -170,7 +170,7 @@ def export(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write the ledger as JSON lines, which anybody can verify without the database.
+    """Write the ledger as JSON lines, which can be verified without the database.
 
     It holds every question and every answer that was released.
 

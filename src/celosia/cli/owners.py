@@ -1,4 +1,4 @@
-"""Rows without an owner, told to the curator on the terminal: exact and private numbers."""
+"""Messages for the curator about rows without an owner: exact and private numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def describe_rule(policy: Policy) -> str:
 
 
 def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
-    """Rows that lead to nobody, and rows whose person is missing; only where there are any."""
+    """Show the rows that lead to no person, and those whose person is missing, if there are any."""
     incomplete = [each for each in counts if not each.is_complete]
     if not incomplete:
         return
@@ -46,7 +46,7 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
     )
     console.note(
         f"Rows that lead to no {unit.name} are left out of every answer. All rows of a {unit.name} "
-        f"whom {unit.table} does not hold count as those of one {unit.name}. Write "
+        f"who is not in {unit.table} count as those of one {unit.name}. Write "
         'ownerless = "refuse" in the policy to refuse both.'
     )
 

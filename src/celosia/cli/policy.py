@@ -49,11 +49,11 @@ def check(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check a policy file; every problem is told at once.
+    """Check a policy file and report all its problems at once.
 
     With --connect the tables and columns must be in the database, with types that fit, and columns
     that are declared unique must be. That is what opening it for questions checks, too. Where
-    people are protected, it also counts the rows that lead to nobody: exact numbers, for the
+    people are protected, it also counts the rows that belong to no person: exact numbers, for the
     curator only.
 
     **Examples**
@@ -146,7 +146,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     console.show(f"protected: {_describe_unit(declared)}")
     if not declared.unit.is_row and declared.graph is None:
         console.show(f"rows without an owner: {owners.describe_rule(declared)}")
-    console.show(f"who may ask: {'those above' if declared.analysts else 'everybody'}")
+    console.show(f"who may ask: {'the analysts above' if declared.analysts else 'any analyst'}")
     console.show(f"least price of a question: epsilon {written(declared.least_epsilon)}")
     console.show(
         f"one analyst in one day: {declared.questions_per_day:,} questions, "
@@ -182,8 +182,8 @@ def draft(
     """Draft a policy from the names and types of columns; no row is read.
 
     What protects people is left for you to fill in: bounds and caps that are known without looking
-    at the data, whom the promise is for, and how much may be spent. A CSV file is looked through
-    for the types of its columns, as it names none.
+    at the data, the unit of protection, and the budget. A CSV file names no types, so its values
+    are scanned to find them.
 
     **Examples**
 

@@ -119,13 +119,13 @@ def create(
         str | None, typer.Option(metavar="NAME", help="An analyst, as the policy names them.")
     ] = None,
     curator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Instead: somebody who sees all charges.")
+        str | None, typer.Option(metavar="NAME", help="Instead: a curator, who sees all charges.")
     ] = None,
     days: Annotated[float, typer.Option(help="Until it expires, at most 366.")] = 30,
     tokens: TokensFile = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write it to a file for your eyes, not to the screen."),
+        typer.Option("--output", "-o", help="Write it to a file that only you can read."),
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -232,7 +232,7 @@ def _store(place: Path, *, made: bool) -> TokenStore:
 
 
 def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tuple[Any, str]:
-    """The role and the name of whom a token is for."""
+    """The role and the name of the holder of a new token."""
     from celosia.core.wording import did_you_mean
     from celosia.queries.policy import load_policy
 
@@ -241,7 +241,7 @@ def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tu
     if (analyst is None) == (curator is None):
         raise InputError(
             "CEL-Q210",
-            "it is not said whom the token is for.",
+            "the holder of the token is not given.",
             why="An analyst may ask; a curator may also see all charges and make tokens.",
             fix="Give either --analyst NAME or --curator NAME.",
         )
@@ -270,7 +270,7 @@ def _check_files(certificate: Path | None, key: Path | None) -> None:
 
 
 def _as_command_error(error: InputError, policy: Path) -> InputError:
-    """The same error, with what to do told as options instead of as Python."""
+    """The same error, with a fix that names options of the command instead of Python."""
     fixes = {
         "CEL-Q188": "Give --certificate and --key, or let a proxy encrypt and say --plain.",
         "CEL-Q189": f"Make one: celosia token create {policy} --curator NAME.",

@@ -113,7 +113,7 @@ def _guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
     ]
     if policy.unit.is_row:
         leaves.append(
-            f"whoever has several {plural(unit)} is protected less: the promise is for one {unit}"
+            f"a person with several {plural(unit)} is protected less: the promise is for one {unit}"
         )
     if plan.neighbours.relation is Relation.CHANGE_ONE:
         leaves.append(f"how many {plural(unit)} there are is taken to be public")
@@ -142,7 +142,7 @@ def _warnings(plan: Plan) -> tuple[str, ...]:
     warnings = []
     if plan.epsilon >= WEAK:
         warnings.append(
-            f"an epsilon of {float(plan.epsilon):g} protects next to nobody; take 1 or less"
+            f"an epsilon of {float(plan.epsilon):g} protects hardly any person; take 1 or less"
         )
     if plan.delta >= LIKELY:
         warnings.append(

@@ -26,7 +26,7 @@ def check_options(
     without: dict[str, object],
     is_remote: bool,
 ) -> None:
-    """Refuse a command that leaves something open, or says what nobody would heed.
+    """Refuse a command that lacks an option, or has one that would be ignored.
 
     Args:
         policy: the policy file.
@@ -62,7 +62,7 @@ def check_options(
 def _useless_option(what: str, why: str) -> InputError:
     return InputError(
         "CEL-Q213",
-        f"{what} does not go with what is asked.",
+        f"{what} cannot be used with the other options.",
         why=why,
         fix="Leave it out. Either a policy is asked, or a service with --server.",
     )

@@ -94,7 +94,7 @@ class Terms:
     def _larger_than(self, old: Terms) -> str:
         found = [] if _is_within(self.total, old.total) else ["the total"]
         if old.analysts and not self.analysts:
-            found.append("anybody may ask")
+            found.append("any analyst may ask")
         for name, limit in self.analysts.items():
             before = old.analysts.get(name)
             if before is not None and not _is_within(limit, before):

@@ -70,7 +70,7 @@ def no_way(table: str, policy: Policy) -> QueryRefused:
     return QueryRefused(
         "CEL-Q120",
         f"no declared foreign key leads from the private table '{table}' to '{unit.table}'.",
-        why=f"Nobody could say which {unit.name} a row belongs to.",
+        why=f"The {unit.name} that a row belongs to would be unknown.",
         fix=f"Declare in the policy which column of '{table}' references {unit.table}.{unit.key}, "
         f"or a table that leads there; or declare the table public.",
         table=table,

@@ -194,7 +194,7 @@ def _check_unit_table(table: TablePolicy, unique: bool, key: str, problems: Prob
         problems.add(
             "CEL-Q010",
             f"the key of the unit, {table.name}.{key}, is not declared unique.",
-            why="Two rows with one key would be one person or two, and nobody could say which.",
+            why="Two rows with the same key could be one person or two.",
             fix=f'Write {key} = {{ type = "...", unique = true }} if the database enforces it.',
         )
     if table.public:
@@ -241,7 +241,7 @@ def _check_ceilings(policy: Policy, problems: Problems) -> None:
             problems.add(
                 "CEL-Q013",
                 f"{name} must be a whole number from 1 to 2**62.",
-                why="Nobody could ask anything.",
+                why="With less than 1, no question could be asked.",
                 fix="Leave it out for the usual one.",
             )
     if policy.deadline is not None and not LEAST_DEADLINE <= policy.deadline <= MOST_DEADLINE:

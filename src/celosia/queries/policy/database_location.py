@@ -67,7 +67,7 @@ def check_database(policy: Policy, problems: Problems) -> None:
         if not database.url:
             note(
                 "[database] of kind postgres has no url.",
-                "Nobody could find the server.",
+                "The server could not be found.",
                 'Write url = "$SHOP_DATABASE" and set that variable where the service runs.',
             )
         elif _holds_password(database.url):

@@ -16,9 +16,9 @@ neighbours = "add-remove"            # or "change-one", where the number of peop
 # questions_per_day = 1000           # of one analyst
 # exceeded_per_day = 3               # of one analyst: questions that were too much for the rows
 # deadline = 2                       # seconds to every answer; without it, chosen by declared sizes
-# ownerless = "refuse"               # rows that lead to nobody; "leave-out" of answers without it
+# ownerless = "refuse"               # rows that belong to no person; default: "leave-out"
 
-[unit]                               # whom the promise protects
+[unit]                               # the unit of protection
 # name = "customer"
 # table = "customer"
 # key = "custkey"                    # its unique column; or only name = "row" for single rows
@@ -27,7 +27,7 @@ neighbours = "add-remove"            # or "change-one", where the number of peop
 # epsilon = 1
 # delta = 1e-8
 
-# [analysts.NAME]                    # nobody else may ask; without any, everybody may
+# [analysts.NAME]                    # only analysts listed here may ask; without any, all may
 # epsilon = 0.5
 
 [database]
@@ -36,7 +36,7 @@ neighbours = "add-remove"            # or "change-one", where the number of peop
 # kind = "spark"                     # files as above, folders of Parquet too; url = "sc://HOST"
 """
 _TABLE = """\
-public = false                       # true only if it tells of nobody
+public = false                       # true only if it holds no data about people
 # rows = 1000000                     # a bound on the number of rows that is public
 # references = { COLUMN = "TABLE.UNIQUE_COLUMN" }
 """

@@ -64,7 +64,7 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
         top.problems.add(
             "CEL-Q280",
             "[graph] has no store.",
-            why="Nobody could find the facts.",
+            why="The facts could not be found.",
             fix='Load them with `celosia rdf load`, and write store = "NAME.graph".',
         )
     for other in ("database", "tables"):
@@ -152,7 +152,7 @@ def _unit(top: Settings) -> Unit:
     if name is None:
         top.problems.add(
             "CEL-Q010",
-            "the policy does not say whom an answer protects.",
+            "the policy does not name the unit that answers protect.",
             why="Protecting single facts is far less than protecting entities, so it must be said.",
             fix=f'Write [unit] with name = "{TRIPLE}", or with what an entity is: name = "person".',
         )

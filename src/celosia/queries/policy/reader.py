@@ -18,7 +18,7 @@ path = "shop.duckdb"                 # a DuckDB file, from the folder of this fi
 [database.files]                     # tables that are CSV or Parquet files, from the same folder
 orders = "orders.parquet"
 
-[unit]                               # whom the promise protects; name = "row" alone for rows
+[unit]                               # the unit of protection; name = "row" alone for rows
 name = "customer"
 table = "customer"
 key = "custkey"
@@ -27,7 +27,7 @@ key = "custkey"
 epsilon = 10
 delta = 1e-6
 
-[analysts.ana]                       # nobody else may ask; without any, everybody may
+[analysts.ana]                       # only analysts listed here may ask; without any, all may
 epsilon = "1/3"                      # not above the budget; left out: all of it
 
 [tables.customer.columns]            # a table that is not named here cannot be asked at all
@@ -45,7 +45,7 @@ orderdate = "date"
 price = { type = "number", lower = 0, upper = 600000, grid = 0.01 }
 
 Numbers mean what is written: 0.1 is one tenth. Where that is no decimal, a text holds the fraction:
-"1/3". Analysts' budgets may add up to more than the total, which then goes to whoever asks first;
+"1/3". Analysts' budgets may add up to more than the total, which is then spent by the first to ask;
 no analyst's own may be above it. Nothing is read but the file: a policy holds no measured value.
 A row belongs to the person whose key its references lead to. Rows that lead to none are left out of
 every answer. With ownerless = "refuse", for all tables or under [tables.NAME], such rows, and rows
@@ -207,7 +207,7 @@ def _unit(top: Settings) -> Unit:
         top.problems.add(
             "CEL-Q010",
             "the policy has no [unit] section.",
-            why="Nobody could say whom an answer protects.",
+            why="The unit that answers protect would be unknown.",
             fix='Name the table and the key of a person, or write name = "row" for single rows.',
         )
     unit = top.section("unit", "[unit]", {"name", "table", "key"})
@@ -244,9 +244,9 @@ def _analysts(top: Settings, budget: Spending) -> tuple[tuple[str, Spending], ..
     if top.has("analysts") and not analysts.table:
         top.problems.add(
             "CEL-Q014",
-            "[analysts] names nobody.",
-            why="It could mean that nobody may ask, or that everybody may.",
-            fix="Name analysts as [analysts.NAME], or leave the section out to let everybody ask.",
+            "[analysts] names no analyst.",
+            why="It could mean that no analyst may ask, or that all may.",
+            fix="Name analysts as [analysts.NAME], or leave the section out to let all ask.",
         )
     found = []
     for name in analysts.table:

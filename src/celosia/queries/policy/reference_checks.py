@@ -22,7 +22,7 @@ def check_references(policy: Policy, problems: Problems) -> None:
             problems.add(
                 "CEL-Q009",
                 f"a column of table '{table.name}' references two tables.",
-                why="A row must lead to its person in one way that can be told.",
+                why="A row must lead to its person along one path.",
                 fix="Declare one reference for each column.",
             )
     if sound and _check_circles(policy, problems):
@@ -43,7 +43,7 @@ def _check_reference(
         what, why, fix = _unknown_name("points to a column", key_name, target.columns)
     elif not key.unique:
         what = "points to a column that is not unique"
-        why = "A row would lead to several, and its person could not be told."
+        why = "A row would lead to several persons, and its own would be unknown."
         fix = "Declare the column unique = true if the database enforces it."
     elif column.type != key.type:
         what = f"joins a column of type {column.type} to one of type {key.type}"
@@ -51,7 +51,7 @@ def _check_reference(
         fix = "Correct the types."
     elif table.public and not target.public:
         what = "leads from a public table to a private one"
-        why = "A public table is the same whoever is in the data, so it cannot tell of them."
+        why = "A public table must not depend on the people in the data."
         fix = "Declare the table private, or leave the reference out."
     else:
         return True
@@ -109,7 +109,7 @@ def _check_paths(policy: Policy, problems: Problems) -> None:
             problems.add(
                 "CEL-Q011",
                 f"no reference leads from the private table '{table.name}' to '{unit.table}'.",
-                why=f"Nobody could say which {unit.name} a row belongs to.",
+                why=f"The {unit.name} that a row belongs to would be unknown.",
                 fix=f"Declare which of its columns references {unit.table}.{unit.key}, or a table "
-                "that leads there; or declare it public if it tells of nobody.",
+                "that leads there; or declare it public if it holds no data about people.",
             )

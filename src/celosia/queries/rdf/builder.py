@@ -187,8 +187,8 @@ def _replace(draft: Path, store: Path, before: tuple[int, int] | None) -> None:
     if _file_state(store) != before:
         raise InputError(
             "CEL-Q226",
-            f"{store} was changed by somebody else in the meantime.",
-            why="What they have loaded would be lost.",
+            f"{store} was changed by another process in the meantime.",
+            why="The facts that it loaded would be lost.",
             fix="Load again, one after the other.",
             path=str(store),
         )
@@ -243,9 +243,9 @@ def _collision_error() -> EngineError:
     return EngineError(
         "CEL-Q225",
         "two terms of these facts have the same number.",
-        why="They could not be told apart. By chance that happens once in many thousand graphs "
+        why="They could not be distinguished. By chance that happens once in many thousand graphs "
         "of ten million terms.",
-        fix="Look for terms that somebody has made to that end; rename one of them.",
+        fix="Look for terms that were made to collide; rename one of them.",
     )
 
 

@@ -205,7 +205,7 @@ def _check(url: str, *, plain: bool) -> None:
         raise InputError(
             "CEL-Q230",
             "facts would travel to this machine without encryption.",
-            why="Whoever reads along would have the graph.",
+            why="An eavesdropper could read the whole graph.",
             fix="Use https, or allow it for a network of your own (--plain).",
         )
 

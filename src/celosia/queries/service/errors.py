@@ -200,7 +200,7 @@ def too_many(seconds: float) -> TooBusy:
     return TooBusy(
         "CEL-Q178",
         "too many requests with this token within a minute.",
-        why="Nobody may keep the others from asking. Nothing was charged.",
+        why="No client may block the others. Nothing was charged.",
         fix=f"Ask again in {max(1, round(seconds + 0.5))} s.",
         seconds=max(1, round(seconds + 0.5)),
     )
@@ -211,7 +211,7 @@ def too_many_refused(seconds: float) -> TooBusy:
     return TooBusy(
         "CEL-Q178",
         "too many requests without a good token.",
-        why="Nobody may keep the others from asking.",
+        why="No client may block the others.",
         fix="Check the token, then ask again later.",
         seconds=max(1, round(seconds + 0.5)),
     )
@@ -222,7 +222,7 @@ def too_busy() -> TooBusy:
     return TooBusy(
         "CEL-Q179",
         "the service is busy with other questions.",
-        why="Only so many are answered at once. Nothing was charged.",
+        why="The number of questions answered at once is limited. Nothing was charged.",
         fix="Ask again in a few seconds.",
         seconds=5,
     )

@@ -250,6 +250,6 @@ def _unavailable() -> EngineError:
     return EngineError(
         "CEL-Q181",
         "the file of tokens cannot be read or written, or holds something else.",
-        why="Without it nobody can be told from anybody.",
+        why="Without it no client can be identified.",
         fix="Check its folder and its rights, or give another file.",
     )

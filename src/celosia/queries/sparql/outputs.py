@@ -213,6 +213,6 @@ def _named_twice(name: str) -> CelosiaError:
     return refusal(
         "CEL-Q269",
         f"?{name} is the name of two things",
-        why="Whoever reads the answer could not tell them apart.",
+        why="A reader of the answer could not distinguish them.",
         fix="Give each answer a name of its own, whatever its case: (COUNT(*) AS ?n).",
     )

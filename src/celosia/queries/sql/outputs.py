@@ -240,7 +240,7 @@ def _name(node: exp.Expr, word: str, made: Outputs) -> str:
             "CEL-Q058",
             f"two columns of the answer are called '{node.alias}'",
             at=node,
-            why="HAVING, ORDER BY and whoever reads the answer could not tell them apart.",
+            why="HAVING, ORDER BY and a reader of the answer could not distinguish them.",
             fix="Give each an alias of its own.",
         )
     return str(node.alias)
