@@ -1,4 +1,4 @@
-"""`celosia ledger`: what was spent of a data set; only `new` writes, where there is no ledger."""
+"""`celosia ledger`: the charges of a data set; only `new` writes, where there is no ledger."""
 
 from __future__ import annotations
 

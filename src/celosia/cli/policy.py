@@ -1,4 +1,4 @@
-"""`celosia policy`: draft, check and show what may be asked of a database."""
+"""`celosia policy`: draft, check and show a policy."""
 
 from __future__ import annotations
 

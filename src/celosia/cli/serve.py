@@ -1,4 +1,4 @@
-"""`celosia serve`, a vault behind HTTP, and `celosia token`, who may ask it."""
+"""`celosia serve`, a vault behind HTTP, and `celosia token`, the tokens of its users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private questions to a database: policies, SQL, bounds, and a durable ledger.
+"""Private queries to a database: policies, SQL and SPARQL, bounds, and a durable ledger.
 
 `Vault.open(policy)` opens a database; `vault.explain(query)` shows what an answer would cost, and
 `vault.sql(query, epsilon=...)` gives it. Names load on first use.

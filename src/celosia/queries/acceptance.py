@@ -1,4 +1,4 @@
-"""What the database does not accept is refused before it is charged.
+"""Queries that the database does not accept are refused before they are charged.
 
 Whether it accepts a query depends on the question and the types of columns, which the refusal may
 therefore tell. No row is read to find out (see `SqlEngine.understands`), so neither a refusal nor

@@ -1,4 +1,4 @@
-"""The small relational algebra that every private question is compiled to.
+"""The small relational algebra that every private query is compiled to.
 
 SQL and SPARQL become the same few values, and everything that judges or runs a question knows only
 these. What has no value here cannot be asked. Row-wise expressions are kept as SQLGlot trees whose

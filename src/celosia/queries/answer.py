@@ -1,4 +1,4 @@
-"""The answer to a private question: noisy rows with their error, their price and their promise."""
+"""The answer to a private query: noisy rows with their error, their price and their promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of an answer: its rows, how far they may be off, what it tells of one unit.
+"""The report of an answer: its rows, their error, and the privacy loss of one unit.
 
 All of it is computed from released numbers and public parameters, so it can be published.
 """

@@ -1,4 +1,4 @@
-"""What a database says of its tables: types, collations and enforced keys. No row is read."""
+"""The catalogue of a database: types, collations and enforced keys. No row is read."""
 
 from __future__ import annotations
 

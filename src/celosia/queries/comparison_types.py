@@ -1,4 +1,4 @@
-"""Whether the columns that a question compares have types that can be compared safely.
+"""Check that the columns compared in a question have types that can be compared safely.
 
 Types are facts of the schema, not of rows: a refusal tells nothing of the data.
 """

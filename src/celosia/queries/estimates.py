@@ -1,4 +1,4 @@
-"""Numbers of an answer from noisy totals: post-processing of what was released."""
+"""Estimates of aggregates and their bounds from noisy totals, by post-processing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One charged question on its way to released numbers, at a time that tells nothing.
+"""The execution of one charged question, whose duration does not depend on the data.
 
 How long an engine runs, and whether it fails, depends on rows. So what fails, or has not ended in
 time, is answered with what the plan releases on the empty database; the answer is recorded and told

@@ -1,4 +1,4 @@
-"""Rows without an owner, counted: for the eyes of the curator only."""
+"""Counts of rows without an owner; private, for the curator only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the files of a policy are, unless somebody says otherwise."""
+"""Default paths of the files that belong to a policy."""
 
 from __future__ import annotations
 

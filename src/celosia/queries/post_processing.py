@@ -1,4 +1,4 @@
-"""What is computed, kept and ordered of released numbers: post-processing, which costs nothing."""
+"""Post-processing of released rows: computed columns, HAVING, ORDER BY and LIMIT cost nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What anybody may know of a database: what its policy declares, and nothing of where it is."""
+"""The public schema of a database: the declarations of its policy, without its location."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer as a release: its rows with what they promise, and how they were made."""
+"""An answer as a release: its rows with their guarantee and provenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a plan to released numbers, and from these to the rows of an answer."""
+"""The execution of a plan into released numbers, and the rows of an answer from these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the curator's side does when a vault is opened: find the tables and check declarations."""
+"""Opening a vault on the curator's side: engine, checks of declarations, and ledger."""
 
 from __future__ import annotations
 

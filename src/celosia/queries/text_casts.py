@@ -1,4 +1,4 @@
-"""Columns that a policy calls text and the database does not: read as the texts they are."""
+"""Casts of columns that the policy declares as text and the database stores as another type."""
 
 from __future__ import annotations
 

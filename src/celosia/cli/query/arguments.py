@@ -1,4 +1,4 @@
-"""What a command asks for, read and checked before anything is opened or spent."""
+"""Options and arguments of `celosia query`, checked before anything is opened or spent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia query`: ask data that one may not see, in SQL or SPARQL."""
+"""`celosia query`: a private SQL or SPARQL query."""
 
 from __future__ import annotations
 

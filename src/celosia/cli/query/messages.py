@@ -1,4 +1,4 @@
-"""An answer, or the plan of one, told on the terminal; the most important line last."""
+"""Answers and plans on the terminal; the most important line comes last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vault of a policy, or one behind a service: asked alike."""
+"""The vault of a policy file or of a service, with one interface for both."""
 
 from __future__ import annotations
 

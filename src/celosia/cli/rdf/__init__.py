@@ -1,4 +1,4 @@
-"""`celosia rdf`: facts into a store, looked at, checked and written out, by their curator."""
+"""`celosia rdf`: load facts into a store, describe, check and export them; for the curator."""
 
 from __future__ import annotations
 

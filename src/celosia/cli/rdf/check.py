@@ -1,4 +1,4 @@
-"""`celosia rdf check`: whether a graph is as its policy declares it."""
+"""`celosia rdf check`: compare a graph with the declarations of its policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia rdf load`: files, or an endpoint, into a store."""
+"""`celosia rdf load`: load files or an endpoint into a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`celosia rdf info` and `export`: what a store holds."""
+"""`celosia rdf info` and `export`: the content of a store."""
 
 from __future__ import annotations
 

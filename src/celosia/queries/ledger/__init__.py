@@ -1,4 +1,4 @@
-"""The ledger: what was spent of a data set, durable, exact, and never more than was promised."""
+"""The ledger: the durable, exact record of the budget that was spent on a data set."""
 
 from celosia.queries.ledger.ceilings import Ceilings
 from celosia.queries.ledger.chain import Head

@@ -1,4 +1,4 @@
-"""What a ledger needs of a database: transactions, plain statements, and to know what went wrong.
+"""The interface of a ledger's database: transactions, plain statements, and its failures.
 
 `sqlite_file` and `postgres_server` are the two that there are. Neither is loaded for the other: a
 ledger in a file does without SQLAlchemy.

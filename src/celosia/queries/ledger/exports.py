@@ -1,4 +1,4 @@
-"""A ledger as JSON lines, which anybody can check without the database."""
+"""A ledger as JSON lines, which can be checked without the database."""
 
 from __future__ import annotations
 

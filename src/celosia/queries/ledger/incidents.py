@@ -1,4 +1,4 @@
-"""Incidents: what happened while a question was answered, for the curator only.
+"""Incidents while questions were answered: late and failed ones, for the curator only.
 
 How long a question runs, and whether it fails, may depend on the rows. So an incident is no entry
 of the chain, which analysts see in part and whose head every release prints: it is a row of a table

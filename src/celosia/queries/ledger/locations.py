@@ -1,4 +1,4 @@
-"""Where a ledger may be kept: a file of SQLite, or a database of PostgreSQL."""
+"""Locations of a ledger: a file of SQLite, or a database of PostgreSQL."""
 
 from __future__ import annotations
 

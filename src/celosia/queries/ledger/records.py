@@ -1,4 +1,4 @@
-"""What the ledger hands out: reservations, stored answers, and lines of its history."""
+"""Values that the ledger returns: reservations, stored answers, and lines of its history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One question to be charged: who asks what, at which price."""
+"""One question to be charged: its analyst, its text and its price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the entries of a ledger amount to, brought up to date entry by entry."""
+"""The sums of a ledger's entries, brought up to date entry by entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the entries are kept: small tables in SQLite or PostgreSQL.
+"""The tables of a ledger, in SQLite or PostgreSQL.
 
 A transaction is on disk before it ends, see `sqlite_file` and `postgres_server`.
 """

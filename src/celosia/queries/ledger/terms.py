@@ -1,4 +1,4 @@
-"""What a ledger was opened for: the data set, its policy, and how much may be spent of it."""
+"""The terms of a ledger: the data set, its policy, and the limits of its budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces of a ledger that was lost: files of the service that tell of charges.
+"""Traces of a lost ledger: files of the service that record charges.
 
 A ledger that is deleted would begin anew with nothing spent, and so would all budgets. The service
 notes charges in two other files: its audit log has the entry of each answer, and the file of tokens

@@ -1,4 +1,4 @@
-"""What may be asked of a database, of whom it speaks, and how much of it may be told."""
+"""The policy of a database: its tables, the unit of protection, and the budget."""
 
 from celosia.queries.policy.checks import check_policy
 from celosia.queries.policy.database_location import database_url

@@ -1,4 +1,4 @@
-"""Checks of what is declared of a column: bounds, grid and keys that noise can be drawn by."""
+"""Checks of declared columns: bounds, grid and keys that noise can be drawn by."""
 
 from __future__ import annotations
 

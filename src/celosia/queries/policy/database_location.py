@@ -1,4 +1,4 @@
-"""Where the tables of a policy are: checks of what is written, and the address at run time."""
+"""The location of a policy's tables: checks of the setting, and the address at run time."""
 
 from __future__ import annotations
 

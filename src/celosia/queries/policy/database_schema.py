@@ -1,4 +1,4 @@
-"""Whether a database has what a policy declares: names and types only, no row is read."""
+"""Comparison of a policy with the schema of its database: names and types, no row is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy file to fill in, for curators: made of names and types of columns only."""
+"""Drafts of policy files, made of the names and types of columns only."""
 
 from __future__ import annotations
 

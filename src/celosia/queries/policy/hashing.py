@@ -1,4 +1,4 @@
-"""One hash for one policy, however it is written: what the ledger keeps."""
+"""The hash of a policy, the same for every way to write it; the ledger keeps it."""
 
 from __future__ import annotations
 

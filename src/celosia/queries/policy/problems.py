@@ -1,4 +1,4 @@
-"""All that is wrong with a policy, told at once."""
+"""The problems of a policy, collected and reported together."""
 
 from __future__ import annotations
 

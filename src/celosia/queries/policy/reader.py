@@ -1,4 +1,4 @@
-"""A policy file: what the owner of a database declares, as TOML.
+"""The reader of policy files: the declarations of a database's owner, in TOML.
 
 name = "shop"                        # of the data set; its ledger is kept under this name
 neighbours = "add-remove"            # or "change-one", where the number of people is public

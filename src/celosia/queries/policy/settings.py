@@ -1,4 +1,4 @@
-"""Settings of a policy file one by one: each of its type, or a problem that says which it needs."""
+"""Settings of a policy file, each checked for its type."""
 
 from __future__ import annotations
 

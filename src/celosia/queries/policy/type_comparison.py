@@ -1,4 +1,4 @@
-"""Which types of a database can be compared for equality without failing and without merging."""
+"""Types of a database that `=` compares without failing and without merging values."""
 
 from __future__ import annotations
 

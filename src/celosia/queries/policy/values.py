@@ -1,4 +1,4 @@
-"""A policy as values: what the owner of a database has declared, and nothing measured on it."""
+"""A policy as values: the declarations of a database's owner, and nothing measured on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy as the text of a policy file, exactly."""
+"""The writer of policy files: reading its text gives the same policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in the making: facts pile up in a private folder beside it, and become it at once.
+"""The builder of a store: facts are collected in a private folder that replaces the store at once.
 
 Nothing touches the store itself until it is replaced as a whole by `os.replace`: a fault, Ctrl-C,
 a killed process or a full disk leave it as it was. All of it runs in DuckDB, which moves to disk

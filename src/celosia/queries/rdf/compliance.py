@@ -1,4 +1,4 @@
-"""Whether a graph is as its policy declares it; for the eyes of its curator only.
+"""Comparison of a graph with the declarations of its policy; for the curator only.
 
 Nothing that a policy promises rests on this: caps and bounds are enforced whenever a question is
 answered, and a fact belongs to its subject whatever its class. A graph that does not comply is

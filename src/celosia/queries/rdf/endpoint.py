@@ -1,4 +1,4 @@
-"""Facts from a SPARQL 1.1 endpoint that the curator owns, into a store.
+"""Loading facts from a SPARQL 1.1 endpoint that the curator owns.
 
 Each predicate is one request, streamed as N-Triples. What arrives is compared with what the server
 counts before: a transfer that is cut off, or capped by the server, makes no store.

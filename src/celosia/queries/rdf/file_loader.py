@@ -1,4 +1,4 @@
-"""Files of facts into a store: streamed, whole or not at all."""
+"""Loading files of facts into a store: streamed, completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms as people write them: short addresses, and texts in quotes as in Turtle."""
+"""Terms in a notation for people: short addresses, and texts in quotes as in Turtle."""
 
 from __future__ import annotations
 

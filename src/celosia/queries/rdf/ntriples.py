@@ -1,4 +1,4 @@
-"""Canonical N-Triples, as a parser writes them, cut into columns without a loop over lines."""
+"""Canonical N-Triples as a parser writes them, split into columns without a loop over lines."""
 
 from __future__ import annotations
 

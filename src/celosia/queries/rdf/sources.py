@@ -1,4 +1,4 @@
-"""Files of facts: which format, opened, and read with a count of bytes."""
+"""Source files of facts: their formats, and readers that count bytes."""
 
 from __future__ import annotations
 

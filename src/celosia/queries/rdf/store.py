@@ -1,4 +1,4 @@
-"""A store of facts as its curator sees it: counts, predicates, and all of it as N-Triples.
+"""A store of facts as its curator sees it: counts, predicates, and an export as N-Triples.
 
 What is told here is exact and private: it is for the owner of the graph, and never for analysts.
 """

@@ -1,4 +1,4 @@
-"""A store made anew or added to, wherever the facts come from."""
+"""The frame of every load: a store is created or added to, from files or an endpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""The same reading of canonical texts as `terms`, as SQL of DuckDB: for millions of terms at once.
+r"""SQL of DuckDB that decodes canonical texts as `terms` does, for millions of terms at once.
 
 Every cast is a TRY_CAST: a literal that is ill-formed has no value, and is no error.
 """

@@ -1,4 +1,4 @@
-r"""Terms of an RDF graph: one text and one number for each, whoever has parsed it.
+r"""Terms of an RDF graph: one text and one number for each, independent of the parser.
 
 The text is the canonical N-Triples form: `<address>`, `_:label`, `"text"`, `"text"@language`,
 `"text"^^<datatype>`. Languages are in lower case, `xsd:string` is not written, and only quotes,

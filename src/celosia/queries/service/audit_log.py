@@ -1,4 +1,4 @@
-"""Who asked what, when, at which cost, and how it ended: lines that are only ever added."""
+"""The audit log: one line per request with its sender, question, cost and outcome; append-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask a vault behind a service as if it were here."""
+"""A client of the service, with the interface of a vault."""
 
 from __future__ import annotations
 

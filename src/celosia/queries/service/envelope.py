@@ -1,4 +1,4 @@
-"""The one form of every answer of the service.
+"""The envelope: the one form of every reply of the service.
 
 `{"ok": true, "data": ...}` or `{"ok": false, "code", "error", "why", "hint", "status", "kind",
 "details"}`; `kind` is the class of the error, for clients that raise it again.

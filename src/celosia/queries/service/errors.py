@@ -1,4 +1,4 @@
-"""What the service refuses on its own account, and how every error becomes a status."""
+"""Errors of the service itself, and the HTTP status of every error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outermost layer: who sends, how much, and that nothing unexpected is ever told.
+"""The outermost layer: authentication, size limits, and no unexpected error in a reply.
 
 It is plain ASGI. An exception that leaves it would be written to the log of the server with its
 words, and the words of an exception may be values of rows.

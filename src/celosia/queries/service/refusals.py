@@ -1,4 +1,4 @@
-"""Requests without a good token: told at a fixed time, and ever later to whoever sends many.
+"""Refusals of requests without a good token: delayed, and the longer the more an address sends.
 
 A token has 256 bits, so nobody guesses one; but who sends wrong ones without end keeps the service
 busy. Each refusal leaves some time after its request arrived. That time follows from how many

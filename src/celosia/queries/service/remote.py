@@ -1,4 +1,4 @@
-"""What the service told, as the values that a vault would give."""
+"""Plans, answers and ledgers of a service, as the values that a vault would give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask: tokens of curators and analysts, kept as hashes, expiring and revocable.
+"""Tokens of curators and analysts: kept as hashes, expiring and revocable.
 
 A token is 256 bits from the operating system, so its SHA-256 is enough: a slow, salted hash is for
 passwords, which people choose and others can guess; nobody can try 2^256 tokens, however fast the

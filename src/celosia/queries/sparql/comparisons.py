@@ -1,4 +1,4 @@
-"""Equality and order of terms, as SPARQL has them: by value where it is known, else by name."""
+"""Equality and order of terms as SPARQL defines them: by value where it is known, else by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A SPARQL text to a question of the relational algebra, or to a refusal that says why."""
+"""The compiler of SPARQL: a text to a question of the relational algebra, or to a refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions of FILTER to conditions on columns, true for the solutions that SPARQL keeps."""
+"""Expressions of FILTER as conditions on columns, true for the solutions that SPARQL keeps."""
 
 from __future__ import annotations
 

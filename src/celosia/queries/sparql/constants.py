@@ -1,4 +1,4 @@
-"""Constants of a query: what each term is, and the number that facts know it by."""
+"""Constants of a query: their types, and the numbers by which facts refer to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a query, each with its place: enough to refuse by, before anything is parsed.
+"""The scanner: words of a query with their positions, to refuse by before anything is parsed.
 
 The parser keeps no places and takes its time with long texts. So what can be refused by a single
 word is refused here, where the word stands.

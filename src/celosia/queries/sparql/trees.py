@@ -1,4 +1,4 @@
-"""The syntax trees of rdflib's parser: what a node is called, and what it holds."""
+"""Syntax trees of rdflib's parser: names and parts of their nodes."""
 
 from __future__ import annotations
 

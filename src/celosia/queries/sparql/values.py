@@ -1,4 +1,4 @@
-"""What expressions speak of: terms of facts as columns, and values computed from them.
+"""Values of expressions: terms of facts as columns, and values computed from them.
 
 Terms of RDF carry their types along, so the same variable may be a number in one solution and an
 address in the next. Each rule here says for which rows a term is what; NULL stands for SPARQL's

@@ -1,4 +1,4 @@
-"""Conditions in the words of the query, for whoever reads how a question is understood.
+"""Conditions in the words of the query, for the description of a plan.
 
 The words are kept beside the trees (`meta`), which run and are compared without them.
 """

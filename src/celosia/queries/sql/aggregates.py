@@ -1,4 +1,4 @@
-"""Aggregate functions of the query to aggregates of the algebra.
+"""Aggregate functions of SQL as aggregates of the algebra.
 
 `FILTER (WHERE c)` is no step of its own: an aggregate passes over NULL, so
 `SUM(x) FILTER (WHERE c)` is `SUM(CASE WHEN c THEN x END)`, and `COUNT(*) FILTER (WHERE c)`, like

@@ -1,4 +1,4 @@
-"""Parts that no row-wise expression may hold, each with its own words."""
+"""Parts that no row-wise expression may hold, each with its own refusal."""
 
 from __future__ import annotations
 

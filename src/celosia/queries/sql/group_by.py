@@ -1,4 +1,4 @@
-"""GROUP BY: which columns and expressions rows are grouped by."""
+"""GROUP BY: the columns and expressions that rows are grouped by."""
 
 from __future__ import annotations
 

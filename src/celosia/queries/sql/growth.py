@@ -1,4 +1,4 @@
-"""How long a text, and how large an expression, a question can make of one row.
+"""Limits on the length of texts and the size of expressions that a question makes of one row.
 
 Sub-queries that double a text (`t || t`) or an expression (`x * x`) double it again at each level:
 sixty levels would fill any memory, but only where a row gets so far, and that would tell of it. The

@@ -1,4 +1,4 @@
-"""Relations of FROM to a tree of equijoins, whichever way the equalities are written.
+"""Relations of FROM as a tree of equijoins, however the equalities are written.
 
 Inner joins commute, so ON, USING and WHERE all give the same pool of conditions. Relations are
 joined from left to right as the query has them, each as soon as an equality ties it to the rest.

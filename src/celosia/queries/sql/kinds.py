@@ -1,4 +1,4 @@
-"""What an expression is, and which kinds go together.
+"""Kinds of expressions, and which kinds can be combined.
 
 A database casts in silence where kinds differ (`name = 5` reads every name as a number), and such
 a cast can fail on a row: an error that tells of the data. So kinds must fit here, before that.

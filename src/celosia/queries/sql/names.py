@@ -1,4 +1,4 @@
-"""Names to columns: aliases that are unique in the whole question, and scopes that find a column.
+"""Names and scopes: aliases that are unique in the question, and the columns that names mean.
 
 SQLGlot's own qualifier is not used: it rewrites while it resolves (stars, USING, aliases), and
 here each name must lead to one declared column or to a refusal that shows its place.

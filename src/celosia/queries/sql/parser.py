@@ -1,4 +1,4 @@
-"""Text to one SELECT statement: the only kind of statement that is ever looked at."""
+"""The parser: a text to one SELECT statement, the only statement that is ever compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that are looked for in others: LIKE, ILIKE and STRPOS, in time that any row bounds.
+"""Searches in texts: LIKE, ILIKE and STRPOS, in time that is bounded on every row.
 
 DuckDB matches a pattern of `%` and letters piece by piece, in time that grows with the text. With a
 `_` in it, and in ILIKE always, it tries again from every letter for each `%`: `'%a_%a_%a_%b'` takes

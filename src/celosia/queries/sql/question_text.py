@@ -1,4 +1,4 @@
-"""A question as text: a tree of lines to read, and one canonical text to compare."""
+"""Questions as text: a tree of lines to read, and one canonical text to compare."""
 
 from __future__ import annotations
 

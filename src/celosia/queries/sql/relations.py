@@ -1,4 +1,4 @@
-"""FROM and WHERE to rows: tables, joins, sub-queries, conditions."""
+"""FROM and WHERE as relations: tables, joins, sub-queries, conditions."""
 
 from __future__ import annotations
 

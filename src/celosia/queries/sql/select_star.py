@@ -1,4 +1,4 @@
-"""What a sub-query selects, each column under its name; `*` stands for the declared columns.
+"""Columns of a sub-query, each under its name; `*` stands for the declared columns.
 
 Columns that the policy does not declare are not there, and those that it declares come in its
 order. A name that two joined relations have means the left one where the join makes both equal;

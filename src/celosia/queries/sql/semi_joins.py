@@ -1,4 +1,4 @@
-"""IN and EXISTS to semi-joins, NOT EXISTS to anti-joins.
+"""IN and EXISTS as semi-joins, NOT EXISTS as anti-joins.
 
 They are joins as far as privacy goes: one row of the inner table can bring in or take out many of
 the outer one.

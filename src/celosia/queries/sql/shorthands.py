@@ -1,4 +1,4 @@
-"""Functions that say shorter what others say: read as the longer form, which has its rules.
+"""Functions that are shorthands of others, read as the longer form.
 
 So each means the same in every dialect, and nothing has to be known of it further on.
 """

@@ -1,4 +1,4 @@
-"""Sub-queries in FROM, CTEs and UNION ALL: rows under new names, never aggregates."""
+"""Sub-queries in FROM, CTEs and UNION ALL: rows under new names, without aggregates."""
 
 from __future__ import annotations
 

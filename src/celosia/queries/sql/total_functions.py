@@ -1,4 +1,4 @@
-"""Expressions that cannot fail on any row, so that no error can tell of the data.
+"""Expressions made total: they fail on no row, so no error reveals data.
 
 `1 / (salary - 4200)` fails, or not, by whether somebody earns 4200. After this rewrite every
 expression has a value on every row, NULL where it would have failed:

@@ -1,4 +1,4 @@
-"""COUNT(DISTINCT (a, b)): several values as one text, different wherever any of them is.
+"""COUNT(DISTINCT (a, b)): several values as one text, different wherever any of them differs.
 
 Each value is written with its length before it, `N` for NULL, so no two lists of values have one
 text: (12, 3) is `2:121:3` and (1, 23) is `1:12:23`. A list with a NULL is a value like any other,
