@@ -66,7 +66,7 @@ def test_what_is_declared_is_shown(run: Run, shop: Path) -> None:
     assert "region (public, at most 5 rows)" in told.out
     assert "references customer.custkey" in told.out
     assert "0 to 600000 in steps of 0.01" in told.out
-    assert "who may ask: everybody" in told.out
+    assert "who may ask: any analyst" in told.out
     assert told.out.splitlines()[-1] == "tpch: budget epsilon 10, delta 1e-06"
     facts = run("policy", "show", POLICY, "--json").data()
     assert facts["hash"] == policy_hash(load_policy(shop))

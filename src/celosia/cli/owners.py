@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def describe_rule(policy: Policy) -> str:
-    """What becomes of rows without an owner under a policy, in words."""
+    """Describe how a policy treats rows without an owner."""
     words = {"leave-out": "left out of answers", "refuse": "refused"}
     others = [
         f"{words[table.ownerless]} in {table.name}"
@@ -52,7 +52,7 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
 
 
 def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
-    """The same beside a refusal."""
+    """Note the counts beside a refusal."""
     for each in counts:
         if not each.is_complete:
             console.note(

@@ -334,7 +334,7 @@ def _load(path: Path) -> Policy:
 
 
 def _describe_column(table: Any, column: Any) -> Iterator[str]:
-    """What is said of a column beyond its type, in words."""
+    """Describe the declarations of a column beyond its type."""
     from celosia.accounting.checks import written
 
     if column.unique:

@@ -129,18 +129,18 @@ class Aggregate:
     kind: AggregateKind
     name: str
     argument: exp.Expression | None = None
-    """What is counted, added up or ranked; None for COUNT(*)."""
+    """The expression that is counted, summed or ranked; None for COUNT(*)."""
     share: float | None = None
     """Of a quantile: 0.5 for the median."""
     sample: bool = False
     """Of a variance or deviation: whether the squares are shared out over n - 1, not n."""
     label: str | None = None
-    """How the question writes it, where it was rewritten."""
+    """Its text in the question, where it was rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What rows are grouped by: a row-wise expression under a name."""
+    """A key of GROUP BY: a row-wise expression under a name."""
 
     name: str
     expression: exp.Expression
@@ -148,7 +148,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """What is done with the noisy answers, and so costs nothing."""
+    """Post-processing of the noisy answers, which costs nothing."""
 
     having: exp.Expression | None = None
     """A condition on names of keys, aggregates and what is computed."""
@@ -156,9 +156,9 @@ class After:
     """Names of answers, each with whether the largest come first."""
     limit: int | None = None
     offset: int = 0
-    """How many of the ordered answers are passed over."""
+    """The number of ordered answers that are skipped."""
     computed: tuple[Named, ...] = ()
-    """What is worked out from keys, aggregates and those before it."""
+    """Expressions of keys, aggregates and the expressions before them."""
     columns: tuple[str, ...] = ()
     """The names that are shown, in order."""
 

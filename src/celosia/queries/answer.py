@@ -112,7 +112,7 @@ class QueryAnswer(Release):
 
     @property
     def stored_note(self) -> str:
-        """That the answer is a repeated one and from when it is; empty for a new one."""
+        """A note that the answer is a stored one, with its time; empty for a new one."""
         if not self.stored:
             return ""
         return "stored" if self.answered is None else f"stored, first answered at {self.answered}"

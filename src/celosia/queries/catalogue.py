@@ -79,7 +79,7 @@ WHERE f.contype = 'f' AND f.convalidated AND ARRAY_LENGTH(f.conkey, 1) = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnforcedConstraints:
-    """What a server sees to itself, all names in lower case."""
+    """Constraints that the server enforces, all names in lower case."""
 
     filled: frozenset[tuple[str, str]] = frozenset()
     """Tables and columns that are never NULL."""
@@ -110,7 +110,7 @@ def read_unique_columns(execute: Executor, dialect: str) -> frozenset[tuple[str,
 
 
 def read_foreign_keys(execute: Executor, dialect: str) -> EnforcedConstraints:
-    """What the server enforces of foreign keys; DuckDB is not asked, see `read_unique_columns`."""
+    """Foreign keys that the server enforces; none for DuckDB, see `read_unique_columns`."""
     if dialect != "postgres":
         return EnforcedConstraints()
     filled = execute(parse_one(_POSTGRES_FILLED, read="postgres"))

@@ -43,7 +43,7 @@ REST = 10.0
 
 
 class CheckRecord:
-    """What is known of earlier checks of the rows of a policy.
+    """The record of an earlier check of a policy's rows.
 
     Make it before the rows are opened: it looks at the files as they are then.
 
@@ -89,7 +89,7 @@ class CheckRecord:
         return latest / 1e9 + REST <= self._begun
 
     def _digest(self) -> str:
-        """What a record of this state holds, alone: 64 hexadecimal digits."""
+        """The digest of this state, 64 hexadecimal digits: the whole content of a record."""
         from importlib.metadata import version  # noqa: PLC0415 - takes a moment
 
         programs = [FORM, version("celosia"), version("duckdb")]
@@ -146,7 +146,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _trusted_text(file: Path) -> str | None:
-    """What a record says; None if there is none, or if another user could have written it."""
+    """The text of a record; None if there is none, or if another user could have written it."""
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
             found = os.fstat(opened.fileno())

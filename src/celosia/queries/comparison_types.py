@@ -33,7 +33,7 @@ _COERCING = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
     *(exp.Between, exp.In, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif, exp.Case),
 )
-"""What takes its operands to one common type."""
+"""Operators that convert their operands to one common type."""
 
 
 def check_comparisons(question: Question, policy: Policy, types: DatabaseColumns) -> None:

@@ -33,7 +33,7 @@ TIMEOUT = 600.0
 
 
 class Execution:
-    """What is done for one question: `prepare`, then the charge, then `begin`, `release`, `wait`.
+    """The steps of one question: `prepare`, then the charge, then `begin`, `release`, `wait`.
 
     A simulation tells of no data: it neither waits nor hides failures.
 

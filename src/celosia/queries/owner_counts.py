@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerCounts:
-    """How many rows of a table have an owner, by one of the ways to the unit.
+    """Counts of a table's rows with and without an owner, along one path to the unit.
 
     The numbers are exact and private: they are for the curator.
     """
@@ -55,7 +55,7 @@ class OwnerCounts:
 def count_owners(
     policy: Policy, engine: SqlEngine, *, types: DatabaseColumns, timeout: float
 ) -> tuple[OwnerCounts, ...]:
-    """The counts of all private tables, in one state of the rows; for the curator's eyes.
+    """The counts of all private tables, in one state of the rows; for the curator only.
 
     Unique columns must have been checked before: each row then has one way along the joins.
     """
@@ -74,7 +74,7 @@ def count_owners(
 def check_owners(
     policy: Policy, engine: SqlEngine, *, types: DatabaseColumns, timeout: float
 ) -> None:
-    """Refuse rows without an owner, where the policy says so; for the curator's eyes.
+    """Refuse rows without an owner, where the policy says so; for the curator only.
 
     Raises:
         InputError: CEL-Q304.
@@ -91,7 +91,7 @@ def check_owners(
 def check_owners_of_tables(
     policy: Policy, tables: Iterable[TablePolicy], execute: Executor, *, dialect: str
 ) -> None:
-    """The same for some tables, in one state of the data.
+    """Check some tables only, in one state of the data.
 
     What the server enforces by foreign keys and NOT NULL is believed, and costs nothing.
 

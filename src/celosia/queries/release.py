@@ -153,7 +153,7 @@ def _warnings(plan: Plan) -> tuple[str, ...]:
 
 
 def _below_zero(outcome: Outcome) -> list[str]:
-    """What to say of a single count that noise took below zero."""
+    """A warning where noise took a single count below zero."""
     recipes = outcome.plan.recipes
     if (
         len(recipes) > 1

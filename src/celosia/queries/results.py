@@ -51,7 +51,7 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, plan: Plan, facts: Mapping[str, Any]) -> Outcome:
-        """What `as_dict` wrote, for the same plan."""
+        """Read what `as_dict` wrote, for the same plan."""
         known, places = facts["group_keys"], facts["kept_groups"]
         return cls(
             plan,
@@ -201,7 +201,7 @@ def execute_plan(plan: Plan, ask: Ask, *, rng: Source) -> Outcome:
 
 
 def execute_plan_on_empty(plan: Plan, *, rng: Source) -> Outcome:
-    """What the plan releases on the empty database: noise on zero. No engine is asked."""
+    """Execute a plan on the empty database: noise on zero. No engine runs."""
     return _execute(plan, lambda step, known: partial(step.empty_rows, known=known), rng)
 
 
@@ -218,7 +218,7 @@ def _execute(plan: Plan, asker: Callable[[Step, Known | None], Ask], rng: Source
 
 
 def _largest_error(value: float | None, bounds: Bounds | None) -> float | None:
-    """How far the bounds lie from a number, rounded up to the digits that a double holds.
+    """The largest distance of the bounds from a number, rounded up to the digits of a double.
 
     Numbers of a decimal grid are taken as they are written, so that 159.91 - 100 is 59.91.
     """

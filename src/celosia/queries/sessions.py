@@ -62,7 +62,7 @@ def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
 def make_rewriter(
     policy: Policy, types: DatabaseColumns, engine: SqlEngine, *, timeout: float
 ) -> Callable[[exp.Expr], exp.Expr]:
-    """What is done to every query before the engine runs it."""
+    """Make the function that rewrites every query before the engine runs it."""
     if policy.graph is None:
         return make_text_cast(policy, types)
     return make_cap_remover(policy, lambda query: engine.run(query, timeout=timeout))
@@ -76,7 +76,7 @@ def check_declarations(
     timeout: float,
     record: CheckRecord | None = None,
 ) -> None:
-    """Refuse data that is not as the policy declares; for the curator's eyes.
+    """Refuse data that is not as the policy declares; for the curator only.
 
     Rows that were found to be so are not looked at again, as long as a record of it stands.
 
@@ -97,7 +97,7 @@ def check_declarations_of_plan(
     *,
     cast: Callable[[exp.Expr], exp.Expr],
 ) -> None:
-    """The same for the tables of a question, in the state of the data that it is answered from.
+    """Check the declarations of a question's tables, in the state of the data that answers it.
 
     Raises:
         InputError: as `check_declarations`.
@@ -109,7 +109,7 @@ def check_declarations_of_plan(
 
 
 def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
-    """Refuse a column that is declared unique and is not; for the curator's eyes.
+    """Refuse a column that is declared unique and is not; for the curator only.
 
     Raises:
         InputError: CEL-Q152.
@@ -121,7 +121,7 @@ def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
 
 
 def check_unique_tables(tables: Iterable[TablePolicy], execute: Executor, *, dialect: str) -> None:
-    """The same for some tables, in one state of the data.
+    """Check some tables only, in one state of the data.
 
     What the server enforces is believed, and costs nothing; else the values are counted.
 
@@ -167,7 +167,7 @@ def _is_unique(table: str, word: str, execute: Executor) -> bool:
 
 
 def ceilings_of(policy: Policy, *, simulation: bool = False) -> Ceilings:
-    """What the ledger holds questions against, beside the budget; a simulation has no days."""
+    """The ceilings of a policy beside its budget; a simulation has none per day."""
     if simulation:
         return Ceilings(least_epsilon=policy.least_epsilon)
     return Ceilings(

@@ -310,8 +310,7 @@ def test_a_killed_process_leaves_the_store_as_it_was(tmp_path: Path) -> None:
     before = facts_of(tmp_path / "graph")
     code = """
 import time
-from celosia.queries.rdf.ntriples import Batches
-from celosia.queries.rdf import store_loader, term_sql
+from celosia.queries.rdf.ntriples import BatchWriter
 from celosia.queries.rdf.file_loader import load
 def wait(step):
     if step.stage == "Writing the store":
@@ -338,8 +337,7 @@ def test_a_full_disk_leaves_the_store_as_it_was(tmp_path: Path) -> None:
     code = """
 import resource
 from celosia.core.errors import EngineError
-from celosia.queries.rdf.ntriples import Batches
-from celosia.queries.rdf import store_loader, term_sql
+from celosia.queries.rdf.ntriples import BatchWriter
 from celosia.queries.rdf.file_loader import load
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 try:

@@ -177,7 +177,7 @@ def _run_query(vault: Vault | Client, options: QueryOptions, *, quiet: bool) -> 
 
 
 def _remaining_budgets(vault: Any, answer: QueryAnswer, analyst: str | None) -> dict[str, Price]:
-    """What is left of the budget, and of that of the analyst; nothing where none was needed."""
+    """The remaining budget, and that of the analyst; empty where none was needed."""
     if answer.entry is None:
         return {}  # a question about public tables begins no ledger
     left: dict[str, Price] = {"total": vault.ledger.remaining}

@@ -21,7 +21,7 @@ TOKEN = "CELOSIA_TOKEN"  # noqa: S105 - the name of a variable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryOptions:
-    """What is asked, of whom, and at which price."""
+    """The options of one query: its text, its price, and how to answer it."""
 
     sql: str
     epsilon: float | None
@@ -46,7 +46,7 @@ class QueryOptions:
         return found if hasattr(found, "save") else _parse_answer(found.as_dict())
 
     def plan(self, vault: Vault | Client) -> Plan | RemotePlan:
-        """How it would be answered; costs nothing."""
+        """Plan the query; costs nothing."""
         epsilon = 1.0 if self.epsilon is None else self.epsilon
         return vault.explain(self.sql, epsilon=epsilon, delta=self.delta, method=self.method)
 
@@ -95,7 +95,7 @@ def _token(file: Path | None) -> str:
 
 
 def _parse_answer(facts: dict[str, Any]) -> QueryAnswer:
-    """What a service told, as the answer that it is."""
+    """Parse the answer of a service."""
     from celosia.core.guarantee import Guarantee
     from celosia.core.provenance import Provenance
     from celosia.queries import QueryAnswer

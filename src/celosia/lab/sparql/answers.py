@@ -2,7 +2,7 @@
 
 The broken analysis gets true frequencies, which are more than it had, and is still below what one
 fact can move; corrected bounds for one fact and for one entity follow from frequencies and links
-measured on the data, so they and their errors are for the curator's eyes; and the planner's own
+measured on the data, so they and their errors are for the curator only; and the planner's own
 choice, which is what anybody gets who asks. Noise is drawn from a seed, so rows tell what one
 answer looks like; each is checked against the size of its own noise.
 """

@@ -1,6 +1,6 @@
 """The queries of WatDiv over a graph of ours: exact counts, and what entities add to them.
 
-All of it is for the curator's eyes only.
+All of it is for the curator only only.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from celosia.accounting.prices import Price
 from celosia.core.errors import PrivacyError
 
 STEPS = 720720 * 10**30
-"""How finely charges are kept. Decimals of 30 places and halves to sixteenths are exact.
+"""The resolution of charges. Decimals of 30 places and halves to sixteenths are exact.
 
 Without a common denominator an analyst could make each sum slower than the last, by charges with
 ever new denominators.
@@ -26,7 +26,7 @@ def round_up(amount: Fraction) -> Fraction:
 
 
 def round_price_up(price: Price) -> Price:
-    """The same of each currency of a price."""
+    """Round each currency of a price up."""
     return Price(
         {
             name: None if amount is None else round_up(amount)

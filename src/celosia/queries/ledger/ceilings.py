@@ -11,7 +11,7 @@ from celosia.core.errors import BudgetExceeded, QueryRefused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceilings:
-    """What one analyst may do in one day of universal time; None where there is no ceiling."""
+    """Ceilings of one analyst in one day of universal time; None where there is no ceiling."""
 
     least_epsilon: Fraction = Fraction(0)
     """The least epsilon of one question."""

@@ -19,7 +19,7 @@ from typing import Any
 from celosia.core.errors import InputError, PrivacyError
 
 START = "0" * 64
-"""What the first entry follows."""
+"""The previous hash of the first entry."""
 FORMAT = "celosia ledger 1"
 """Begins every hashed text, so that no hash of another format or purpose is one of an entry."""
 
@@ -95,7 +95,7 @@ class Entry:
         return self.hash == digest(self.sequence, self.previous, self.body)
 
     def values(self) -> dict[str, Any]:
-        """What the entry says."""
+        """The content of the entry."""
         found = json.loads(self.body)
         if not isinstance(found, dict):
             raise broken_chain_error(self.sequence)

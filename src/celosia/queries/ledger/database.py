@@ -22,7 +22,7 @@ class DatabaseDamagedError(Exception):
 
 
 class DatabaseReplacedError(Exception):
-    """What was opened is no longer in its place: deleted, or another one put there."""
+    """The opened ledger is no longer at its location: it was deleted or replaced."""
 
 
 class Connection(Protocol):

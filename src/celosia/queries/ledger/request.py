@@ -27,7 +27,7 @@ LONGEST = 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked, by whom, and what the whole of it costs; nothing here depends on data.
+    """A question, its analyst and its whole price; nothing here depends on data.
 
     Args:
         analyst: who asks.

@@ -168,7 +168,7 @@ def connect(path: Path, *, patience: float) -> sqlite3.Connection:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another one of its name; None where there is none."""
+    """The device and inode of a file; None where there is none."""
     try:
         found = path.stat()
     except FileNotFoundError:

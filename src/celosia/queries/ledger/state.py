@@ -22,7 +22,7 @@ from celosia.queries.policy.values import Spending
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What a reservation costs, whatever became of it."""
+    """The cost of a reservation, whether it was sealed, failed or never ended."""
 
     analyst: str
     epsilon: Fraction
@@ -37,7 +37,7 @@ class Charge:
         return cls(request.analyst, request.epsilon, request.delta, loss, key)
 
     def price(self, rule: Filter) -> Price:
-        """What a rule charges for it.
+        """The price under a rule.
 
         Sums charge what was asked for. Other rules read the finer loss, or where it cannot be paid
         in their currency, what was asked for as well; which of the two depends on the loss alone.
@@ -66,7 +66,7 @@ class Account:
 
     @property
     def remaining(self) -> Price:
-        """What is left of each limit."""
+        """The remainder of each limit."""
         return self.spent.taken_from(self.rule.limits)
 
     def check(self, charge: Charge, *, code: str, whose: str) -> None:

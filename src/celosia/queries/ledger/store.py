@@ -185,7 +185,7 @@ class Store:
     def count_incidents(
         self, connection: Connection, *, analyst: str, day: str, kinds: Collection[str]
     ) -> int:
-        """How many questions of an analyst had an incident of some kinds in a day."""
+        """Count the questions of an analyst with an incident of these kinds in a day."""
         found = connection.execute(
             f"SELECT entry, kind FROM {INCIDENTS} WHERE analyst = :analyst "  # noqa: S608 - as above
             "AND substr(at, 1, :length) = :day",

@@ -113,7 +113,7 @@ class Terms:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Terms:
-        """What `as_dict` wrote."""
+        """Read what `as_dict` wrote."""
         return cls(
             dataset=values["dataset"],
             policy=values["policy"],

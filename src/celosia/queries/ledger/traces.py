@@ -61,7 +61,7 @@ def check_no_traces(files: Iterable[Path]) -> None:
 
 
 def known_charges(log: Path) -> tuple[int, Fraction]:
-    """How many charges an audit log knows of, and the sum of their epsilon."""
+    """The number of charges in an audit log, and the sum of their epsilon."""
     charges: dict[int, Fraction] = {}
     try:
         for line in _lines(log):

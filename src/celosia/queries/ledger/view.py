@@ -54,7 +54,7 @@ class LedgerView:
 
     @property
     def terms(self) -> Terms:
-        """What the ledger is kept for, and the limits in force."""
+        """The data set, the policy and the limits in force."""
         return self._current().terms
 
     @property
@@ -72,7 +72,7 @@ class LedgerView:
 
     @property
     def remaining(self) -> Price:
-        """What is left of the total."""
+        """The remainder of the total."""
         return self._current().total.remaining
 
     def spent_by(self, analyst: str) -> Price:
@@ -80,7 +80,7 @@ class LedgerView:
         return self._current().account(analyst).spent
 
     def remaining_of(self, analyst: str) -> Price:
-        """What is left of the limit of an analyst; of the total, where analysts have none."""
+        """The remainder of an analyst's limit; of the total, where analysts have none."""
         return self._current().account(analyst).remaining
 
     def tight_epsilon(self, delta: float) -> float:
@@ -103,7 +103,7 @@ class LedgerView:
     def incidents(
         self, analyst: str | None = None, *, kind: str | None = None
     ) -> tuple[Incident, ...]:
-        """What happened while questions were answered; for the curator, never for an analyst.
+        """Incidents while questions were answered; for the curator, never for an analyst.
 
         Incidents may depend on the rows, so they are no entries of the chain, and no release,
         history or export tells of them.

@@ -11,7 +11,7 @@ from typing import Any
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
 
 HASH_FORMAT = "celosia policy 1"
-"""What is hashed begins with this, so that another form can never give the same hash."""
+"""The hashed text begins with this, so that another format can never give the same hash."""
 LATER_SETTINGS: dict[str, Any] = {
     "ownerless": "leave-out",
     "least_epsilon": "1/100",

@@ -25,7 +25,7 @@ class Problem:
         return " ".join(part for part in (self.what, self.why, self.fix) if part)
 
     def as_dict(self) -> dict[str, str]:
-        """The same as plain texts."""
+        """Plain texts for JSON."""
         return {"code": self.code, "error": self.what, "why": self.why, "hint": self.fix}
 
 
@@ -47,7 +47,7 @@ class Problems:
     subject: str
     found: list[Problem] = field(default_factory=list)
     unread: int = 0
-    """How many of them are more than a misspelt key, which leaves all other settings readable."""
+    """The number of problems beyond misspelt keys, which leave all other settings readable."""
 
     def add(self, code: str, what: str, *, why: str = "", fix: str = "") -> None:
         """Note one, unless it was noted already."""

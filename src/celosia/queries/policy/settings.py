@@ -20,7 +20,7 @@ _AMOUNT = re.compile(r"[+-]?[0-9]+(?:/[0-9]+|\.[0-9]+)?")
 LONGEST_AMOUNT = 80
 """Letters of an amount in quotes: exact sums of longer ones would cost more than they say."""
 LARGEST_PART = 10**400
-"""The same for other numbers: every decimal that is near to any use is below."""
+"""The limit for other numbers: every decimal of practical use is below."""
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "true or false"),
@@ -36,7 +36,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def describe_type(value: object) -> str:
-    """What a value of a TOML file is, in words.
+    """Describe the type of a value of a TOML file.
 
     >>> describe_type(True), describe_type(3), describe_type([])
     ('true or false', 'a whole number', 'a list')

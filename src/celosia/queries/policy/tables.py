@@ -35,7 +35,7 @@ def read_table(tables: Settings, name: str) -> TablePolicy:
 
 
 def read_ownerless(settings: Settings) -> Ownerless | None:
-    """What becomes of rows without an owner; None where nothing is said."""
+    """The treatment of rows without an owner; None where nothing is declared."""
     return cast(Ownerless | None, settings.word("ownerless", get_args(Ownerless)))
 
 

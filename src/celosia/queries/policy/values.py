@@ -10,10 +10,10 @@ from typing import Literal
 from celosia.core.neighbours import Relation
 
 MOST_PER_UNIT = 2**20
-"""What one unit may add to any answer where nothing is declared."""
+"""The default of the most that one unit may add to any answer."""
 
 Ownerless = Literal["leave-out", "refuse"]
-"""What becomes of rows that lead to no person: left out of every answer, or the data is refused."""
+"""The treatment of rows that lead to no person: left out of every answer, or a refusal."""
 LEAST_EPSILON = Fraction(1, 100)
 """The least price of a question where nothing is declared."""
 QUESTIONS_PER_DAY = 1_000
@@ -23,7 +23,7 @@ ColumnType = Literal["integer", "number", "text", "boolean", "date", "timestamp"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnPolicy:
-    """What is declared of a column. All of it is public."""
+    """The declaration of a column. All of it is public."""
 
     name: str
     type: ColumnType
@@ -41,7 +41,7 @@ class ColumnPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePolicy:
-    """What is declared of a table."""
+    """The declaration of a table."""
 
     name: str
     columns: tuple[ColumnPolicy, ...]
@@ -51,7 +51,7 @@ class TablePolicy:
     rows: int | None = None
     """A public bound on the number of rows."""
     ownerless: Ownerless | None = None
-    """What becomes of its rows without an owner; None for what the policy says of all tables."""
+    """The treatment of its rows without an owner; None for that of the policy."""
     key: tuple[str, ...] = ()
     """Columns in which, taken together, no two rows agree; enforced, as for facts of a graph."""
 
@@ -62,7 +62,7 @@ class TablePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """Whom the promise protects: a person by the key of a table, or a single row."""
+    """The unit of protection: a person by the key of a table, or a single row."""
 
     name: str = "row"
     table: str | None = None
@@ -77,7 +77,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """How much of a budget: an epsilon, and the chance that the promise fails."""
+    """An amount of a budget: an epsilon, and a delta, the chance that the promise fails."""
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
@@ -162,7 +162,7 @@ class Policy:
     unit: Unit = field(default_factory=Unit)
     relation: Relation = Relation.ADD_REMOVE
     analysts: tuple[tuple[str, Spending], ...] = ()
-    """Who may ask, and how much each; nobody else may if it is not empty."""
+    """The analysts with their limits; if it is not empty, no others may ask."""
     most_per_unit: int = MOST_PER_UNIT
     """A public bound on what one unit adds to any answer; where the race to the top begins."""
     elastic: bool = False
@@ -178,7 +178,7 @@ class Policy:
     """Seconds after which every question is answered; if None, each plan chooses a time class by
     its method, the engine and the declared numbers of rows."""
     ownerless: Ownerless = "leave-out"
-    """What becomes of rows without an owner, where their table says nothing else."""
+    """The treatment of rows without an owner, where their table declares none."""
     graph: Graph | None = None
     """Where the tables are the predicates of an RDF graph."""
 

@@ -66,7 +66,7 @@ def format_number(number: Fraction) -> str:
 
 
 def _places(denominator: int) -> int | None:
-    """How many decimal places a fraction of this denominator has; None if they never end."""
+    """The number of decimal places of fractions with this denominator; None if they never end."""
     twos = fives = 0
     while denominator % 2 == 0:
         denominator //= 2

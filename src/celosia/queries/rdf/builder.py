@@ -50,7 +50,7 @@ class StoreBuilder:
         self._pool = pool
         self._pending: Future[int] | None = None
         self.files = 0
-        """How many files the store is made of, so far; blank nodes are apart for each."""
+        """The number of files loaded so far; blank nodes of each are kept apart."""
         self.read = 0
         """Facts read, with those that are there already."""
         self.has_blank = False

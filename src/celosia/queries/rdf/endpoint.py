@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import httpx
 
 SECONDS = 60.0
-"""That the server may take to connect, and between two pieces of an answer."""
+"""The timeout in seconds to connect, and between two pieces of an answer."""
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _COUNTED = {"Accept": "application/sparql-results+json"}
 _STREAMED = {"Accept": "application/n-triples"}

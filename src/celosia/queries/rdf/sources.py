@@ -40,7 +40,7 @@ class Source:
 
     @property
     def parser_format(self) -> Any:
-        """The same for pyoxigraph."""
+        """The format as pyoxigraph names it."""
         from pyoxigraph import RdfFormat  # noqa: PLC0415 - an extra
 
         return {

@@ -26,7 +26,7 @@ ROWS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredicateFacts:
-    """What a store holds of a predicate; counted once, when it was loaded."""
+    """The counts of a predicate in a store, made once, when it was loaded."""
 
     predicate: str
     """Its address."""
@@ -85,17 +85,17 @@ class GraphStore:
 
     @property
     def triples(self) -> int:
-        """How many facts it holds."""
+        """The number of facts."""
         return int(self._meta["triples"])
 
     @property
     def terms(self) -> int:
-        """How many different terms they have."""
+        """The number of distinct terms."""
         return int(self._meta["terms"])
 
     @property
     def subjects(self) -> int:
-        """How many different subjects they have."""
+        """The number of distinct subjects."""
         return int(self._meta["subjects"])
 
     @property
@@ -127,7 +127,7 @@ class GraphStore:
         return dict(rows)
 
     def rows(self, query: str, parameters: list[Any] | None = None) -> list[tuple[Any, ...]]:
-        """What a query of ours finds; no words of a user may be in it."""
+        """Run a query of ours; it must hold no text of a user."""
         return self._connection.execute(query, parameters or []).fetchall()
 
     def export(

@@ -21,7 +21,7 @@ from celosia.queries.rdf.store import GraphStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadSummary:
-    """What a store holds after loading."""
+    """The content of a store after loading."""
 
     store: str
     triples: int

@@ -35,7 +35,7 @@ OBJECT_COLUMNS = (
     ("number", "DOUBLE"),
     ("moment", "TIMESTAMP"),
 )
-"""What is kept of the object of each fact, with its type."""
+"""Columns that are kept of the object of each fact, with their types."""
 
 
 def number_sql(text: str) -> str:

@@ -42,7 +42,7 @@ TIME_FORM = r"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?|24:00:0
 ESCAPES = {"\t": r"\t", "\n": r"\n", "\r": r"\r", "\b": r"\b", "\f": r"\f", '"': r"\""} | {
     "\\": r"\\"
 }
-"""How canonical texts write some characters; `NAMELESS` ones are written by their code."""
+"""Escapes of characters in canonical texts; `NAMELESS` ones are written by their code."""
 NAMELESS = tuple(
     chr(code) for code in (*range(0x20), 0x7F, 0xFFFE, 0xFFFF) if chr(code) not in ESCAPES
 )
@@ -54,7 +54,7 @@ _NO_ADDRESS = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedTerm:
-    """What a term is: the columns that the store keeps of an object."""
+    """A decoded term: the columns that the store keeps of an object."""
 
     kind: int
     """0 for an address, 1 for a blank node, 2 for a literal; only this has what follows."""
@@ -148,7 +148,7 @@ def literal_text(text: str, *, language: str | None = None, datatype: str | None
 
 
 def decode(text: str) -> DecodedTerm:
-    """What a canonical text says; `decoding.decoded` does the same in SQL.
+    """Decode a canonical text; `term_sql.decode_sql` does the same in SQL.
 
     >>> decode('"2.50"^^<http://www.w3.org/2001/XMLSchema#decimal>').number
     2.5

@@ -103,7 +103,7 @@ class AuditLog:
 
 
 def question_hash(query: str, policy: Policy) -> str:
-    """What the log keeps of a question: the hash of its normalised form.
+    """The hash of a question's normalised form, which is all that the log keeps of it.
 
     A text that is no question under the policy has no such form; then it is hashed as it is, but
     for spaces.

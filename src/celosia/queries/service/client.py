@@ -98,18 +98,18 @@ class Client:
     def explain(
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
     ) -> RemotePlan:
-        """How a question would be answered, before anything is spent."""
+        """Plan a question; nothing is spent."""
         body = {"query": query, "epsilon": epsilon, "delta": delta, "method": method}
         return RemotePlan(self._send("POST", "/v1/explain", body))
 
     def public_schema(self) -> dict[str, Any]:
-        """What may be asked about."""
+        """The public schema: tables and columns that may be queried."""
         found: dict[str, Any] = self._send("GET", "/v1/schema")
         return found
 
     @property
     def ledger(self) -> RemoteLedger:
-        """What was spent: all of it for a curator, for an analyst the own part."""
+        """The ledger: all charges for a curator, for analysts only their own."""
         return RemoteLedger(lambda address, **wanted: self._send("GET", address, **wanted))
 
     def create_token(self, *, role: str, name: str, days: float = 30) -> dict[str, Any]:

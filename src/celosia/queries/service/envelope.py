@@ -28,7 +28,7 @@ class Reply:
     status: int
     body: bytes = field(repr=False)
     code: str = "ok"
-    """What the audit log notes as its outcome."""
+    """The outcome that the audit log records."""
     headers: dict[str, str] = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 class AccessDenied(CelosiaError):  # noqa: N818 - reads as the fact it states
-    """Who asks is not known, or may not do this."""
+    """The client is not known, or not allowed to do this."""
 
     exit_code = 1
 

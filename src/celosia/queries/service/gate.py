@@ -25,7 +25,7 @@ HOLDER = "celosia.holder"
 """Where the routes find whose token was sent."""
 
 OPEN = frozenset({"/v1/health", "/v1/openapi.json", "/v1/docs"})
-"""What anybody may see: none of it depends on data, policy or ledger."""
+"""Paths without authentication: none of them depends on data, policy or ledger."""
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -42,7 +42,7 @@ DOCS_CONTENT = (
     "script-src https://cdn.jsdelivr.net 'unsafe-inline'; "
     "style-src https://cdn.jsdelivr.net 'unsafe-inline'"
 )
-"""What the page of the documentation may load, where it is switched on."""
+"""The content security policy of the documentation page, where it is switched on."""
 
 
 class Gate:

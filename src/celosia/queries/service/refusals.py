@@ -21,7 +21,7 @@ from celosia.queries.service.errors import too_many_refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How refusals slow down those that follow."""
+    """The delays of repeated refusals."""
 
     least: float = 0.2
     """Seconds that every refusal takes; far more than it takes to find a token."""
@@ -40,7 +40,7 @@ class Pace:
 
 @dataclass(slots=True)
 class _AddressRecord:
-    """What is known of an address."""
+    """The refusals of one address."""
 
     last: float
     refused: int = 0
@@ -98,7 +98,7 @@ class Refusals:
 
     @property
     def size(self) -> int:
-        """How many addresses are remembered."""
+        """The number of addresses that are remembered."""
         return len(self._seen)
 
     def _remembered(self, address: str) -> _AddressRecord:
@@ -114,7 +114,7 @@ class Refusals:
 
 
 def _network(address: str) -> str:
-    """What stands for a client: its address, and of IPv6 the network, which one client may have.
+    """The key of a client: its address, or its network in IPv6, since one client may have it all.
 
     >>> _network("192.0.2.7"), _network("2001:db8::1") == _network("2001:db8::2"), _network("")
     ('192.0.2.7', True, '')

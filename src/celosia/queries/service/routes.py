@@ -58,14 +58,14 @@ class TokenRequest(BaseModel):
 
 
 class SuccessResponse(BaseModel):
-    """What was asked for."""
+    """The reply to a request that succeeded."""
 
     ok: Literal[True]
     data: dict[str, Any] | list[Any]
 
 
 class ErrorResponse(BaseModel):
-    """Why it was not given."""
+    """The reply to a request that was refused."""
 
     ok: Literal[False]
     code: str
@@ -141,7 +141,7 @@ async def query(
 async def explain(
     body: ExplainRequest, service: ServiceDependency, holder: HolderDependency
 ) -> Response:
-    """How a question would be answered, at what cost and with which error. Nothing is spent."""
+    """Plan a question, with its cost and expected error. Nothing is spent."""
     return response_of(await service.explain(holder, Asked(**body.model_dump())))
 
 
@@ -161,7 +161,7 @@ async def ledger(
     holder: HolderDependency,
     most: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
 ) -> Response:
-    """What was spent and is left: an analyst's own part, or all of it for a curator."""
+    """The spent and remaining budget: all for a curator, for analysts only their own."""
 
     def work() -> Reply:
         vault = service.vault()

@@ -54,7 +54,7 @@ CHARGES = sa.Table(CHARGED, METADATA, sa.Column("first", sa.Float, primary_key=T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """What is known of a token, but for the token itself. Times are in seconds since 1970."""
+    """The record of a token, without its text. Times are in seconds since 1970."""
 
     id: str
     """Its public part, which tells tokens apart in lists and logs."""

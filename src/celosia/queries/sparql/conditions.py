@@ -115,7 +115,7 @@ class ConditionReader:
         raise comparisons.comparison_mismatch("a condition is neither true nor false")
 
     def value(self, node: Any) -> Value:  # noqa: PLR0911 - one for each kind of node
-        """What an expression is."""
+        """Read an expression."""
         node = strip_layers(node)
         if is_variable(node):
             return self._variable(str(node))

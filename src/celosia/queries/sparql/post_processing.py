@@ -21,7 +21,7 @@ from celosia.queries.sql.operators import conjoin
 
 
 def read_post_processing(query: Any, outputs: Outputs, reader: TermReader) -> After:
-    """What the query does with the answers.
+    """Read the post-processing of a query.
 
     Raises:
         QueryRefused: CEL-Q268, and all that an aggregate may be refused for.

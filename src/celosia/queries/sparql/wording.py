@@ -19,7 +19,7 @@ WORDS = "words"
 
 
 def attach_words(tree: exp.Expression, words: str) -> exp.Expression:
-    """The same tree, with words for it."""
+    """A tree with its words attached."""
     tree.meta[WORDS] = words
     return tree
 

@@ -54,7 +54,7 @@ class UnnamedAggregate:
 
     @property
     def gives(self) -> Kind:
-        """What the answer is."""
+        """The kind of the answer."""
         if self.kind in ("sum", "minimum", "maximum"):
             return "integer" if self.is_whole else "number"
         return "integer" if self.kind in ("rows", "count", "distinct") else "number"
@@ -238,7 +238,7 @@ _WORDS: Mapping[type[exp.Expr], str] = {
     exp.GroupConcat: "STRING_AGG",
     exp.ApproxDistinct: "APPROX_COUNT_DISTINCT",
 }
-"""What the parser calls by other names."""
+"""Functions to which the parser gives other names."""
 
 
 def _constant(node: exp.Expr) -> CelosiaError:
@@ -261,7 +261,7 @@ _INSTEAD: Mapping[type[exp.Expr], str] = {
     exp.CovarPop: "AVG(x * y) - AVG(x) * AVG(y)",
     exp.CovarSamp: "AVG(x * y) - AVG(x) * AVG(y)",
 }
-"""What comes near to aggregates that have no mechanism."""
+"""Alternatives to aggregates that have no mechanism."""
 
 
 def _unsupported(node: exp.Expr) -> CelosiaError:

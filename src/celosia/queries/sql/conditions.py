@@ -22,7 +22,7 @@ MOST_READ = 10_000
 """The most parts of an expression: CASE x WHEN ... repeats x, and nested ones double at each."""
 
 Special = Callable[[exp.Expr], TypedExpression | None]
-"""What an expression may speak of beside columns: the answers, in HAVING."""
+"""Names that an expression may use beside columns: the answers, in HAVING."""
 
 
 def read_expression(

@@ -31,9 +31,9 @@ from celosia.queries.sql.refusals import check_arguments, refusal
 PARTS = frozenset(
     {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "HOUR", "MINUTE"}
 )
-"""What EXTRACT takes out of a date."""
+"""Parts of a date that EXTRACT accepts."""
 UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE"})
-"""What DATE_TRUNC cuts dates to."""
+"""Units that DATE_TRUNC accepts."""
 MOST = 10_000
 """The largest count or place inside a text."""
 
@@ -83,7 +83,7 @@ VOLATILE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function takes and gives."""
+    """The argument and result kinds of a function."""
 
     gives: Kind | None = None
     """None: what its first argument is."""
@@ -138,7 +138,7 @@ _INSTEAD: Mapping[type[exp.Expr], str] = {
         "value on the other side: x > 9 for SQRT(x) > 3.",
     ),
 }
-"""What comes near to functions that are often asked for."""
+"""Alternatives to functions that are often asked for."""
 _LISTED = (
     "Use comparisons, arithmetic, CASE, IN, BETWEEN, LIKE, CAST, COALESCE, NULLIF, ABS, ROUND, "
     "CEIL, FLOOR, GREATEST, LEAST, LOWER, UPPER, SUBSTRING, LEFT, RIGHT, LENGTH, TRIM, CONCAT, "

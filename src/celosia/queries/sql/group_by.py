@@ -84,7 +84,7 @@ _TAKEN = frozenset({"expressions", "all"})
 
 
 def _list_keys(group: exp.Expr, select: exp.Select, scope: Scope) -> Sequence[exp.Expr]:
-    """What is written after GROUP BY; for ALL, every output that no aggregate is in."""
+    """The expressions of GROUP BY; for ALL, every output without an aggregate."""
     if not group.args.get("all"):
         return list(group.expressions)
     computed = computed_positions(select, scope)

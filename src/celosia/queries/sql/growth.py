@@ -24,7 +24,7 @@ MOST_WRITTEN = 100_000
 MOST_PARTS = 10_000
 """The most parts of an expression, once those of sub-queries stand in it."""
 REPEATED = 3
-"""How often a column is written in arithmetic and casts for PostgreSQL, which has no TRY."""
+"""Copies of a column in arithmetic and casts for PostgreSQL, which has no TRY."""
 
 _JOINED = (exp.Concat, exp.DPipe)
 _ONE_OF = (exp.Coalesce, exp.Greatest, exp.Least)
@@ -44,7 +44,7 @@ _NO_LONGER = (
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What an expression can grow to."""
+    """The largest size of an expression."""
 
     copies: int = 0
     """Of values of columns in its text; 0 for what is no text."""

@@ -56,7 +56,7 @@ def require_kind(
 def unify_kinds(
     parts: Sequence[TypedExpression], *, at: exp.Expr, use: str
 ) -> tuple[list[TypedExpression], Kind]:
-    """The same expressions as one kind: texts that are written out become dates beside dates."""
+    """Convert expressions to one kind: literal texts become dates beside dates."""
     kinds = {part.kind for part in parts if not _is_text(part.tree)} - {"null"}
     if kinds and kinds <= TIMES:
         kind: Kind = "timestamp" if "timestamp" in kinds else "date"
@@ -74,7 +74,7 @@ def unify_kinds(
 
 
 def guard_casts(tree: exp.Expression, parts: Sequence[TypedExpression]) -> exp.Expression:
-    """What puts parts of one kind together, in TRY where the database may cast one and fail.
+    """Wrap a combination of parts in TRY where the database may cast one of them and fail.
 
     Beside a decimal number of more places, a decimal column is cast to as many, and a value that
     leaves no room for them fails; so does a date beside timestamps that do not reach its year.

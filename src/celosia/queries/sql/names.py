@@ -19,7 +19,7 @@ from celosia.queries.policy.values import ColumnType
 from celosia.queries.sql.refusals import check_arguments, refusal
 
 Kind = ColumnType | Literal["interval", "null"]
-"""What an expression is: a type that columns may have, a span of time, or a bare NULL."""
+"""The kind of an expression: a type of columns, a span of time, or a bare NULL."""
 
 MOST_RELATIONS = 64
 """The most relations of a question: CTEs that use each other twice double at every step."""

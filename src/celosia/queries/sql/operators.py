@@ -43,7 +43,7 @@ TYPES: Mapping[exp.DType, Kind] = {
     exp.DType.TIMESTAMP: "timestamp",
     exp.DType.TIMESTAMPNTZ: "timestamp",
 }
-"""What can be cast to; the time of day depends on the place with time zones, so they are not."""
+"""Target types of casts; not those with a time zone, whose values depend on the server."""
 
 _BUILT = {"integer": "BIGINT", "number": "DOUBLE", "text": "TEXT"}
 _CASTS: Mapping[Kind, frozenset[Kind]] = {
@@ -68,7 +68,7 @@ def conjoin(left: exp.Expression, right: exp.Expression) -> exp.And:
 
 
 _LOOSE = (exp.Connector, exp.Not, exp.Predicate)
-"""What binds less than arithmetic does."""
+"""Operators that bind less than arithmetic."""
 
 
 def _bracketed(tree: exp.Expression) -> exp.Expression:

@@ -17,7 +17,7 @@ from celosia.queries.sql.refusals import check_arguments, refusal
 
 
 def read_post_processing(select: exp.Select, outputs: Outputs, *, dialect: Dialect) -> After:
-    """What the query does with the answers.
+    """Read the post-processing of a query.
 
     Raises:
         QueryRefused: CEL-Q027 and CEL-Q057, and all that an expression may be refused for.

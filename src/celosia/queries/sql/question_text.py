@@ -45,7 +45,7 @@ class TextLine:
         return own + [line for each in self.below for line in each.lines(depth + 1)]
 
     def as_dict(self) -> dict[str, object]:
-        """The same tree for programs."""
+        """The tree as plain values for JSON."""
         return {"text": self.text, "below": [each.as_dict() for each in self.below]}
 
 
@@ -70,7 +70,7 @@ def normalise(question: Question) -> str:
 @dataclass(frozen=True, slots=True)
 class _Writer:
     names: Mapping[str, str]
-    """What aliases are called; those that are not here keep their names."""
+    """New names of aliases; others keep their names."""
 
     def question(self, question: Question) -> TextLine:
         after = question.after

@@ -63,7 +63,7 @@ _INSTEAD = {
     "WINDOWS": "Ask for groups: ranks and running sums follow from their answers.",
     "ESCAPE": "Leave it out: patterns know % and _ only; CONTAINS(x, '100%') takes any text.",
 }
-"""What would be answered instead of some clauses."""
+"""Alternatives to some clauses."""
 
 
 def check_arguments(node: exp.Expr, allowed: frozenset[str]) -> None:

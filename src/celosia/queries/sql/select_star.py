@@ -43,7 +43,7 @@ class Selection:
 
     @property
     def values(self) -> list[TypedExpression]:
-        """What the columns hold."""
+        """The values of the columns."""
         return [each.value for each in self.columns]
 
 

@@ -30,11 +30,11 @@ FALLIBLE = (
     exp.Extract,
     exp.TimestampTrunc,
 )
-"""What can overflow or leave the calendar; each gives NULL for NULL, so one TRY covers a nest."""
+"""Operations that can overflow or leave the calendar. As each keeps NULL, one TRY covers a nest."""
 
 
 def make_total(tree: exp.Expression) -> exp.Expression:
-    """The same expression with a value on every row.
+    """Rewrite an expression so that it has a value on every row.
 
     >>> import sqlglot
     >>> tree = sqlglot.parse_one("1 / (x - 1) > CAST(y AS INT)", read="duckdb")
