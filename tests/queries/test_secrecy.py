@@ -51,7 +51,7 @@ def metadata(vault: Vault, query: str, *, delta: float = 0) -> dict[str, Any]:
         answer = vault.sql(query, epsilon=1, delta=delta)
     except CelosiaError as error:
         return error.as_dict() | {"spent": str(vault.ledger.spent)}
-    told = answer.as_dict()
+    facts = answer.as_dict()
     shown = list(answer.rows[0]) if answer.rows else []
     keys = {each.name for each in vault.explain(query, epsilon=1, delta=delta).question.keys}
     known = [{name: row[name] for name in shown if name in keys} for row in answer.rows]
@@ -62,7 +62,7 @@ def metadata(vault: Vault, query: str, *, delta: float = 0) -> dict[str, Any]:
         "plan": vault.explain(query, epsilon=1, delta=delta).as_dict(),
         "spent": str(vault.ledger.spent),
         "rest": {
-            name: told[name]
+            name: facts[name]
             for name in ("epsilon", "delta", "method", "question", "guarantee", "entry", "stored")
         },
     }
@@ -138,9 +138,9 @@ def test_explaining_and_refusing_touch_no_data_and_cost_nothing(
     query: str, untouchable: Vault
 ) -> None:
     head = untouchable.ledger.head
-    told = metadata_of_plan(untouchable, query)
+    facts = metadata_of_plan(untouchable, query)
     assert untouchable.ledger.head == head
-    assert told == 1 or str(told).startswith("CEL-Q")
+    assert facts == 1 or str(facts).startswith("CEL-Q")
 
 
 SECRETS = ("scale", "frequency", "mf", "distance", "truth", "exact_total", "sensitivity_at")

@@ -30,14 +30,14 @@ def looked(place: Path) -> LedgerView:
 
 def test_all_is_told_that_the_ledger_itself_tells(place: Path, tmp_path: Path) -> None:
     with looked(place) as view:
-        told = (view.head, view.spent, view.history(), view.verify(), view.tight_epsilon(0.0))
+        facts = (view.head, view.spent, view.history(), view.verify(), view.tight_epsilon(0.0))
         terms, head = view.terms, view.export(tmp_path / "a.jsonl")
     with opened(place) as ledger:
-        same = (ledger.head, ledger.spent, ledger.history(), ledger.verify(), told[4])
-        assert same == told
+        same = (ledger.head, ledger.spent, ledger.history(), ledger.verify(), facts[4])
+        assert same == facts
         assert ledger.terms == terms
         assert ledger.head == head
-    assert told[1]["epsilon"] == 2 * TENTH
+    assert facts[1]["epsilon"] == 2 * TENTH
 
 
 def test_where_nothing_stands_nothing_is_made(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tasks of the program `dying.py`, and what they tell."""
+"""Tasks of the program `crashing_processes.py`, and what they tell."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-PROGRAM = Path(__file__).with_name("dying.py")
+PROGRAM = Path(__file__).with_name("crashing_processes.py")
 SMALL = Fraction(1, 1000)
 
 
-def run(do: str, place: str, told: Path, **task: Any) -> dict[str, Any]:
+def run(do: str, place: str, log: Path, **task: Any) -> dict[str, Any]:
     """Run a task to its end: what it reports."""
-    common = {"place": place, "told": str(told), "patience": 60.0, "epsilon": str(SMALL)}
-    told.touch()
+    common = {"place": place, "log": str(log), "patience": 60.0, "epsilon": str(SMALL)}
+    log.touch()
     done = subprocess.run(
         [sys.executable, str(PROGRAM)],
         input=json.dumps({"do": do, **common, **task}),
@@ -30,8 +30,8 @@ def run(do: str, place: str, told: Path, **task: Any) -> dict[str, Any]:
     return report | {"stderr": done.stderr}
 
 
-def told_by(path: Path) -> dict[str, list[str]]:
-    """What processes were told before they died."""
+def read_log(path: Path) -> dict[str, list[str]]:
+    """The log that processes wrote before they died."""
     found: dict[str, list[str]] = {}
     for line in path.read_text("utf-8").splitlines():
         word, value = line.split()

@@ -42,7 +42,7 @@ def asking(question: str, task: dict[str, Any]) -> Request:
 
 def tell(task: dict[str, Any], *words: object) -> None:
     """Say in the file what has been acknowledged; the file is not what is killed here."""
-    target = os.open(task["told"], os.O_APPEND | os.O_WRONLY | os.O_CREAT)
+    target = os.open(task["log"], os.O_APPEND | os.O_WRONLY | os.O_CREAT)
     os.write(target, (" ".join(map(str, words)) + "\n").encode())
     os.close(target)
 
@@ -143,7 +143,7 @@ def race(task: dict[str, Any]) -> dict[str, Any]:
             return {"killed": killed, "failed": failed, "started": started}
         time.sleep(chance.uniform(0.0, 0.01))
         # Spread over the whole race, which is as long as the budget lasts.
-        done = Path(task["told"]).read_text("utf-8").count("reserved")
+        done = Path(task["log"]).read_text("utf-8").count("reserved")
         if killed < task["kills"] and done > killed * task["every"]:
             os.kill(chance.choice(sorted(running)), signal.SIGKILL)
             killed += 1
