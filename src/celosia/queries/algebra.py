@@ -147,7 +147,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class After:
+class PostProcessing:
     """Post-processing of the noisy answers, which costs nothing."""
 
     having: exp.Expression | None = None
@@ -170,7 +170,7 @@ class Question:
     source: Relation
     aggregates: tuple[Aggregate, ...]
     keys: tuple[Key, ...] = ()
-    after: After = After()
+    post_processing: PostProcessing = PostProcessing()
 
 
 def children(relation: Relation) -> tuple[Relation, ...]:

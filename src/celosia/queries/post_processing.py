@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from celosia.queries.algebra import After
+from celosia.queries.algebra import PostProcessing
 from celosia.queries.emission.target import column, name, named, whole
 from celosia.queries.ownership.hidden import unused
 
@@ -17,56 +17,56 @@ Row = dict[str, Any]
 POSITION = "celosia_place"
 
 
-def post_process(rows: Sequence[Row], after: After) -> list[tuple[int, Row]]:
+def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, Row]]:
     """The rows that are shown, in order, each with its place among those that were released.
 
     Everything is worked out by DuckDB over nothing but the released rows, with the same meaning as
     in the query.
     """
-    has_work = after.having is not None or after.order or after.limit is not None or after.offset
-    if not rows or not (has_work or after.computed):
-        return [(place, _select_columns(row, after)) for place, row in enumerate(rows)]
+    has_work = steps.having is not None or steps.order or steps.limit is not None or steps.offset
+    if not rows or not (has_work or steps.computed):
+        return [(place, _select_columns(row, steps)) for place, row in enumerate(rows)]
     import duckdb  # noqa: PLC0415 - 0.1 s, only where an answer is made
     import polars as pl  # noqa: PLC0415
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
-    words = [each.name for each in after.computed]
+    words = [each.name for each in steps.computed]
     place_word = unused(POSITION, [*columns, *words])  # outputs have names of the analyst's choice
     columns[place_word] = list(range(len(rows)))
     with duckdb.connect() as connection:
         connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())
-        found = connection.execute(_query(after, place_word).sql(dialect="duckdb")).fetchall()
+        found = connection.execute(_query(steps, place_word).sql(dialect="duckdb")).fetchall()
     made = []
     for place, *values in found:
         extra = dict(zip(words, map(_as_json_value, values), strict=True))
-        made.append((place, _select_columns(rows[place] | extra, after)))
+        made.append((place, _select_columns(rows[place] | extra, steps)))
     return made
 
 
-def _query(after: After, place: str) -> exp.Select:
+def _query(steps: PostProcessing, place: str) -> exp.Select:
     source: exp.Expr = exp.Table(this=name("answers"))
-    for each in after.computed:  # one at a time: each may speak of those before it
+    for each in steps.computed:  # one at a time: each may speak of those before it
         inner = exp.Select(
             expressions=[exp.Star(), named(each.expression.copy(), each.name)],
             from_=exp.From(this=source),
         )
         source = exp.Subquery(this=inner, alias=exp.TableAlias(this=name("answers")))
     query = exp.Select(
-        expressions=[column(place), *(column(each.name) for each in after.computed)],
+        expressions=[column(place), *(column(each.name) for each in steps.computed)],
         from_=exp.From(this=source),
     )
-    if after.having is not None:
-        query.set("where", exp.Where(this=after.having.copy()))
+    if steps.having is not None:
+        query.set("where", exp.Where(this=steps.having.copy()))
     order = [
         exp.Ordered(this=column(word), desc=descending, nulls_first=False)
-        for word, descending in after.order
+        for word, descending in steps.order
     ]
     # Equal rows stay in the order of their keys.
     query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(place))]))
-    if after.limit is not None:
-        query.set("limit", exp.Limit(expression=whole(after.limit)))
-    if after.offset:
-        query.set("offset", exp.Offset(expression=whole(after.offset)))
+    if steps.limit is not None:
+        query.set("limit", exp.Limit(expression=whole(steps.limit)))
+    if steps.offset:
+        query.set("offset", exp.Offset(expression=whole(steps.offset)))
     return query
 
 
@@ -76,6 +76,6 @@ def _as_json_value(value: Any) -> Any:
     return None if isinstance(number, float) and not isfinite(number) else number
 
 
-def _select_columns(row: Row, after: After) -> Row:
+def _select_columns(row: Row, steps: PostProcessing) -> Row:
     """The columns that the query names, in its order."""
-    return {word: row[word] for word in after.columns} if after.columns else dict(row)
+    return {word: row[word] for word in steps.columns} if steps.columns else dict(row)

@@ -64,7 +64,9 @@ def build_public_answer(
     plan: Plan, rows: list[dict[str, Any]], *, policy: Policy, confidence: float, rng: Source
 ) -> QueryAnswer:
     """The exact answer of public tables, or predicates."""
-    kept = [row for _, row in post_process(list(map(plan.shown, rows)), plan.question.after)]
+    kept = [
+        row for _, row in post_process(list(map(plan.shown, rows)), plan.question.post_processing)
+    ]
     words = {each.name for each in plan.question.aggregates}
     what = "tables" if policy.graph is None else "predicates"
     exact = [{name: (value, value) for name, value in row.items() if name in words} for row in kept]

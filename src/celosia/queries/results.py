@@ -96,15 +96,15 @@ class Outcome:
         for place in places:
             keys = self.plan.shown(dict(zip(names, groups[place], strict=True)))
             rows.append(keys | {name: listed[place][0][0] for name, listed in cells.items()})
-        after = question.after
-        shown = {name: listed for name, listed in cells.items() if name in after.columns}
+        steps = question.post_processing
+        shown = {name: listed for name, listed in cells.items() if name in steps.columns}
         return [
             (
                 row,
                 {name: listed[places[at]][0][1] for name, listed in shown.items()},
                 {name: listed[places[at]][1][1] for name, listed in shown.items()},
             )
-            for at, row in post_process(rows, after)
+            for at, row in post_process(rows, steps)
         ]
 
     def caps(self) -> dict[str, Any]:

@@ -37,9 +37,9 @@ GRAPH = Both(
 def counted(question: Question) -> int | None:
     """What the engine counts; None for questions that are more than one count."""
     aggregate = question.aggregates[0]
-    if len(question.aggregates) > 1 or question.keys or question.after.having is not None:
+    if len(question.aggregates) > 1 or question.keys or question.post_processing.having is not None:
         return None
-    if question.after.limit is not None or question.after.offset:
+    if question.post_processing.limit is not None or question.post_processing.offset:
         return None
     if aggregate.kind == "rows":
         tree = count_query(question.source, target=TARGET)

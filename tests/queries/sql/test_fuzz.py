@@ -119,9 +119,9 @@ def check(question: Question, shop: duckdb.DuckDBPyConnection) -> None:
     assert {part.table for part in parts if isinstance(part, Scan)} <= set(COLUMNS)
     assert question.aggregates
     names = [key.name for key in question.keys] + [each.name for each in question.aggregates]
-    names += [each.name for each in question.after.computed]
+    names += [each.name for each in question.post_processing.computed]
     assert len(names) == len(set(names))
-    assert set(question.after.columns) <= set(names)
+    assert set(question.post_processing.columns) <= set(names)
     assert str(describe(question))
     assert normalise(question)
     shop.execute(written(question)).fetchall()

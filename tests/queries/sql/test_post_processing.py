@@ -28,13 +28,15 @@ def test_rows_are_computed_ordered_and_passed_over() -> None:
         "SELECT id AS k, COUNT(*) AS n, SUM(id) AS s, s / n AS m, m * 2 AS twice FROM part "
         "GROUP BY id"
     )
-    rows = [row for _, row in post_process(ROWS, compile(query, POLICY).after)]
+    rows = [row for _, row in post_process(ROWS, compile(query, POLICY).post_processing)]
     assert [row["m"] for row in rows] == [25, None, pytest.approx(100 / 9), None]
     assert [row["twice"] for row in rows] == [50, None, pytest.approx(200 / 9), None]
-    found = post_process(ROWS, compile(f"{query} ORDER BY m DESC LIMIT 2 OFFSET 1", POLICY).after)
+    found = post_process(
+        ROWS, compile(f"{query} ORDER BY m DESC LIMIT 2 OFFSET 1", POLICY).post_processing
+    )
     assert [place for place, _ in found] == [2, 1]
     assert [row["k"] for _, row in found] == ["c", "b"]
-    kept = post_process(ROWS, compile(f"{query} HAVING twice > 30", POLICY).after)
+    kept = post_process(ROWS, compile(f"{query} HAVING twice > 30", POLICY).post_processing)
     assert [row["k"] for _, row in kept] == ["a"]
 
 
@@ -42,8 +44,10 @@ def test_an_answer_may_have_any_name() -> None:
     query = "SELECT id AS k, COUNT(*) AS n, SUM(id) AS {}, {} / n AS {} FROM part GROUP BY id"
     for summed, divided in (("celosia_place", "x"), ("s", "celosia_place"), ("answers", "part")):
         rows = [{"k": row["k"], "n": row["n"], summed: row["s"]} for row in ROWS]
-        after = compile(f"{query.format(summed, summed, divided)} ORDER BY n", POLICY).after
-        found = {row["k"]: (row[summed], row[divided]) for _, row in post_process(rows, after)}
+        steps = compile(
+            f"{query.format(summed, summed, divided)} ORDER BY n", POLICY
+        ).post_processing
+        found = {row["k"]: (row[summed], row[divided]) for _, row in post_process(rows, steps)}
         assert found["a"] == (100, 25)
         assert found["b"] == (100, None)
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import After
+from celosia.queries.algebra import PostProcessing
 from celosia.queries.sparql.comparisons import ORDERS, compare_typed, typed_constant
 from celosia.queries.sparql.constants import Constant, TermReader
 from celosia.queries.sparql.outputs import Outputs
@@ -20,7 +20,7 @@ from celosia.queries.sparql.values import TypedValue, disjunction
 from celosia.queries.sql.operators import conjoin
 
 
-def read_post_processing(query: Any, outputs: Outputs, reader: TermReader) -> After:
+def read_post_processing(query: Any, outputs: Outputs, reader: TermReader) -> PostProcessing:
     """Read the post-processing of a query.
 
     Raises:
@@ -32,7 +32,7 @@ def read_post_processing(query: Any, outputs: Outputs, reader: TermReader) -> Af
     for each in having["condition"] if having is not None else ():
         part = _condition(each, outputs, reader)
         condition = part if condition is None else conjoin(condition, part)
-    return After(
+    return PostProcessing(
         having=condition,
         order=tuple(_ordered(each, outputs) for each in order["condition"]) if order else (),
         limit=_count(part_of(limits, "limit"), "LIMIT") if limits is not None else None,

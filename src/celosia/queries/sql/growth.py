@@ -70,10 +70,10 @@ def check_growth(question: Question) -> None:
         if tree is not None:
             size_of(tree, sizes)
     answers: dict[tuple[str, str], Size] = {}
-    for named in question.after.computed:  # each may speak of those before it
+    for named in question.post_processing.computed:  # each may speak of those before it
         answers["", named.name.lower()] = size_of(named.expression, answers)
-    if question.after.having is not None:
-        size_of(question.after.having, answers)
+    if question.post_processing.having is not None:
+        size_of(question.post_processing.having, answers)
 
 
 def _sizes(relation: Relation) -> Sizes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import After, Named
+from celosia.queries.algebra import Named, PostProcessing
 from celosia.queries.sql.group_by import has_aggregate
 from celosia.queries.sql.kinds import TRUTHS, require_kind
 from celosia.queries.sql.outputs import Outputs
@@ -16,7 +16,9 @@ from celosia.queries.sql.parser import Dialect
 from celosia.queries.sql.refusals import check_arguments, refusal
 
 
-def read_post_processing(select: exp.Select, outputs: Outputs, *, dialect: Dialect) -> After:
+def read_post_processing(
+    select: exp.Select, outputs: Outputs, *, dialect: Dialect
+) -> PostProcessing:
     """Read the post-processing of a query.
 
     Raises:
@@ -26,7 +28,7 @@ def read_post_processing(select: exp.Select, outputs: Outputs, *, dialect: Diale
     order = select.args.get("order")
     kept = _having(having.this, outputs) if having else None
     ordered = [_ordered(each, outputs, dialect) for each in order.expressions] if order else []
-    return After(
+    return PostProcessing(
         having=kept,
         order=tuple(ordered),
         limit=_limit(select.args.get("limit")),

@@ -73,7 +73,7 @@ class _Writer:
     """New names of aliases; others keep their names."""
 
     def question(self, question: Question) -> TextLine:
-        after = question.after
+        steps = question.post_processing
         parts = [self._aggregate(each) for each in question.aggregates]
         parts += [
             TextLine(f"by {self._word(each.name)} = {self._sql(each.expression)}", each)
@@ -81,21 +81,21 @@ class _Writer:
         ]
         parts += [
             TextLine(f"then {self._word(each.name)} = {self._sql(each.expression)}", None)
-            for each in after.computed
+            for each in steps.computed
         ]
-        if after.having is not None:
-            parts.append(TextLine(f"having {self._sql(after.having)}", None))
-        if after.order:
+        if steps.having is not None:
+            parts.append(TextLine(f"having {self._sql(steps.having)}", None))
+        if steps.order:
             order = [
                 f"{self._word(name)}{' descending' if descending else ''}"
-                for name, descending in after.order
+                for name, descending in steps.order
             ]
             parts.append(TextLine(f"order {', '.join(order)}", None))
-        if after.limit is not None:
-            parts.append(TextLine(f"limit {after.limit}", None))
-        if after.offset:
-            parts.append(TextLine(f"offset {after.offset}", None))
-        shown = ", ".join(self._word(name) for name in after.columns)
+        if steps.limit is not None:
+            parts.append(TextLine(f"limit {steps.limit}", None))
+        if steps.offset:
+            parts.append(TextLine(f"offset {steps.offset}", None))
+        shown = ", ".join(self._word(name) for name in steps.columns)
         return TextLine(f"answer {shown}", question, (*parts, self._relation(question.source)))
 
     def _aggregate(self, each: Aggregate) -> TextLine:
