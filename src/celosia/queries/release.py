@@ -60,7 +60,7 @@ def build_answer(  # noqa: PLR0913 - what an answer is made of
     )
 
 
-def build_public_answer(
+def answer_public(
     plan: Plan, rows: list[dict[str, Any]], *, policy: Policy, confidence: float, rng: Source
 ) -> QueryAnswer:
     """The exact answer of public tables, or predicates."""

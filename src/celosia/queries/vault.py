@@ -25,7 +25,7 @@ from celosia.queries.planning.public import PublicStep
 from celosia.queries.policy import Policy, check_against_database, check_policy, load_policy
 from celosia.queries.policy.database_schema import DatabaseColumns
 from celosia.queries.public_schema import public_schema
-from celosia.queries.release import build_answer, build_public_answer
+from celosia.queries.release import answer_public, build_answer
 from celosia.queries.results import Outcome
 from celosia.queries.sessions import (
     ceilings_of,
@@ -283,9 +283,7 @@ class Vault:
         plan = self._plan(query, epsilon=epsilon, delta=delta, method=method)
         if plan.method == "public":
             rows, sure = self._public_rows(plan), confidence
-            return build_public_answer(
-                plan, rows, policy=self.policy, confidence=sure, rng=self._rng
-            )
+            return answer_public(plan, rows, policy=self.policy, confidence=sure, rng=self._rng)
         request = self._request(plan, analyst)
         execution = self._execution(plan)
         if fresh or not self.ledger.has_answer(request):
