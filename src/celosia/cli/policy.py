@@ -130,10 +130,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
         console.show_table(
             f"{table.name} ({'public' if table.public else 'private'}{bound})",
             ["column", "type", "declared"],
-            [
-                [each.name, each.type, "; ".join(_column_words(table, each))]
-                for each in table.columns
-            ],
+            [[each.name, each.type, "; ".join(_describe(table, each))] for each in table.columns],
             numbers=False,
         )
     if declared.analysts:
@@ -333,7 +330,7 @@ def _load(path: Path) -> Policy:
     return load_policy(path)
 
 
-def _column_words(table: Any, column: Any) -> Iterator[str]:
+def _describe(table: Any, column: Any) -> Iterator[str]:
     """Describe the declarations of a column beyond its type."""
     from celosia.accounting.checks import written
 
