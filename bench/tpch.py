@@ -39,7 +39,7 @@ def run(*, rows: int = ORDERS) -> dict[str, dict[str, Any]]:
     rng = Seeded(2026)
     with saved(shop) as path:
         policy = load_policy(path)
-        files = {table: policy.database.located(file) for table, file in policy.database.files}
+        files = {table: policy.database.resolve_path(file) for table, file in policy.database.files}
         asked = list(ask(shop, path))
         with Vault.open(path, rng=rng) as vault, DuckDbEngine(files=files) as engine:
             for each in asked:

@@ -162,7 +162,7 @@ def test_a_file_that_is_no_policy_is_refused(run: Run, people: Path) -> None:
 def test_rows_without_an_owner_are_counted_for_the_curator(run: Run, shop: Path) -> None:
     whole = run("policy", "check", POLICY, "--connect", "--json").data()["owners"]
     assert [each["table"] for each in whole] == ["customer", "orders", "lineitem"]
-    assert {(each["without"], each["missing"]) for each in whole} == {(0, 0)}
+    assert {(each["without_owner"], each["owner_missing"]) for each in whole} == {(0, 0)}
     assert "without an owner" not in run("policy", "check", POLICY, "--connect").out
     orders = shop.parent / "orders.parquet"
     table = pl.read_parquet(orders).with_row_index("at")
@@ -174,7 +174,7 @@ def test_rows_without_an_owner_are_counted_for_the_curator(run: Run, shop: Path)
     assert f"3 ({3 / table.height:.2%})" in result.out
     assert 'ownerless = "refuse"' in result.err
     found = run("policy", "check", POLICY, "--connect", "--json").data()["owners"]
-    assert (found[1]["without"], found[1]["missing"]) == (2, 3)
+    assert (found[1]["without_owner"], found[1]["owner_missing"]) == (2, 3)
     shop.write_text('ownerless = "refuse"\n' + shop.read_text("utf-8"), "utf-8")
     wrong = run("policy", "check", POLICY, "--connect")
     assert (wrong.code, wrong.out) == (2, "")

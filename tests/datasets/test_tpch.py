@@ -219,7 +219,7 @@ def test_a_saved_shop_has_a_policy_that_fits_its_files(shop: Shop, tmp_path: Pat
     assert policy.unit.name == "customer"
     types = {}
     for name, written in policy.database.files:
-        file = policy.database.located(written)
+        file = policy.database.resolve_path(written)
         types[name] = {row[0]: row[1] for row in duckdb.sql(f"DESCRIBE FROM '{file}'").fetchall()}
         assert_frame_equal(pl.read_parquet(file), shop.tables[name])
     check_against_database(policy, types)

@@ -176,10 +176,10 @@ def counts(policy: Policy) -> list[OwnerCounts]:
 
 
 EXPECTED = [
-    OwnerCounts(table="patients", column="id", rows=3, without=0, missing=0),
-    OwnerCounts(table="visits", column="patient", rows=6, without=1, missing=2),
-    OwnerCounts(table="bills", column="visit", rows=5, without=3, missing=1),
-    OwnerCounts(table="cards", column="card", rows=3, without=2, missing=0),
+    OwnerCounts(table="patients", column="id", rows=3, without_owner=0, owner_missing=0),
+    OwnerCounts(table="visits", column="patient", rows=6, without_owner=1, owner_missing=2),
+    OwnerCounts(table="bills", column="visit", rows=5, without_owner=3, owner_missing=1),
+    OwnerCounts(table="cards", column="card", rows=3, without_owner=2, owner_missing=0),
 ]
 
 

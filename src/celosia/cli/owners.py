@@ -37,8 +37,8 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
                 each.table,
                 each.column,
                 f"{each.rows:,}",
-                _share(each.without, each.rows),
-                _share(each.missing, each.rows),
+                _share(each.without_owner, each.rows),
+                _share(each.owner_missing, each.rows),
             ]
             for each in incomplete
         ],
@@ -57,8 +57,8 @@ def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
         if not each.is_complete:
             console.note(
                 f"{each.table}.{each.column}, {each.rows:,} rows: "
-                f"{_share(each.without, each.rows)} lead to no {policy.unit.name}, "
-                f"{_share(each.missing, each.rows)} to one who is not in {policy.unit.table}."
+                f"{_share(each.without_owner, each.rows)} lead to no {policy.unit.name}, "
+                f"{_share(each.owner_missing, each.rows)} to one who is not in {policy.unit.table}."
             )
 
 

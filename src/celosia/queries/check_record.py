@@ -110,9 +110,9 @@ def _state(policy: Policy) -> list[tuple[str, tuple[int, ...]]] | None:
         return None
     written = [path for _, path in database.files]
     try:
-        files = [Path(database.located(each)).resolve(strict=True) for each in written]
+        files = [Path(database.resolve_path(each)).resolve(strict=True) for each in written]
         if database.path is not None:
-            file = Path(database.located(database.path)).resolve(strict=True)
+            file = Path(database.resolve_path(database.path)).resolve(strict=True)
             log = file.with_name(f"{file.name}.wal")  # changes that are not in the file yet
             files += [file, log] if log.exists() else [file]
         return [(str(file), _stamp(file)) for file in sorted(files)]

@@ -31,15 +31,15 @@ class OwnerCounts:
     column: str
     """The column with which the way to the unit begins."""
     rows: int
-    without: int
+    without_owner: int
     """Rows that lead to no key of a person: left out of every answer."""
-    missing: int
+    owner_missing: int
     """Rows whose person is missing in the table of the unit: counted, as that person's."""
 
     @property
     def is_complete(self) -> bool:
         """Whether each row leads to a person that the table of the unit holds."""
-        return not self.without and not self.missing
+        return not self.without_owner and not self.owner_missing
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -47,8 +47,8 @@ class OwnerCounts:
             "table": self.table,
             "column": self.column,
             "rows": self.rows,
-            "without": self.without,
-            "missing": self.missing,
+            "without_owner": self.without_owner,
+            "owner_missing": self.owner_missing,
         }
 
 
@@ -168,8 +168,8 @@ def _counts(path: Path, execute: Executor) -> OwnerCounts:
         table=path.table,
         column=path.column,
         rows=int(rows),
-        without=int(rows) - int(known),
-        missing=int(known) - int(held),
+        without_owner=int(rows) - int(known),
+        owner_missing=int(known) - int(held),
     )
 
 

@@ -18,32 +18,34 @@ POSITION = "celosia_place"
 
 
 def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, Row]]:
-    """The rows that are shown, in order, each with its place among those that were released.
+    """The rows that are shown, in order, each with its position among the released rows.
 
     Everything is worked out by DuckDB over nothing but the released rows, with the same meaning as
     in the query.
     """
     has_work = steps.having is not None or steps.order or steps.limit is not None or steps.offset
     if not rows or not (has_work or steps.computed):
-        return [(place, _select_columns(row, steps)) for place, row in enumerate(rows)]
+        return [(position, _select_columns(row, steps)) for position, row in enumerate(rows)]
     import duckdb  # noqa: PLC0415 - 0.1 s, only where an answer is made
     import polars as pl  # noqa: PLC0415
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
     words = [each.name for each in steps.computed]
-    place_word = unused(POSITION, [*columns, *words])  # outputs have names of the analyst's choice
-    columns[place_word] = list(range(len(rows)))
+    position_name = unused(
+        POSITION, [*columns, *words]
+    )  # outputs have names of the analyst's choice
+    columns[position_name] = list(range(len(rows)))
     with duckdb.connect() as connection:
         connection.register("answers", pl.DataFrame(columns, strict=False).to_arrow())
-        found = connection.execute(_query(steps, place_word).sql(dialect="duckdb")).fetchall()
+        found = connection.execute(_query(steps, position_name).sql(dialect="duckdb")).fetchall()
     made = []
-    for place, *values in found:
+    for position, *values in found:
         extra = dict(zip(words, map(_as_json_value, values), strict=True))
-        made.append((place, _select_columns(rows[place] | extra, steps)))
+        made.append((position, _select_columns(rows[position] | extra, steps)))
     return made
 
 
-def _query(steps: PostProcessing, place: str) -> exp.Select:
+def _query(steps: PostProcessing, position: str) -> exp.Select:
     source: exp.Expr = exp.Table(this=name("answers"))
     for each in steps.computed:  # one at a time: each may speak of those before it
         inner = exp.Select(
@@ -52,7 +54,7 @@ def _query(steps: PostProcessing, place: str) -> exp.Select:
         )
         source = exp.Subquery(this=inner, alias=exp.TableAlias(this=name("answers")))
     query = exp.Select(
-        expressions=[column(place), *(column(each.name) for each in steps.computed)],
+        expressions=[column(position), *(column(each.name) for each in steps.computed)],
         from_=exp.From(this=source),
     )
     if steps.having is not None:
@@ -62,7 +64,7 @@ def _query(steps: PostProcessing, place: str) -> exp.Select:
         for word, descending in steps.order
     ]
     # Equal rows stay in the order of their keys.
-    query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(place))]))
+    query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(position))]))
     if steps.limit is not None:
         query.set("limit", exp.Limit(expression=whole(steps.limit)))
     if steps.offset:

@@ -43,10 +43,10 @@ def open_engine(policy: Policy) -> SqlEngine:
         return PostgresEngine(database_url(database))
     if database.kind == "spark":
         url = None if database.url is None else database_url(database)
-        files = {table: database.located(written) for table, written in database.files}
+        files = {table: database.resolve_path(written) for table, written in database.files}
         return SparkEngine(url, files=files)
-    path = None if database.path is None else database.located(database.path)
-    files = {table: database.located(written) for table, written in database.files}
+    path = None if database.path is None else database.resolve_path(database.path)
+    files = {table: database.resolve_path(written) for table, written in database.files}
     return DuckDbEngine(path, files=files)
 
 
@@ -54,9 +54,9 @@ def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
     from celosia.engines import DuckDbEngine  # noqa: PLC0415 - as above
     from celosia.queries.rdf.store import GraphStore  # noqa: PLC0415 - as above
 
-    with GraphStore.open(graph.located()):
+    with GraphStore.open(graph.store_path()):
         pass  # what is no store is told here
-    return DuckDbEngine(graph.located(), views=make_views(policy))
+    return DuckDbEngine(graph.store_path(), views=make_views(policy))
 
 
 def make_rewriter(

@@ -122,7 +122,7 @@ def test_the_store_is_found_from_the_folder_of_the_policy(tmp_path: Path) -> Non
     file.write_text(PEOPLE)
     graph = load_policy(file).graph
     assert graph is not None
-    assert graph.located() == str(tmp_path / "people.graph")
+    assert graph.store_path() == str(tmp_path / "people.graph")
 
 
 def test_a_view_shows_the_facts_of_its_predicate_and_no_others() -> None:

@@ -75,8 +75,10 @@ def test_paths_start_from_the_folder_of_the_policy(tmp_path: Path) -> None:
     path = tmp_path / "policy.toml"
     path.write_bytes(b"\xef\xbb\xbf" + SHOP.replace("\n", "\r\n").encode())
     database = load_policy(path).database
-    assert database.located(dict(database.files)["orders"]) == str(tmp_path / "data/orders.parquet")
-    assert database.located("/else/x.csv") == "/else/x.csv"
+    assert database.resolve_path(dict(database.files)["orders"]) == str(
+        tmp_path / "data/orders.parquet"
+    )
+    assert database.resolve_path("/else/x.csv") == "/else/x.csv"
     assert load_policy(path) == read_policy(SHOP)
 
 

@@ -32,7 +32,7 @@ def check(policy: PolicyFile, as_json: options.AsJson = False) -> None:
 
     declared, graph = graph_policy(policy)
     with (
-        GraphStore.open(graph.located()) as store,
+        GraphStore.open(graph.store_path()) as store,
         console.progress_bar(quiet=as_json) as progress,
     ):
         found = check_graph(store, declared, progress=progress)

@@ -152,7 +152,7 @@ def ask(
     from celosia.engines import DuckDbEngine  # noqa: PLC0415 - loads a database
 
     policy = load_policy(path)
-    files = {table: policy.database.located(file) for table, file in policy.database.files}
+    files = {table: policy.database.resolve_path(file) for table, file in policy.database.files}
     measured = Declared(
         replace(policy, unit=Unit(), elastic=True),
         {(table, name): most_frequent(shop, table, name) for table, name in CAPS},

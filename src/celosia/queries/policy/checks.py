@@ -255,7 +255,7 @@ def _check_ceilings(policy: Policy, problems: Problems) -> None:
 
 
 def _check_spending(amount: Spending, where: str, code: str, problems: Problems) -> bool:
-    before = len(problems.found)
+    before = len(problems.items)
     if not 0 < amount.epsilon <= MOST_EPSILON:
         problems.add(
             code,
@@ -270,4 +270,4 @@ def _check_spending(amount: Spending, where: str, code: str, problems: Problems)
             why="Delta is the chance that the promise fails altogether.",
             fix="Take it far below one divided by the number of people, such as 1e-8.",
         )
-    return len(problems.found) == before
+    return len(problems.items) == before

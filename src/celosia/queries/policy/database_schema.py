@@ -91,7 +91,7 @@ def check_against_database(policy: Policy, columns_in_database: DatabaseColumns)
             )
         else:
             _check_table(table, columns, problems)
-    if not problems.found:
+    if not problems.items:
         _check_references(policy, columns_in_database, problems)
     problems.refuse()
 

@@ -179,7 +179,7 @@ def _words(settings: Settings, key: str) -> list[str]:
     value = settings.table.get(key, [])
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return list(value)
-    settings.wrong(key, value, "a list of texts", 'Write it as ["foaf:age", "foaf:name"].')
+    settings.add_wrong_type(key, value, "a list of texts", 'Write it as ["foaf:age", "foaf:name"].')
     return []
 
 

@@ -90,7 +90,9 @@ class Settings:
         """A table of settings in this one; empty if it is not there."""
         found = self.table.get(key, {})
         if not isinstance(found, Mapping):
-            self.wrong(key, found, "a table of settings", f"Write it as a section: {where}.")
+            self.add_wrong_type(
+                key, found, "a table of settings", f"Write it as a section: {where}."
+            )
             found = {}
         keys = None if allowed is None else frozenset(allowed)
         return Settings(found, where, self.problems, keys)
@@ -100,7 +102,7 @@ class Settings:
         value = self.table.get(key)
         if value is None or isinstance(value, str):
             return value
-        self.wrong(key, value, "a text", "Put it in quotes.")
+        self.add_wrong_type(key, value, "a text", "Put it in quotes.")
         return None
 
     def flag(self, key: str) -> bool:
@@ -108,7 +110,7 @@ class Settings:
         value = self.table.get(key, False)
         if isinstance(value, bool):
             return value
-        self.wrong(key, value, "true or false", "Write it without quotes.")
+        self.add_wrong_type(key, value, "true or false", "Write it without quotes.")
         return False
 
     def word(self, key: str, options: Iterable[str], default: str | None = None) -> str | None:
@@ -132,7 +134,9 @@ class Settings:
         value = self.table.get(key)
         number = whole(value)
         if value is not None and number is None:
-            self.wrong(key, value, "a whole number", "Write it without quotes and fractions.")
+            self.add_wrong_type(
+                key, value, "a whole number", "Write it without quotes and fractions."
+            )
         return number
 
     def number(self, key: str) -> Fraction | None:
@@ -149,7 +153,7 @@ class Settings:
             )
         return number
 
-    def wrong(self, key: str, value: object, wanted: str, fix: str) -> None:
+    def add_wrong_type(self, key: str, value: object, wanted: str, fix: str) -> None:
         """Note a setting of another type. What was written is not shown but for its type."""
         self.problems.add(
             "CEL-Q005",

@@ -78,7 +78,7 @@ def _keys(column: Settings) -> tuple[str | int | bool, ...] | None:
         return None
     written = column.table["keys"]
     if not isinstance(written, list):
-        column.wrong("keys", written, "a list", 'Write keys = ["A", "B"].')
+        column.add_wrong_type("keys", written, "a list", 'Write keys = ["A", "B"].')
         return None
     keys: list[str | int | bool] = []
     for value in written:
@@ -87,7 +87,9 @@ def _keys(column: Settings) -> tuple[str | int | bool, ...] | None:
         elif isinstance(value, str | int | bool):
             keys.append(value)
         else:
-            column.wrong("keys", value, "a list of texts, whole numbers, dates, true or false", "")
+            column.add_wrong_type(
+                "keys", value, "a list of texts, whole numbers, dates, true or false", ""
+            )
             return None
     return tuple(keys)
 

@@ -97,7 +97,7 @@ class Database:
     folder: str | None = field(default=None, compare=False)
     """Where relative paths start: the folder of the policy file; None for the working folder."""
 
-    def located(self, written: str) -> str:
+    def resolve_path(self, written: str) -> str:
         """The path of a file as the policy writes it, from the folder of the policy."""
         is_elsewhere = self.kind == "spark" and "://" in written
         return written if self.folder is None or is_elsewhere else str(Path(self.folder, written))
@@ -126,7 +126,7 @@ class Graph:
         """The table of a predicate; None where it may not be asked."""
         return dict(self.predicates).get(address)
 
-    def located(self) -> str:
+    def store_path(self) -> str:
         """The path of the store, from the folder of the policy."""
         return self.store if self.folder is None else str(Path(self.folder, self.store))
 
