@@ -85,7 +85,7 @@ def test_the_same_question_is_free_the_second_time(run: Run) -> None:
     )
     assert again["remaining"]["total"]["epsilon"] == 9.5
     shown = run("query", POLICY, ORDERS, "-e", 0.5)
-    assert "cost: nothing now; epsilon 0.5 when it was first told (entry 1)" in shown.out
+    assert "cost: nothing now; epsilon 0.5 when it was first answered (entry 1)" in shown.out
     assert len(charges(run)) == 1
 
 
@@ -112,7 +112,7 @@ def test_public_tables_are_told_exactly_for_nothing(run: Run) -> None:
     data = run("query", POLICY, "SELECT count(*) FROM nation", "-e", 1, "--json").data()
     assert (data["rows"], data["epsilon"], data["entry"]) == ([{"count": 25}], 0, None)
     shown = run("query", POLICY, "SELECT count(*) FROM nation", "-e", 1)
-    assert "cost: nothing, for only public tables were asked" in shown.out
+    assert "cost: nothing, as only public tables were used" in shown.out
 
 
 @pytest.mark.usefixtures("shop")

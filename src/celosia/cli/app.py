@@ -88,7 +88,7 @@ HOMES = {
     "rdf": Home(
         "celosia.cli.rdf",
         "app",
-        "Load an RDF graph into a store, look at it, check it and export it.",
+        "Load an RDF graph into a store, describe it, check it and export it.",
     ),
     "graph": Home(
         "celosia.cli.graph",
@@ -108,7 +108,7 @@ HOMES = {
     "token": Home(
         "celosia.cli.serve",
         "tokens_app",
-        "Make, list and revoke the tokens of those who may ask a service.",
+        "Make, list and revoke tokens of the analysts and curators of a service.",
     ),
     "assess": Home(
         "celosia.cli.assess",

@@ -166,7 +166,7 @@ def verify(
 @app.command()
 def export(
     place: Location,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (JSON lines).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file (JSON lines).")],
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -248,7 +248,7 @@ def new(
         bool,
         typer.Option(
             "--after-loss",
-            help="Also where an audit log or a file of tokens tells that a ledger was lost.",
+            help="Also where an audit log or a tokens file records that a ledger was lost.",
         ),
     ] = False,
     as_json: options.AsJson = False,
@@ -303,7 +303,7 @@ def new(
 
 @contextmanager
 def open_ledger(place: str) -> Iterator[tuple[LedgerView, Terms]]:
-    """The ledger of a policy or at a place, to be read, under the terms it was last kept with.
+    """Open the ledger of a policy, or at a location, for reading under its last terms.
 
     Raises:
         InputError: CEL-Q207 there is none; nothing is made where there is none.
@@ -361,7 +361,7 @@ def _show_charges(charges: Sequence[Record]) -> None:
     from celosia.accounting.checks import written
 
     if not charges:
-        console.show("nothing was asked yet")
+        console.show("no questions so far")
         return
     rows = [
         [

@@ -168,10 +168,10 @@ def draft(
             show_default=False,
         ),
     ],
-    name: Annotated[str, typer.Option(help="What the data set is called.")] = "my-data",
+    name: Annotated[str, typer.Option(help="The name of the data set.")] = "my-data",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the draft goes; to the screen without it."),
+        typer.Option("--output", "-o", help="The file of the draft; by default it is printed."),
     ] = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -214,7 +214,7 @@ def draft(
 
 @contextmanager
 def show_warnings() -> Iterator[None]:
-    """Say what a policy warns of beside the result, and not as Python would."""
+    """Show warnings of a policy as notes instead of Python warnings."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         yield
@@ -260,7 +260,7 @@ def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
 
 
 def _database(sources: list[str], *, folder: Path) -> Database:
-    """The database that some words stand for; paths are as a policy in a folder writes them."""
+    """The database of these sources; paths are relative to the folder of the policy."""
     from celosia.queries.policy import Database
     from celosia.queries.policy.database_location import FILE_ENDINGS
 
@@ -309,7 +309,7 @@ def _from_folder(source: str, folder: Path) -> str:
 
 
 def _fill_in_location(text: str, database: Database) -> str:
-    """The draft with the place of the database filled in, which is known."""
+    """The draft with the location of the database filled in, which is known."""
     from celosia.queries.policy.writer import quote, toml_key
 
     lines = [f"kind = {quote(database.kind)}"]

@@ -25,12 +25,12 @@ EXAMPLES = """**Examples**
 """
 TokensFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Where the tokens are kept; beside the policy without it."),
+    typer.Option(metavar="FILE", help="The file of tokens; by default beside the policy."),
 ]
 
 tokens_app = typer.Typer(
     no_args_is_help=True,
-    help="""Make, list and revoke the tokens of those who may ask a service.
+    help="""Make, list and revoke tokens of the analysts and curators of a service.
 
     **Examples**
 
@@ -46,7 +46,7 @@ tokens_app = typer.Typer(
 def serve(
     policy: PolicyFile,
     host: Annotated[
-        str, typer.Option(help="Where to listen; other machines only reach another one.")
+        str, typer.Option(help="The address to listen on; the default is for this machine only.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8440,
     tokens: TokensFile = None,
@@ -60,7 +60,9 @@ def serve(
     ] = None,
     audit_log: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Who asked what, when; beside the policy without it."),
+        typer.Option(
+            metavar="FILE", help="The audit log of requests; by default beside the policy."
+        ),
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="For HTTPS (PEM).")
@@ -71,11 +73,11 @@ def serve(
     plain: Annotated[
         bool,
         typer.Option(
-            "--plain", help="Listen to other machines without HTTPS, behind a proxy that has it."
+            "--plain", help="Serve other machines without HTTPS, behind a proxy that encrypts."
         ),
     ] = False,
 ) -> None:
-    """Let analysts ask a database over HTTP, under its policy and their budgets.
+    """Serve private queries over HTTP, under a policy and the budgets of its analysts.
 
     It runs until Ctrl-C. Questions are answered to those who hold a token, at the deadlines of
     their plans, and noted in the audit log. The addresses are listed in /v1/openapi.json.
@@ -116,12 +118,12 @@ serve.__doc__ = f"{serve.__doc__}\n\n{EXAMPLES}"
 def create(
     policy: PolicyFile,
     analyst: Annotated[
-        str | None, typer.Option(metavar="NAME", help="An analyst, as the policy names them.")
+        str | None, typer.Option(metavar="NAME", help="The analyst, as named in the policy.")
     ] = None,
     curator: Annotated[
         str | None, typer.Option(metavar="NAME", help="Instead: a curator, who sees all charges.")
     ] = None,
-    days: Annotated[float, typer.Option(help="Until it expires, at most 366.")] = 30,
+    days: Annotated[float, typer.Option(help="Days until it expires, at most 366.")] = 30,
     tokens: TokensFile = None,
     output: Annotated[
         Path | None,
@@ -157,7 +159,7 @@ def create(
         return
     console.note(str(made.token))
     if output is None:
-        console.note("Hand it over by a safe way. It is not shown again:")
+        console.note("Hand it over through a secure channel. It is not shown again:")
     console.show(made.text if output is None else f"token: {output}")
 
 
@@ -165,7 +167,7 @@ def create(
 def list_tokens(
     policy: PolicyFile, tokens: TokensFile = None, as_json: options.AsJson = False
 ) -> None:
-    """List the tokens that were made, without the tokens themselves.
+    """List all tokens, without their secret texts.
 
     **Example**
 
@@ -194,7 +196,7 @@ def revoke(
     tokens: TokensFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """End a token from now on, also for a service that runs.
+    """Revoke a token at once, also for a running service.
 
     **Example**
 

@@ -15,7 +15,7 @@ def serve(
     protocol: ProtocolFile,
     folder: Folder,
     host: Annotated[
-        str, typer.Option(help="Where to listen; other machines only reach another one.")
+        str, typer.Option(help="The address to listen on; the default is for this machine only.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8450,
     curator_token: Annotated[
@@ -40,7 +40,7 @@ def serve(
     plain: Annotated[
         bool,
         typer.Option(
-            "--plain", help="Listen to other machines without HTTPS, behind a proxy that has it."
+            "--plain", help="Serve other machines without HTTPS, behind a proxy that encrypts."
         ),
     ] = False,
 ) -> None:

@@ -69,7 +69,7 @@ def _useless_option(what: str, why: str) -> InputError:
 
 
 def question_file(written: str) -> Path | None:
-    """The file that a question is in, where it is the name of one.
+    """The file that holds the question, if the argument names one.
 
     >>> question_file("prices.sql"), question_file("SELECT 1 FROM a.sql")
     (PosixPath('prices.sql'), None)
@@ -80,7 +80,7 @@ def question_file(written: str) -> Path | None:
 
 
 def read_question(written: str) -> str:
-    """The question itself, from standard input or a file where that is meant.
+    """Read the question: the argument itself, a file, or standard input.
 
     Raises:
         InputError: CEL-Q216 there is none.

@@ -52,10 +52,10 @@ def query(
         typer.Option("--epsilon", "-e", help="The price of the whole question: 0.1 to 1."),
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="Where a mechanism needs it: the chance that the promise fails.")
+        float, typer.Option(help="The chance that the promise fails, for mechanisms that need it.")
     ] = 0.0,
     analyst: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who asks, as the policy names them.")
+        str | None, typer.Option(metavar="NAME", help="The analyst, as named in the policy.")
     ] = None,
     method: Annotated[
         str | None,
@@ -66,12 +66,12 @@ def query(
         ),
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="How often the interval holds the exact answer.")
+        float, typer.Option(help="The probability that the interval holds the exact answer.")
     ] = 0.95,
     fresh: Annotated[
         bool,
         typer.Option(
-            "--fresh", help="Pay again where an answer is stored: rows may have changed since."
+            "--fresh", help="Pay for a new answer where one is stored: rows may have changed."
         ),
     ] = False,
     explain: Annotated[
@@ -86,7 +86,8 @@ def query(
         ),
     ] = None,
     server: Annotated[
-        str | None, typer.Option(metavar="URL", help="Instead of a policy: ask a service.")
+        str | None,
+        typer.Option(metavar="URL", help="The address of a service, instead of a policy."),
     ] = None,
     token_file: Annotated[
         Path | None,
@@ -98,7 +99,7 @@ def query(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where the answer goes: .json, or a table such as .csv."
+            "--output", "-o", help="The file of the answer: .json, or a table such as .csv."
         ),
     ] = None,
     report: Annotated[
@@ -107,7 +108,7 @@ def query(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.
+    """Query tables in SQL or a graph in SPARQL with differential privacy, within a budget.
 
     What --epsilon says is spent, whatever the answer is; the same question asked again gets the
     stored answer for free, unless --fresh pays for a new one. Ask with --explain first: it shows

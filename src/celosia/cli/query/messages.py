@@ -19,7 +19,7 @@ MOST_SHOWN = 100
 
 
 def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
-    """Tell how a question would be answered and what it would cost; nothing was spent."""
+    """Show the plan of a question and its cost; nothing was spent."""
     if as_json:
         console.show_json(plan.as_dict())
         return
@@ -53,7 +53,7 @@ def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
 def show_answer(
     answer: QueryAnswer, left: dict[str, Price], output: Path | None, report: Path | None
 ) -> None:
-    """Tell an answer: its rows, what is promised, what it cost and what is left."""
+    """Show an answer: its rows, its promise, its cost and the remaining budget."""
     from celosia.core.release import certificate_path
     from celosia.core.wording import sentence
 
@@ -66,9 +66,11 @@ def show_answer(
         console.show(f"assumes: {assumption}")
     price = _price(answer.epsilon, answer.delta)
     if answer.entry is None:
-        console.show("cost: nothing, for only public tables were asked")
+        console.show("cost: nothing, as only public tables were used")
     elif answer.stored:
-        console.show(f"cost: nothing now; {price} when it was first told (entry {answer.entry})")
+        console.show(
+            f"cost: nothing now; {price} when it was first answered (entry {answer.entry})"
+        )
         console.show(f"{answer.stored_note}; rows may have changed since, and --fresh pays anew")
     else:
         console.show(f"cost: {price} (entry {answer.entry} of the ledger)")

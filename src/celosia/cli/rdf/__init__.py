@@ -8,7 +8,7 @@ from celosia.cli.rdf import check, load, store
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Load an RDF graph into a store, look at it, check it and export it.
+    help="""Load an RDF graph into a store, describe it, check it and export it.
 
     These commands are for the curator: they show exact figures.
 

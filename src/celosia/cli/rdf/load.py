@@ -30,28 +30,24 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="turtle, n-triples, rdf/xml, n-quads or trig; told by the ending if not given.",
+        help="turtle, n-triples, rdf/xml, n-quads or trig; by default known from the ending.",
     ),
 ]
-Add = Annotated[bool, typer.Option("--add", help="Keep what the store holds already.")]
-Base = Annotated[str | None, typer.Option(help="What relative addresses start from.")]
+Add = Annotated[bool, typer.Option("--add", help="Add to the facts of the store.")]
+Base = Annotated[str | None, typer.Option(help="The base of relative addresses.")]
 Predicates = Annotated[
     list[str] | None,
-    typer.Option("--predicate", metavar="IRI", help="Of an endpoint: only these; may be repeated."),
+    typer.Option("--predicate", metavar="IRI", help="Endpoint: only this predicate; repeatable."),
 ]
 PolicyFile = Annotated[
     Path | None,
-    typer.Option("--policy", help="Of an endpoint: only the predicates of this policy."),
+    typer.Option("--policy", help="Endpoint: only the predicates of this policy."),
 ]
 Authorization = Annotated[
     str | None,
-    typer.Option(
-        metavar="$NAME", help="Of an endpoint: a variable that holds the Authorization header."
-    ),
+    typer.Option(metavar="$NAME", help="Endpoint: a variable that holds the Authorization header."),
 ]
-Plain = Annotated[
-    bool, typer.Option("--plain", help="Of an endpoint: allow http without encryption.")
-]
+Plain = Annotated[bool, typer.Option("--plain", help="Endpoint: allow http without encryption.")]
 
 
 def load(
@@ -67,7 +63,7 @@ def load(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Load facts into a store; it is made whole, or stays as it was.
+    """Load facts into a store, completely or not at all.
 
     All graphs of N-Quads and TriG become one, a fact that is there twice counts once, and blank
     nodes of different files stay apart.
@@ -122,7 +118,7 @@ def load(
     if as_json:
         console.show_json(made.as_dict())
         return
-    console.note(f"What it holds: celosia rdf info {output}")
+    console.note(f"Show its counts: celosia rdf info {output}")
     console.show(str(made), strong=True)
 
 

@@ -9,13 +9,11 @@ import typer
 
 from celosia.cli import console, options
 
-Store = Annotated[
-    Path, typer.Argument(metavar="STORE", help="A store that was loaded.", show_default=False)
-]
+Store = Annotated[Path, typer.Argument(metavar="STORE", help="The store.", show_default=False)]
 
 
 def info(store: Store, as_json: options.AsJson = False) -> None:
-    """Show what a store holds: exact figures, for the curator only.
+    """Show the counts of a store: exact, and for the curator only.
 
     **Examples**
 
@@ -57,7 +55,7 @@ def export(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write all facts of a store as N-Triples, unprotected as they are.
+    """Write all facts of a store as N-Triples, without protection.
 
     **Examples**
 
