@@ -2,7 +2,7 @@
 
 Whether it accepts a query depends on the question and the types of columns, which the refusal may
 therefore tell. No row is read to find out (see `SqlEngine.understands`), so neither a refusal nor
-the time that it takes tells of data.
+the time that it takes reveals data.
 """
 
 from __future__ import annotations

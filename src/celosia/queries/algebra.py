@@ -53,7 +53,7 @@ Keys = tuple[tuple[Column, Column], ...]
 class Join:
     """An inner equijoin: every pair of rows that agree in all keys and meet the condition.
 
-    The condition may speak of both sides; it only takes pairs away.
+    The condition may refer to both sides; it only takes pairs away.
     """
 
     left: Relation
@@ -199,7 +199,7 @@ def scans(relation: Relation) -> tuple[Scan, ...]:
 
 
 def aliases(relation: Relation) -> frozenset[str]:
-    """The aliases whose columns can be spoken of outside a relation."""
+    """The aliases whose columns can be referred to outside a relation."""
     match relation:
         case Scan(alias=alias) | Derived(alias=alias) | Stack(alias=alias):
             return frozenset({alias})

@@ -191,7 +191,7 @@ class QueryAnswer(Release):
         return cls(**known, **common)
 
     def document(self) -> Document:
-        """The report: the answer, how far it may be off, and what it tells of one unit."""
+        """The report: the answer, how far it may be off, and what it reveals about one unit."""
         from celosia.queries import answer_report  # noqa: PLC0415 - draws figures
 
         return answer_report.document(self)

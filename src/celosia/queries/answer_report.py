@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from celosia.queries.answer import Interval, QueryAnswer
 
 MOST_BARS = 40
-"""Bars that can still be told apart; longer answers are shown as a table only."""
+"""Bars that can still be distinguished; longer answers are shown as a table only."""
 MOST_ROWS = 1000
 """Rows that a report shows."""
 NOISE_ONLY = (

@@ -124,7 +124,7 @@ def _stamp(file: Path) -> tuple[int, ...]:
     """The number, the size and the times of a file of its own.
 
     Raises:
-        OSError: it is gone, or it is a folder, whose times do not tell of the files in it.
+        OSError: it is gone, or it is a folder, whose times do not depend on the files in it.
     """
     found = file.stat()
     if not stat.S_ISREG(found.st_mode):

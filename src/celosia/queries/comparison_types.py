@@ -53,7 +53,7 @@ def check_comparisons(question: Question, policy: Policy, types: DatabaseColumns
                 f"{one} is {first} in the database and {other} is {second}, which cannot be "
                 "compared safely.",
                 why="The comparison may fail on a value, or hold two values for one, and that "
-                "would tell of single rows.",
+                "would reveal single rows.",
                 fix="Let the owner give both columns one type, or cast one of them in a view.",
             )
 

@@ -35,7 +35,7 @@ TIMEOUT = 600.0
 class Execution:
     """The steps of one question: `prepare`, then the charge, then `begin`, `release`, `wait`.
 
-    A simulation tells of no data: it neither waits nor hides failures.
+    A simulation is not for release: it neither waits nor hides failures.
 
     Args:
         plan: how the question is answered.
@@ -129,7 +129,7 @@ class Execution:
 
                 self._check_declared(read)
                 return execute_plan(self._plan, execute, rng=self._rng)
-        except Exception:  # noqa: S110 - what it says may tell of data
+        except Exception:  # noqa: S110 - what it says may reveal data
             pass
         raise unanswered_error()
 

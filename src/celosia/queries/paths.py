@@ -45,7 +45,7 @@ def audit_log_path(policy: str | Path) -> Path:
 
 
 def trace_paths(policy: str | Path | Policy) -> tuple[Path, ...]:
-    """The files beside a policy file that tell of charges, also where its ledger is lost."""
+    """The files beside a policy file that record charges, also where its ledger is lost."""
     if not isinstance(policy, str | Path):
         return ()
     return audit_log_path(policy), tokens_path(policy)

@@ -20,7 +20,7 @@ POSITION = "celosia_place"
 def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, Row]]:
     """The rows that are shown, in order, each with its position among the released rows.
 
-    Everything is worked out by DuckDB over nothing but the released rows, with the same meaning as
+    Everything is computed by DuckDB over nothing but the released rows, with the same meaning as
     in the query.
     """
     has_work = steps.having is not None or steps.order or steps.limit is not None or steps.offset
@@ -47,7 +47,7 @@ def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, 
 
 def _query(steps: PostProcessing, position: str) -> exp.Select:
     source: exp.Expr = exp.Table(this=name("answers"))
-    for each in steps.computed:  # one at a time: each may speak of those before it
+    for each in steps.computed:  # one at a time: each may refer to those before it
         inner = exp.Select(
             expressions=[exp.Star(), named(each.expression.copy(), each.name)],
             from_=exp.From(this=source),

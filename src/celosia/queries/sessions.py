@@ -55,7 +55,7 @@ def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
     from celosia.queries.rdf.store import GraphStore  # noqa: PLC0415 - as above
 
     with GraphStore.open(graph.store_path()):
-        pass  # what is no store is told here
+        pass  # refuses a file that is no store
     return DuckDbEngine(graph.store_path(), views=make_views(policy))
 
 
@@ -78,7 +78,7 @@ def check_declarations(
 ) -> None:
     """Refuse data that is not as the policy declares; for the curator only.
 
-    Rows that were found to be so are not looked at again, as long as a record of it stands.
+    Rows that passed are not checked again as long as a record of the check is valid.
 
     Raises:
         InputError: CEL-Q152 a column is not unique, CEL-Q304 rows without an owner.
@@ -114,7 +114,7 @@ def check_unique(policy: Policy, engine: SqlEngine, *, timeout: float) -> None:
     Raises:
         InputError: CEL-Q152.
     """
-    if policy.graph is not None:  # a store holds each fact once, and its entities are told apart
+    if policy.graph is not None:  # a store holds each fact once, and its entities are distinguished
         return
     with engine.snapshot(timeout=timeout) as read:
         check_unique_tables(policy.tables, read, dialect=engine.dialect)
@@ -186,16 +186,16 @@ def make_ledger_opener(  # noqa: PLR0913 - each is one fact of a ledger
     new_ledger: bool = False,
     on_open: Callable[[], None] = lambda: None,
 ) -> Callable[[], Ledger]:
-    """Opens the ledger of a policy; here one that stands is only looked at.
+    """Make the function that opens the ledger of a policy; a ledger that exists is only read here.
 
-    So whoever asks for nothing but a plan leaves no trace, and what does not fit is told at once.
-    What stands here must still stand when it is opened.
+    So a plan alone leaves no trace, and a ledger that does not fit is refused at once. The ledger
+    that exists now must still exist when it is opened.
 
     Args:
         policy: whose budget it is.
         place: of the ledger.
         simulation: whether it is of simulated answers.
-        traces: files that may tell of charges of a ledger that is lost.
+        traces: files that may record charges of a ledger that is lost.
         new_ledger: whether one may be begun all the same.
         on_open: what is done as soon as the ledger is open, and files may be left beside it.
 

@@ -55,7 +55,7 @@ def parse_amount(text: object) -> Fraction:
         raise PrivacyError(
             "CEL-Q104",
             "an amount in the ledger is not a fraction.",
-            why="What was spent can no longer be told.",
+            why="The spent budget is no longer known.",
             fix="Restore the ledger from a copy whose head matches the last release.",
         )
     return Fraction(int(top), int(bottom))

@@ -17,7 +17,7 @@ class Ceilings:
     """The least epsilon of one question."""
 
     questions_per_day: int | None = None
-    """Charged questions; an answer that is stored already is told again without counting."""
+    """Charged questions; an answer that is stored already is given again without counting."""
     exceeded_per_day: int | None = None
     """Questions that were too much for the rows: not answered by their deadline, or failed. Each of
     them is answered by noise on zero, which may tell a little about the rows."""

@@ -156,7 +156,7 @@ def broken_chain_error(sequence: int) -> PrivacyError:
     return PrivacyError(
         "CEL-Q104",
         f"the ledger was changed from outside: entry {sequence} is not as it was written.",
-        why="Each entry is hashed with the one before it. What was spent can no longer be told.",
+        why="Each entry is hashed with the one before it. The spent budget is no longer known.",
         fix="Restore the ledger from a copy whose head matches the last release.",
         sequence=sequence,
     )

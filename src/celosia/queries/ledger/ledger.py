@@ -56,7 +56,7 @@ class Ledger(LedgerView):
     chosen by the answers to the earlier ones (see `accounting.filters`). A charge is on disk before
     `reserve` returns and is never taken back, whatever fails afterwards; several processes may
     use the same ledger. The limit of an analyst rations what the analyst may make us spend: an
-    answer that was released to one may be told to all.
+    answer that was released to one may be given to all.
 
     A copy of the ledger that is put back in its place is noticed by the heads that releases print,
     given as `anchor`; while a process has it open, also without one. Each transaction looks whether
@@ -182,7 +182,7 @@ class Ledger(LedgerView):
         Args:
             request: what is asked, and at which price.
             fresh: whether to charge also where an answer is stored; once sealed, the new answer is
-                the one that is told again.
+                the one that is given again.
 
         Raises:
             BudgetExceeded: CEL-Q110 the total or CEL-Q111 the limit of the analyst does not allow
@@ -223,7 +223,7 @@ class Ledger(LedgerView):
             return request.key(self._terms.policy) in self._state.answers
 
     def seal(self, reservation: Reservation, answer: Any) -> StoredAnswer:
-        """Record what was released, as plain JSON values; it may be told again for free.
+        """Record what was released, as plain JSON values; it may be given again for free.
 
         Sealing the same answer twice changes nothing.
 
@@ -238,7 +238,7 @@ class Ledger(LedgerView):
             raise InputError(
                 "CEL-Q113",
                 "the answer to be recorded is not made of plain JSON values.",
-                why="It could not be told again. Its charge stays.",
+                why="It could not be given again. Its charge stays.",
                 fix="Give numbers, texts, lists and tables; None for NaN and infinity.",
             ) from None
         with self._writing() as connection:
@@ -260,7 +260,7 @@ class Ledger(LedgerView):
 
         Args:
             reservation: that was made for it.
-            reason: a code, such as CEL-X001; never a message, which may tell of data.
+            reason: a code, such as CEL-X001; never a message, which may reveal data.
 
         Raises:
             InputError: CEL-Q118 the reason is not a code; CEL-Q112 as for `seal`.
@@ -284,7 +284,7 @@ class Ledger(LedgerView):
 
         Args:
             reservation: of the question, whether it has ended or not.
-            kind: a word, such as those of `ledger.incidents`; never a message, which may tell of
+            kind: a word, such as those of `ledger.incidents`; never a message, which may reveal
                 data. `exceeded-deadline` counts against `exceeded_per_day`.
 
         Raises:

@@ -42,7 +42,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredAnswer:
-    """An answer that was released, and may be told again for free."""
+    """An answer that was released, and may be given again for free."""
 
     answer: Any
     """The plain JSON values that were sealed."""

@@ -32,7 +32,7 @@ class Request:
     Args:
         analyst: who asks.
         question: in a form that is the same whenever the question is (rewritten, with names in
-            full), for the same question is answered once and told again for free.
+            full), for the same question is answered once and given again for free.
         epsilon: of the whole request, all its columns and parts.
         delta: of the whole request.
         parameters: everything else that changes the answer, as plain JSON values.
@@ -76,7 +76,7 @@ class Request:
     def key(self, policy: str) -> str:
         """The identity of a question under a policy: a SHA-256 of all that changes the answer.
 
-        The analyst is not part of it: an answer that was released to one may be told to all, for
+        The analyst is not part of it: an answer that was released to one may be given to all, for
         free. Epsilon and delta are: with another noise it is another answer. So is the policy,
         whose unit, bounds and keys decide what a question means.
         """

@@ -102,7 +102,7 @@ class Store:
         raise EngineError(
             "CEL-Q119",
             f"{self} is no database.",
-            why="A ledger is kept in one, and what was spent cannot be told.",
+            why="A ledger is kept in one, and the spent budget is unknown.",
             fix="Check the place; or restore the ledger from a copy whose head matches the last "
             "release.",
         )
@@ -231,6 +231,6 @@ def _damaged_error() -> PrivacyError:
     return PrivacyError(
         "CEL-Q104",
         "the file of the ledger is damaged, or is not a ledger.",
-        why="What was spent can no longer be told.",
+        why="The spent budget is no longer known.",
         fix="Restore the ledger from a copy whose head matches the last release.",
     )

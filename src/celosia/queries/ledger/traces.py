@@ -52,7 +52,7 @@ def check_no_traces(files: Iterable[Path]) -> None:
         if _has_charges(path):
             raise PrivacyError(
                 "CEL-Q306",
-                f"there is no ledger here, but {path.name} tells of questions that were charged.",
+                f"there is no ledger here, but {path.name} records questions that were charged.",
                 why="A new ledger would forget what was spent, and spend it a second time.",
                 fix="Put the ledger back in its place. Only if it is lost: "
                 "celosia ledger new POLICY --after-loss, or Vault.open(..., new_ledger=True).",

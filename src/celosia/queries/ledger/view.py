@@ -106,7 +106,7 @@ class LedgerView:
         """Incidents while questions were answered; for the curator, never for an analyst.
 
         Incidents may depend on the rows, so they are no entries of the chain, and no release,
-        history or export tells of them.
+        history or export shows them.
 
         Args:
             analyst: only those of one analyst.

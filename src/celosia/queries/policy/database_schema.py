@@ -19,7 +19,7 @@ _INTEGERS = {
     *("int128", "smallserial", "serial", "bigserial", "long", "short", "signed"),
 }
 # No unsigned numbers of 128 bits: beside signed ones the engine fails on the largest of them, and
-# the error would tell of the row.
+# the error would reveal the row.
 _NUMBERS = {"double", "double precision", "float", "float4", "float8", "real", "numeric", "decimal"}
 _TEXTS = {"varchar", "text", "char", "bpchar", "character", "character varying", "string"}
 _TEXTS |= {"uuid", "enum", "name"}
@@ -106,7 +106,7 @@ def _check_references(policy: Policy, columns: DatabaseColumns, problems: Proble
                     f"the reference of {table.name}.{word} to {target}.{key} joins "
                     f"{one[:LONGEST_TYPE]} to {other[:LONGEST_TYPE]}.",
                     why="Comparing them may fail on a value, or hold two values for one: answers "
-                    "would tell of single rows.",
+                    "would reveal single rows.",
                     fix="Give both columns one type in the database, or cast one in a view.",
                 )
 

@@ -9,7 +9,7 @@ from celosia.queries.policy.writer import quote, toml_key
 
 _HEAD = """\
 # What may be asked of this database. Lines that begin with a '#' are to be filled in by hand, from
-# what is known without looking at the data: a bound that was measured tells of the data.
+# what is known without looking at the data: a bound that was measured reveals the data.
 
 neighbours = "add-remove"            # or "change-one", where the number of people is public
 # least_epsilon = 0.01               # of one question

@@ -259,7 +259,7 @@ def _combined_tables(tables: list[TablePolicy], unit: Unit) -> list[TablePolicy]
     )
     if unit.is_row:
         return [anything]
-    # Facts of everybody's and facts of nobody's in one table could not be told apart.
+    # Private and public facts could not be distinguished in one table.
     mixed = any(each.public for each in tables) and not all_public
     return [entities] if mixed else [entities, anything]
 

@@ -107,7 +107,7 @@ class Database:
 class Graph:
     """An RDF graph as tables: one for each predicate that may be asked, with its facts as rows.
 
-    The columns of such a table are those of `FACT_COLUMNS`; terms are told apart by the numbers of
+    The columns of such a table are those of `FACT_COLUMNS`; terms are identified by the numbers of
     `queries.rdf.terms.number_of`.
     """
 
@@ -168,7 +168,7 @@ class Policy:
     elastic: bool = False
     """Whether noise may be scaled by what is measured on the data (smooth elastic sensitivity)."""
     least_epsilon: Fraction = LEAST_EPSILON
-    """The least epsilon that a question may be asked with; stored answers are told again anyway."""
+    """The least epsilon of a question; stored answers are given again anyway."""
     questions_per_day: int = QUESTIONS_PER_DAY
     """Questions of one analyst that are charged in one day of universal time, at most."""
     exceeded_per_day: int = EXCEEDED_PER_DAY

@@ -57,7 +57,7 @@ def check_graph(
     Args:
         store: the facts.
         policy: of a graph.
-        progress: is told of each predicate.
+        progress: is called for each predicate.
 
     Raises:
         InputError: CEL-Q235 the policy is not one of a graph.

@@ -51,7 +51,7 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
         headers: of each request, such as Authorization.
         plain: whether facts may travel to another machine without encryption.
         timeout: seconds of silence until the server counts as gone; nothing is tried twice.
-        progress: is told how many facts have arrived.
+        progress: receives the number of facts that have arrived.
 
     Raises:
         InputError: CEL-Q230 the address is no such, or would not be encrypted; CEL-Q233 blank nodes

@@ -37,7 +37,7 @@ def load(  # noqa: PLR0913 - settings, all but two by name
         add: keep what the store holds already; it is begun if there is none.
         overwrite: whether a file of this name may be lost.
         base: what relative addresses start from.
-        progress: is told how many bytes are read.
+        progress: receives the number of bytes read.
 
     Raises:
         InputError: CEL-Q221 a format is not known, CEL-Q222 a file is missing, CEL-Q223 a file is

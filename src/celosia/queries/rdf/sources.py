@@ -85,7 +85,7 @@ def _format(path: Path, given: str | None) -> str:
         f"the format of {path} is not known."
         if given is None
         else f"there is no format {given!r}.",
-        why="It is told by the ending of the file, or given.",
+        why="It follows from the ending of the file, or from an option.",
         fix=f"Give one of {', '.join(FORMATS)} (--format). "
         "HDT and other files are converted first: see 'Load an RDF graph'.",
         path=str(path),

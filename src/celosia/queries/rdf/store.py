@@ -1,6 +1,6 @@
 """A store of facts as its curator sees it: counts, predicates, and an export as N-Triples.
 
-What is told here is exact and private: it is for the owner of the graph, and never for analysts.
+All figures here are exact and private: they are for the owner of the graph, and never for analysts.
 """
 
 from __future__ import annotations

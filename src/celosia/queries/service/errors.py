@@ -85,7 +85,7 @@ def hidden_error() -> EngineError:
     return EngineError(
         "CEL-Q180",
         "the question could not be answered.",
-        why="The reason is not shown, because it may tell of single rows. What was reserved for "
+        why="The reason is not shown, because it may reveal single rows. What was reserved for "
         "it stays spent.",
         fix="Ask for something else, or ask the owner of the data to look.",
     )

@@ -3,7 +3,7 @@
 A token has 256 bits, so nobody guesses one; but who sends wrong ones without end keeps the service
 busy. Each refusal leaves some time after its request arrived. That time follows from how many
 refusals the address has had, and from nothing else: an absent token, a malformed, an unknown, a
-wrong, an expired and a revoked one are told apart by no clock. A good token is looked at first,
+wrong, an expired and a revoked one are distinguished by no clock. A good token is looked at first,
 wherever it comes from, and never waits here.
 """
 

@@ -131,7 +131,7 @@ async def query(
 ) -> Response:
     """Answer a question under the budget of the holder.
 
-    The same question with the same parameters is told again for free. An answer leaves at the
+    The same question with the same parameters is given again for free. An answer leaves at the
     deadline that `/v1/explain` shows, counted from the charge, whatever the data.
     """
     return response_of(await service.query(holder, Asked(**body.model_dump())))

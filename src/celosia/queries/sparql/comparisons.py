@@ -259,7 +259,7 @@ def never_a_literal(variable: BoundVariable) -> CelosiaError:
     return refusal(
         "CEL-Q274",
         f"?{variable.name} is the object of no pattern, and what it is cannot be asked",
-        why="Subjects and predicates are never literals, and only objects are told apart.",
+        why="Subjects and predicates are never literals, and only objects are distinguished.",
         fix="Compare it with addresses, or use a pattern that has it for its object.",
         variable=variable.name,
     )

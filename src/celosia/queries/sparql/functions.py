@@ -210,7 +210,7 @@ def _same_term(node: Any, read: Read) -> TypedValue:
         else:
             raise comparison_mismatch("sameTerm takes variables and constants")
     if all(isinstance(side, Constant) for side in sides):
-        raise comparison_mismatch("sameTerm speaks of no variable")
+        raise comparison_mismatch("sameTerm refers to no variable")
     return TypedValue("truth", exp.EQ(this=trees[0], expression=trees[1]))
 
 
@@ -295,7 +295,7 @@ def unknown_function(node: Any) -> CelosiaError:
     return refusal(
         "CEL-Q258",
         f"{word} is not supported in FILTER",
-        why="Only what looks at one solution, never fails and can be worked out exactly as SPARQL "
+        why="Only what looks at one solution, never fails and can be computed exactly as SPARQL "
         "asks is let through.",
         fix="Use comparisons, IN, &&, ||, !, IF, COALESCE, sameTerm, BOUND, isIRI, isBlank, "
         "isLiteral, isNumeric, LANG, LANGMATCHES, DATATYPE, STR, STRLEN, CONTAINS, STRSTARTS, "

@@ -56,7 +56,7 @@ class Outputs:
             raise _shows_rows("the query has no aggregate")
 
     def aggregate_name(self, node: Any) -> str:
-        """The name of an aggregate that HAVING or ORDER BY speaks of, which may be new."""
+        """The name of an aggregate that HAVING or ORDER BY refers to, which may be new."""
         call = self._aggregate(node)
         for name, other in self.aggregates.items():
             if other == call:
@@ -84,7 +84,7 @@ class Outputs:
         raise refusal(
             "CEL-Q267",
             f"GROUP BY ?{name} would show private terms",
-            why="Which groups there are tells of single facts; they are shown for declared terms "
+            why="Which groups there are reveals single facts; they are shown for declared terms "
             "only.",
             fix="Declare `keys` (or `subject_keys`) of the predicate, or ask once for each term.",
             variable=name,
@@ -183,7 +183,7 @@ class Outputs:
         if found is None:
             raise refusal(
                 "CEL-Q257",
-                f"{use} speaks of ?{inner}, which no pattern binds",
+                f"{use} refers to ?{inner}, which no pattern binds",
                 why="There is nothing to count.",
                 fix="Use a variable of the patterns.",
                 variable=str(inner),

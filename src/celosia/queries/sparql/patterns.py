@@ -19,7 +19,7 @@ class Variable:
 
     name: str
     is_hidden: bool = False
-    """Whether the query cannot speak of it."""
+    """Whether the query cannot refer to it."""
 
     def __str__(self) -> str:
         return f"?{self.name}"
@@ -88,7 +88,7 @@ class WhereClause:
         known = {each.name for each in self.variables}
         for variable, _ in self.values:
             if variable.name not in known:
-                raise _values(f"VALUES speaks of {variable}, which is in no pattern")
+                raise _values(f"VALUES refers to {variable}, which is in no pattern")
 
     def _group(self, group: Any) -> None:
         if name_of(group) != "GroupGraphPatternSub":
@@ -212,13 +212,13 @@ def _only(part: Any) -> Any:
 
 
 def check_bound(node: Any, known: set[str]) -> None:
-    """Refuse an expression that speaks of a variable of no pattern of its group."""
+    """Refuse an expression that refers to a variable of no pattern of its group."""
     for name in (str(each) for each in walk_tree(node) if is_variable(each)):
         if name not in known:
             near = did_you_mean(name, known)
             raise refusal(
                 "CEL-Q257",
-                f"FILTER speaks of ?{name}, which no pattern of its group binds{near}",
+                f"FILTER refers to ?{name}, which no pattern of its group binds{near}",
                 why="Such a condition is true of no solution.",
                 fix="Put FILTER into the group of the patterns that it is about.",
                 variable=name,

@@ -1,6 +1,6 @@
 """HAVING, ORDER BY, LIMIT and OFFSET: what is done with the noisy answers, and so costs nothing.
 
-An aggregate that only they speak of is asked for as well, and not shown.
+An aggregate that only they refer to is asked for as well, and not shown.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _column(name: str) -> TypedValue:
 
 def _named(name: str, outputs: Outputs, clause: str) -> str:
     if name not in outputs.aggregates:
-        raise _refused(f"{clause} speaks of ?{name}, which is no aggregate")
+        raise _refused(f"{clause} refers to ?{name}, which is no aggregate")
     return name
 
 

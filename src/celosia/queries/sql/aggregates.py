@@ -244,7 +244,7 @@ _WORDS: Mapping[type[exp.Expr], str] = {
 def _constant(node: exp.Expr) -> CelosiaError:
     return refusal(
         "CEL-Q054",
-        f"{_word(node)} speaks of no column",
+        f"{_word(node)} refers to no column",
         at=node,
         why="Every row would add the same.",
         fix="Use COUNT(*) for the number of rows.",

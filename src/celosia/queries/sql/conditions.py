@@ -66,7 +66,7 @@ def conjunction(trees: list[exp.Expression]) -> exp.Expression | None:
 
 
 def mentioned_aliases(tree: exp.Expression) -> frozenset[str]:
-    """The aliases whose columns an expression speaks of."""
+    """The aliases whose columns an expression refers to."""
     return frozenset(column.table for column in tree.find_all(exp.Column))
 
 

@@ -78,7 +78,7 @@ VOLATILE = frozenset(
         "version",
     ]
 )
-"""Functions known to change from call to call or to tell of the server."""
+"""Functions known to change from call to call or to depend on the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def unknown_function(node: exp.Expr) -> CelosiaError:
     if word.lower() in VOLATILE or word.lower().startswith("current"):
         return refusal(
             "CEL-Q048",
-            f"{word.upper()} gives another value at each call, or tells of the server",
+            f"{word.upper()} gives another value at each call, or depends on the server",
             at=node,
             why="The same question must mean the same rows whenever it is asked.",
             fix="Write the value into the query, such as DATE '2026-01-31'.",

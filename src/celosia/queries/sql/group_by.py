@@ -26,7 +26,7 @@ def has_aggregate(node: exp.Expr) -> bool:
 def computed_positions(select: exp.Select, scope: Scope) -> frozenset[int]:
     """The places of outputs that follow from aggregates: they hold one, or the alias of one.
 
-    DuckDB lets outputs speak of others by their aliases: SUM(a) AS s, COUNT(*) AS n, s / n.
+    DuckDB lets outputs refer to others by their aliases: SUM(a) AS s, COUNT(*) AS n, s / n.
     """
     outputs = list(enumerate(each.unalias() for each in select.expressions))
     found = {place for place, each in outputs if has_aggregate(each)}
@@ -71,7 +71,7 @@ def read_group_keys(select: exp.Select, scope: Scope) -> list[TypedExpression]:
         if not any(True for _ in typed.tree.find_all(exp.Column)) or typed.kind == "interval":
             raise refusal(
                 "CEL-Q056",
-                "GROUP BY speaks of no column",
+                "GROUP BY refers to no column",
                 at=each,
                 why="It would make one group of all rows.",
                 fix="Leave GROUP BY out, or group by a column.",

@@ -135,14 +135,14 @@ def not_an_equijoin(given: JoinCondition, name: str, *, at: exp.Expr | None = No
         code, what = "CEL-Q038", "OR puts conditions of a join together"
         why = "A row may then meet others in two ways, and no key says how many."
     elif not columns:
-        code, what = "CEL-Q040", "the condition of a join speaks of no column"
+        code, what = "CEL-Q040", "the condition of a join refers to no column"
         why = "It makes a cross join, where every row meets every other."
     elif isinstance(node, exp.EQ) and len(given.mentions) > 1:
         code, what = "CEL-Q039", "a join is on a value that is computed, not on two columns"
         why = "How many rows share a computed value is not known from the policy."
         fix = "Join on the columns of the tables as they are."
     elif len(given.mentions) == 1:
-        code, what = "CEL-Q041", "the condition of a join speaks of one side only"
+        code, what = "CEL-Q041", "the condition of a join refers to one side only"
         why = "It ties nothing together: every row that meets it would meet all of the other side."
     else:
         code, what = "CEL-Q037", "a join is not by equality"

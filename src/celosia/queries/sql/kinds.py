@@ -1,7 +1,7 @@
 """Kinds of expressions, and which kinds can be combined.
 
 A database casts in silence where kinds differ (`name = 5` reads every name as a number), and such
-a cast can fail on a row: an error that tells of the data. So kinds must fit here, before that.
+a cast can fail on a row: an error that reveals the data. So kinds must fit here, before that.
 """
 
 from __future__ import annotations
@@ -126,6 +126,6 @@ def kind_mismatch(what: str, *, at: exp.Expr) -> CelosiaError:
         "CEL-Q049",
         what,
         at=at,
-        why="The database would cast row by row, and a row that fails would tell of itself.",
+        why="The database would cast row by row, and a row that fails would reveal itself.",
         fix="Write the cast yourself, such as CAST(x AS INTEGER): what cannot be cast is NULL.",
     )

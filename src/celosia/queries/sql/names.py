@@ -27,7 +27,7 @@ MOST_RELATIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column that can be spoken of."""
+    """A column that can be referred to."""
 
     column: Column
     kind: Kind
@@ -84,7 +84,7 @@ class Aliases:
 
 @dataclass(slots=True)
 class Scope:
-    """The relations that the expressions of a SELECT can speak of.
+    """The relations that the expressions of a SELECT can refer to.
 
     `outer` is the scope of the query around an EXISTS or IN, one level and no more.
     """

@@ -64,7 +64,7 @@ class Outputs:
         return name
 
     def answer(self, node: exp.Expr, clause: str) -> TypedExpression | None:
-        """The key or aggregate that HAVING or ORDER BY speaks of; None for what is put together.
+        """The key or aggregate that HAVING or ORDER BY refers to; None for a compound expression.
 
         Raises:
             QueryRefused: CEL-Q027 for a name with two meanings, CEL-Q057 for a column that is
@@ -138,7 +138,7 @@ class Outputs:
             return None
         raise refusal(
             "CEL-Q051" if clause == SELECT else "CEL-Q057",
-            f"{clause} speaks of '{node.name}', which is neither a key nor an aggregate",
+            f"{clause} refers to '{node.name}', which is neither a key nor an aggregate",
             at=node,
             why="It works on the answers, after the noise; rows are not there any more.",
             fix="Put conditions on rows into WHERE, or group by the column.",

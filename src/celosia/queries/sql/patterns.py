@@ -3,7 +3,7 @@
 DuckDB matches a pattern of `%` and letters piece by piece, in time that grows with the text. With a
 `_` in it, and in ILIKE always, it tries again from every letter for each `%`: `'%a_%a_%a_%b'` takes
 the third power of the length, so one long text could keep a question from being answered in time,
-and the lack of an answer would tell of it. So ILIKE is LIKE of lower-case texts, as both databases
+and the lack of an answer would reveal it. So ILIKE is LIKE of lower-case texts, as both databases
 define it, and with a `_` only one `%` is taken beside those at the end, which cost nothing. What is
 looked for is written out and short: the time is then at most its length times that of the text.
 """
@@ -41,7 +41,7 @@ def _pattern(node: exp.Expr) -> exp.Literal:
             "CEL-Q050",
             "the pattern of LIKE is not a text that is written out, without a backslash",
             at=node,
-            why="Some patterns fail on some rows, and the error would tell of them.",
+            why="Some patterns fail on some rows, and the error would reveal them.",
             fix="Write the pattern, such as name LIKE 'A%'.",
         )
     word = pattern.name
@@ -53,7 +53,7 @@ def _pattern(node: exp.Expr) -> exp.Literal:
             "the pattern of LIKE has '_' and more than one '%' before its end",
             at=node,
             why="It is tried from every letter of a text, once for each '%': one long text could "
-            "take so long that nothing is answered, which would tell of it.",
+            "take so long that nothing is answered, which would reveal it.",
             fix="Leave '_' out, as in '%a%b%', or join patterns by AND: "
             "x LIKE '%a_b%' AND x LIKE '%c%'.",
         )
@@ -70,7 +70,7 @@ def _position(node: exp.Expr, read: Read) -> TypedExpression:
             "the text that is looked for in another is not written out",
             at=node,
             why="Two long texts of one row could take so long that nothing is answered, which "
-            "would tell of them.",
+            "would reveal them.",
             fix="Write it out, such as CONTAINS(name, 'an').",
         )
     if len(wanted.name) > MOST_LETTERS:

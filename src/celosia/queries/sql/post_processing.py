@@ -1,6 +1,6 @@
 """HAVING, ORDER BY, LIMIT and OFFSET: what is done with the noisy answers, and so costs nothing.
 
-An aggregate that only they speak of is asked for as well, and not shown.
+An aggregate that only they refer to is asked for as well, and not shown.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, b
     if typed is not None:
         return typed.tree.name, descending
     if inner.find(exp.Column) is None and not has_aggregate(inner):
-        raise _refused("ORDER BY speaks of no answer", node)
+        raise _refused("ORDER BY refers to no answer", node)
     name = outputs.free("order")
     outputs.computed[name] = outputs.read_computed(inner, "ORDER BY")
     return name, descending

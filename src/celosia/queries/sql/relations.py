@@ -31,7 +31,7 @@ class SelectRows:
     relation: Relation
     scope: Scope
     ties: tuple[JoinCondition, ...] = ()
-    """Conditions that also speak of the query around it."""
+    """Conditions that also refer to the query around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class RelationBuilder:
 
         Args:
             select: the query.
-            visible: the CTEs that can be spoken of.
+            visible: the CTEs that can be referred to.
             allowed: clauses that the caller takes care of.
             outer: the scope around an EXISTS or IN.
         """

@@ -2,7 +2,7 @@
 
 Columns that the policy does not declare are not there, and those that it declares come in its
 order. A name that two joined relations have means the left one where the join makes both equal;
-otherwise it is in doubt, and is left out: whoever speaks of it is told so.
+otherwise it is ambiguous and is left out: a query that refers to it is refused.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _excluded_name(name: exp.Expr, node: exp.Expr) -> str:
             "CEL-Q042",
             "EXCLUDE holds something that is not the name of a column",
             at=node,
-            why="Every part of a query is looked at, and this one has no meaning here.",
+            why="Every part of a query is checked, and this one has no meaning here.",
             fix="Write SELECT * EXCLUDE (a, b).",
         )
     return name.name.lower()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CommonTable:
-    """A CTE: its query, and the CTEs that it may speak of itself."""
+    """A CTE: its query, and the CTEs that it may refer to itself."""
 
     node: exp.CTE
     query: exp.Query
@@ -37,7 +37,7 @@ VisibleTables = Mapping[str, CommonTable]
 def read_common_tables(
     query: exp.Expr, visible: VisibleTables, *, builder: RelationBuilder
 ) -> VisibleTables:
-    """The CTEs that a query can speak of: those around it, and its own."""
+    """The CTEs that a query can refer to: those around it, and its own."""
     clause = query.args.get("with_")
     if clause is None:
         return visible
@@ -63,14 +63,14 @@ def read_common_tables(
 
 
 def check_used(builder: RelationBuilder) -> None:
-    """Refuse a CTE that nothing speaks of: what is not used has not been looked at."""
+    """Refuse a CTE that nothing refers to, since it has not been checked."""
     for each in builder.declared:
         if not any(each is used for used in builder.used):
             raise refusal(
                 "CEL-Q042",
                 f"the CTE '{each.node.alias}' is not used",
                 at=each.node,
-                why="Every part of a query is looked at, and this one has no part in it.",
+                why="Every part of a query is checked, and this one has no part in it.",
                 fix="Leave it out.",
             )
 
@@ -90,7 +90,7 @@ def read_derived_table(
         name: what it is called in FROM.
         columns: new names of its columns; none for the names it has.
         builder: of the question.
-        visible: the CTEs that can be spoken of.
+        visible: the CTEs that can be referred to.
     """
     parts = _parts(query, visible, builder)
     alias = builder.aliases.fresh(name)
@@ -170,7 +170,7 @@ def _one(
                 "CEL-Q058",
                 "a column of a sub-query has no name of its own",
                 at=each.node,
-                why="The query around it could not speak of it.",
+                why="The query around it could not refer to it.",
                 fix="Give each an alias: SELECT a + 1 AS b.",
             )
         if each.value.kind == "interval":
