@@ -27,8 +27,8 @@ from bench.timing import seconds
 from celosia.core.errors import PrivacyWarning
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
-from celosia.queries.opening import open_engine
 from celosia.queries.policy import load_policy
+from celosia.queries.sessions import open_engine
 
 ROWS = 1_000_000
 PEOPLE = 10

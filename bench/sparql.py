@@ -28,10 +28,10 @@ from bench.timing import once, seconds
 from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv import watdiv
 from celosia.lab.sparql.shop import Shop, ShopQuery, cached_executor, shop_queries, store_triples
-from celosia.queries.answering import carry_out
 from celosia.queries.bounds.r2t_program import Incidence, program_totals
 from celosia.queries.emission import Target, count_query, distinct_count_query
 from celosia.queries.planning import Plan, linear_programs
+from celosia.queries.results import execute_plan
 from celosia.queries.vault import Vault
 
 RUNS = 20
@@ -98,7 +98,7 @@ def _error(plan: Plan, exact: int, ask: Any, rng: Seeded, runs: int = RUNS) -> f
         return 0.0
     values: list[Any] = []
     for _ in range(runs):
-        ((row, _),) = carry_out(plan, ask, rng=rng).table(0.95)
+        ((row, _),) = execute_plan(plan, ask, rng=rng).table(0.95)
         values += row.values()
     off = median(abs(value - exact) for value in values)
     return float(100 * off / exact) if exact else inf

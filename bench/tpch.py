@@ -22,8 +22,8 @@ from celosia.core.randomness import Seeded
 from celosia.datasets import tpch
 from celosia.engines import DuckDBEngine
 from celosia.lab.sql.shop import EPSILON, JoinQuery, query, run_queries, save_shop
-from celosia.queries.answering import carry_out
 from celosia.queries.policy import load_policy
+from celosia.queries.results import execute_plan
 from celosia.queries.vault import Vault
 
 RUNS = 100
@@ -39,7 +39,7 @@ def run(*, rows: int = ORDERS) -> dict[str, dict[str, Any]]:
     rng = Seeded(2026)
     with save_shop(shop) as path:
         policy = load_policy(path)
-        files = {table: policy.database.located(file) for table, file in policy.database.files}
+        files = {table: policy.database.resolve_path(file) for table, file in policy.database.files}
         asked = list(run_queries(shop, path))
         with Vault.open(path, rng=rng) as vault, DuckDBEngine(files=files) as engine:
             for each in asked:
@@ -95,7 +95,7 @@ def _by_vault(
 
     found = []
     for _ in range(RUNS):
-        ((row, _),) = carry_out(plan, remembered, rng=rng).table(0.95)
+        ((row, _),) = execute_plan(plan, remembered, rng=rng).table(0.95)
         (value,) = row.values()
         found.append(value - asked.exact)
     return median(times), found

@@ -18,9 +18,9 @@ from celosia.engines.spark import spark_session
 from celosia.lab.sparql.small_graphs import asked_frequency
 from celosia.queries.ledger.store import Store
 from celosia.queries.rdf.endpoint import _check_client
-from celosia.queries.rdf.making import check_parser
+from celosia.queries.rdf.store_loader import check_parser
 from celosia.queries.service import Client, serve
-from celosia.queries.sparql.parsing import parse
+from celosia.queries.sparql.parser import parse
 from celosia.studio.app import check_toolkit
 from celosia.tables.synthesis.trees import _trees
 

@@ -26,12 +26,12 @@ def asked(run: Run, shop: Path) -> str:
 
 
 def test_charges_are_shown_with_what_is_left(asked: str, run: Run) -> None:
-    told = run("ledger", "show", POLICY, "--delta", 1e-6)
-    assert told.code == 0, told.err
-    assert told.out.splitlines()[-1] == (
+    result = run("ledger", "show", POLICY, "--delta", 1e-6)
+    assert result.code == 0, result.err
+    assert result.out.splitlines()[-1] == (
         "tpch: spent epsilon 0.6, delta 0; left epsilon 9.4, delta 1e-06"
     )
-    assert f"head: {asked}" in told.out
+    assert f"head: {asked}" in result.out
     facts = run("ledger", "show", LEDGER, "--delta", 1e-6, "--json").data()
     assert [(charge["epsilon"], charge["status"]) for charge in facts["charges"]] == [
         ("1/2", "sealed"),
@@ -39,7 +39,7 @@ def test_charges_are_shown_with_what_is_left(asked: str, run: Run) -> None:
     ]
     assert 0 < facts["tight"]["epsilon"] <= 0.6
     assert facts["head"] == asked
-    assert MARK not in told.out
+    assert MARK not in result.out
 
 
 def test_looking_changes_nothing_even_under_a_new_policy(
@@ -68,8 +68,8 @@ def test_an_analyst_is_shown_alone(run: Run, shop: Path) -> None:
 
 
 def test_the_head_of_a_release_is_held(asked: str, run: Run) -> None:
-    told = run("ledger", "verify", POLICY, "--anchor", asked)
-    assert told.out.splitlines()[-1] == (
+    result = run("ledger", "verify", POLICY, "--anchor", asked)
+    assert result.out.splitlines()[-1] == (
         "sound: 5 entries, each as it was written, and the anchor is among them"
     )
     wrong = asked[:-1] + ("0" if asked[-1] != "0" else "1")
@@ -91,8 +91,8 @@ def test_a_ledger_that_was_edited_is_found_out(run: Run) -> None:
 
 
 def test_an_export_can_be_verified_anywhere(asked: str, run: Run, tmp_path: Path) -> None:
-    told = run("ledger", "export", POLICY, "-o", "ledger.jsonl")
-    assert told.out.splitlines()[-1] == "5 entries: ledger.jsonl"
+    result = run("ledger", "export", POLICY, "-o", "ledger.jsonl")
+    assert result.out.splitlines()[-1] == "5 entries: ledger.jsonl"
     sound = run("ledger", "verify", "ledger.jsonl", "--anchor", asked, "--json").data()
     assert sound == {"head": asked, "entries": 5, "anchor": asked}
     run("ledger", "export", POLICY, "-o", "ledger.jsonl").complains("CEL-I004")
@@ -147,10 +147,10 @@ def test_incidents_are_shown_to_the_curator_and_nowhere_else(asked: str, run: Ru
             row,
         )
         connection.commit()
-    told = run("ledger", "incidents", POLICY)
-    assert told.out.splitlines()[-1] == "tpch: 1 incident"
-    assert "exceeded-deadline" in told.out
-    assert "do not show them" in told.err
+    result = run("ledger", "incidents", POLICY)
+    assert result.out.splitlines()[-1] == "tpch: 1 incident"
+    assert "exceeded-deadline" in result.out
+    assert "do not show them" in result.err
     assert run("ledger", "incidents", POLICY, "--json").data()["incidents"] == [
         {"at": row[2], "analyst": "anybody", "entry": 1, "kind": "exceeded-deadline"}
     ]

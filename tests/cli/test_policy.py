@@ -22,11 +22,11 @@ def changed(policy: Path, old: str, new: str) -> None:
 
 
 def test_a_sound_policy_is_called_so(run: Run, shop: Path) -> None:
-    told = run("policy", "check", POLICY)
-    assert told.code == 0, told.err
-    last = told.out.splitlines()[-1]
+    result = run("policy", "check", POLICY)
+    assert result.code == 0, result.err
+    last = result.out.splitlines()[-1]
     assert last == "sound: 8 tables, 3 of them private; budget epsilon 10, delta 1e-06"
-    assert f"celosia policy check {POLICY} --connect" in told.err
+    assert f"celosia policy check {POLICY} --connect" in result.err
     connected = run("policy", "check", POLICY, "--connect", "--json").data()
     assert connected["hash"] == policy_hash(load_policy(shop))
     assert connected["private"] == ["customer", "orders", "lineitem"]
@@ -60,32 +60,32 @@ def test_a_column_that_is_declared_unique_must_be(run: Run, shop: Path) -> None:
 
 
 def test_what_is_declared_is_shown(run: Run, shop: Path) -> None:
-    told = run("policy", "show", POLICY)
-    assert told.code == 0, told.err
-    assert "orders (private)" in told.out
-    assert "region (public, at most 5 rows)" in told.out
-    assert "references customer.custkey" in told.out
-    assert "0 to 600000 in steps of 0.01" in told.out
-    assert "who may ask: everybody" in told.out
-    assert told.out.splitlines()[-1] == "tpch: budget epsilon 10, delta 1e-06"
+    result = run("policy", "show", POLICY)
+    assert result.code == 0, result.err
+    assert "orders (private)" in result.out
+    assert "region (public, at most 5 rows)" in result.out
+    assert "references customer.custkey" in result.out
+    assert "0 to 600000 in steps of 0.01" in result.out
+    assert "who may ask: any analyst" in result.out
+    assert result.out.splitlines()[-1] == "tpch: budget epsilon 10, delta 1e-06"
     facts = run("policy", "show", POLICY, "--json").data()
     assert facts["hash"] == policy_hash(load_policy(shop))
     assert facts["unit"] == {"name": "customer", "table": "customer", "key": "custkey"}
-    assert MARK not in told.out + str(facts)
+    assert MARK not in result.out + str(facts)
 
 
 def test_analysts_are_shown_with_their_budgets(run: Run, shop: Path) -> None:
     shop.write_text(shop.read_text("utf-8") + '\n[analysts.ana]\nepsilon = "1/3"\n', "utf-8")
-    told = run("policy", "show", POLICY)
-    assert "│ ana  │ epsilon 1/3, delta 1e-06 │" in told.out
+    result = run("policy", "show", POLICY)
+    assert "│ ana  │ epsilon 1/3, delta 1e-06 │" in result.out
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_draft_of_files_only_lacks_what_a_person_must_decide(run: Run, tmp_path: Path) -> None:
     command = ("shop/customer.parquet", "shop/orders.parquet", "--name", "shop")
-    told = run("policy", "draft", *command, "-o", "shop/draft.toml")
-    assert told.code == 0, told.err
-    assert "celosia policy check shop/draft.toml --connect" in told.err
+    result = run("policy", "draft", *command, "-o", "shop/draft.toml")
+    assert result.code == 0, result.err
+    assert "celosia policy check shop/draft.toml --connect" in result.err
     draft = tmp_path / "shop" / "draft.toml"
     text = draft.read_text("utf-8")
     assert MARK not in text
@@ -113,11 +113,11 @@ def test_a_draft_of_a_database_names_its_tables_and_types(run: Run, tmp_path: Pa
     with duckdb.connect(str(tmp_path / "visits.duckdb")) as connection:
         connection.execute("CREATE TABLE visits (patient BIGINT, cost DECIMAL(9, 2), raw BLOB)")
         connection.execute(f"INSERT INTO visits VALUES (7, 1.5, '{MARK}')")
-    told = run("policy", "draft", "visits.duckdb")
-    assert 'path = "visits.duckdb"' in told.out.splitlines()
-    assert "[tables.visits.columns]" in told.out
-    assert "# raw: of a type that cannot be asked" in told.out
-    assert MARK not in told.out
+    result = run("policy", "draft", "visits.duckdb")
+    assert 'path = "visits.duckdb"' in result.out.splitlines()
+    assert "[tables.visits.columns]" in result.out
+    assert "# raw: of a type that cannot be asked" in result.out
+    assert MARK not in result.out
     facts = run("policy", "draft", "visits.duckdb", "--json").data()
     assert facts["tables"]["visits"]["cost"] == "DECIMAL(9,2)"
 
@@ -162,19 +162,19 @@ def test_a_file_that_is_no_policy_is_refused(run: Run, people: Path) -> None:
 def test_rows_without_an_owner_are_counted_for_the_curator(run: Run, shop: Path) -> None:
     whole = run("policy", "check", POLICY, "--connect", "--json").data()["owners"]
     assert [each["table"] for each in whole] == ["customer", "orders", "lineitem"]
-    assert {(each["without"], each["missing"]) for each in whole} == {(0, 0)}
+    assert {(each["without_owner"], each["owner_missing"]) for each in whole} == {(0, 0)}
     assert "without an owner" not in run("policy", "check", POLICY, "--connect").out
     orders = shop.parent / "orders.parquet"
     table = pl.read_parquet(orders).with_row_index("at")
     lost = pl.when(pl.col("at") < 2).then(None).when(pl.col("at") < 5).then(10**9)
     table.with_columns(custkey=lost.otherwise(pl.col("custkey"))).drop("at").write_parquet(orders)
-    told = run("policy", "check", POLICY, "--connect")
-    assert told.code == 0, told.err
-    assert f"2 ({2 / table.height:.2%})" in told.out
-    assert f"3 ({3 / table.height:.2%})" in told.out
-    assert 'ownerless = "refuse"' in told.err
+    result = run("policy", "check", POLICY, "--connect")
+    assert result.code == 0, result.err
+    assert f"2 ({2 / table.height:.2%})" in result.out
+    assert f"3 ({3 / table.height:.2%})" in result.out
+    assert 'ownerless = "refuse"' in result.err
     found = run("policy", "check", POLICY, "--connect", "--json").data()["owners"]
-    assert (found[1]["without"], found[1]["missing"]) == (2, 3)
+    assert (found[1]["without_owner"], found[1]["owner_missing"]) == (2, 3)
     shop.write_text('ownerless = "refuse"\n' + shop.read_text("utf-8"), "utf-8")
     wrong = run("policy", "check", POLICY, "--connect")
     assert (wrong.code, wrong.out) == (2, "")

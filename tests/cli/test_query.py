@@ -34,18 +34,18 @@ def with_analysts(policy: Path, **limits: float) -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_an_answer_is_told_with_its_error_its_price_and_what_is_left(run: Run) -> None:
-    told = run("query", POLICY, ORDERS, "--epsilon", 0.5, "--seed", 1)
-    assert told.code == 0, told.err
+    shown = run("query", POLICY, ORDERS, "--epsilon", 0.5, "--seed", 1)
+    assert shown.code == 0, shown.err
     for line in (
         "promise without a seed: 0.5-differential privacy (neighbours: add or remove one customer)",
         "cost: epsilon 0.5 (entry 1 of the ledger)",
         "left: epsilon 9.5, delta 1e-06",
     ):
-        assert line in told.out.splitlines()
-    assert "head of the ledger: 2:" in told.out
-    assert "95% interval" in told.out
-    assert told.out.splitlines()[-1].endswith("0.5-differential privacy")
-    assert "Simulation: made with a seed, not for release." in told.err
+        assert line in shown.out.splitlines()
+    assert "head of the ledger: 2:" in shown.out
+    assert "95% interval" in shown.out
+    assert shown.out.splitlines()[-1].endswith("0.5-differential privacy")
+    assert "Simulation: made with a seed, not for release." in shown.err
 
 
 @pytest.mark.usefixtures("shop")
@@ -62,11 +62,11 @@ def test_the_answer_is_near_the_truth(run: Run, made_shop: Path) -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_explaining_costs_nothing(run: Run) -> None:
-    told = run("query", POLICY, ORDERS, "--explain", "--epsilon", 0.5)
-    assert told.code == 0, told.err
-    assert told.out.splitlines()[-1] == "price: epsilon 0.5"
-    assert "Nothing was spent" in told.err
-    assert "scan orders" in told.out
+    shown = run("query", POLICY, ORDERS, "--explain", "--epsilon", 0.5)
+    assert shown.code == 0, shown.err
+    assert shown.out.splitlines()[-1] == "price: epsilon 0.5"
+    assert "Nothing was spent" in shown.err
+    assert "scan orders" in shown.out
     plan = run("query", POLICY, ORDERS, "--explain", "--json").data()
     assert plan["epsilon"] == 1
     assert [part["epsilon"] for part in plan["parts"]] == [1]
@@ -84,17 +84,17 @@ def test_the_same_question_is_free_the_second_time(run: Run) -> None:
         again["head"],
     )
     assert again["remaining"]["total"]["epsilon"] == 9.5
-    told = run("query", POLICY, ORDERS, "-e", 0.5)
-    assert "cost: nothing now; epsilon 0.5 when it was first told (entry 1)" in told.out
+    shown = run("query", POLICY, ORDERS, "-e", 0.5)
+    assert "cost: nothing now; epsilon 0.5 when it was first answered (entry 1)" in shown.out
     assert len(charges(run)) == 1
 
 
 @pytest.mark.usefixtures("shop")
 def test_groups_are_the_declared_ones_and_no_cell_is_shown(run: Run) -> None:
-    told = run("query", POLICY, SEGMENTS, "-e", 1)
+    shown = run("query", POLICY, SEGMENTS, "-e", 1)
     keys = ["AUTOMOBILE", "BUILDING", "FURNITURE", "HOUSEHOLD", "MACHINERY"]
-    assert [line.split()[1] for line in told.out.splitlines() if line.startswith("│")] == keys
-    assert MARK not in told.out + told.err
+    assert [line.split()[1] for line in shown.out.splitlines() if line.startswith("│")] == keys
+    assert MARK not in shown.out + shown.err
     assert MARK.encode() not in LEDGER.read_bytes()
 
 
@@ -111,8 +111,8 @@ def test_a_seed_repeats_the_noise_and_touches_no_real_budget(run: Run) -> None:
 def test_public_tables_are_told_exactly_for_nothing(run: Run) -> None:
     data = run("query", POLICY, "SELECT count(*) FROM nation", "-e", 1, "--json").data()
     assert (data["rows"], data["epsilon"], data["entry"]) == ([{"count": 25}], 0, None)
-    told = run("query", POLICY, "SELECT count(*) FROM nation", "-e", 1)
-    assert "cost: nothing, for only public tables were asked" in told.out
+    shown = run("query", POLICY, "SELECT count(*) FROM nation", "-e", 1)
+    assert "cost: nothing, as only public tables were used" in shown.out
 
 
 @pytest.mark.usefixtures("shop")
@@ -128,9 +128,9 @@ def test_a_question_is_read_from_a_file_or_a_pipe(
 
 @pytest.mark.usefixtures("shop")
 def test_an_answer_is_saved_with_its_certificate_and_report(run: Run, tmp_path: Path) -> None:
-    told = run("query", POLICY, SEGMENTS, "-e", 1, "-o", "n.csv", "--report", "n.html")
-    assert told.code == 0, told.err
-    assert "certificate: n.csv.cert.json" in told.out
+    shown = run("query", POLICY, SEGMENTS, "-e", 1, "-o", "n.csv", "--report", "n.html")
+    assert shown.code == 0, shown.err
+    assert "certificate: n.csv.cert.json" in shown.out
     assert frames.read(tmp_path / "n.csv").columns == ["mktsegment", "n", "n_lower", "n_upper"]
     loaded = QueryAnswer.load(tmp_path / "n.csv")
     assert [row["mktsegment"] for row in loaded.rows][:2] == ["AUTOMOBILE", "BUILDING"]
@@ -218,9 +218,9 @@ def test_each_analyst_has_a_budget(run: Run, shop: Path) -> None:
     wrong = run("query", POLICY, ORDERS, "-e", 1, "--analyst", "anna")
     wrong.complains("CEL-Q109", 1)
     assert "did you mean 'ana'" in wrong.err
-    told = run("query", POLICY, ORDERS, "-e", 0.75, "--analyst", "ana")
-    assert "left: epsilon 9.25, delta 1e-06" in told.out.splitlines()
-    assert "left to ana: epsilon 0.25, delta 1e-06" in told.out.splitlines()
+    shown = run("query", POLICY, ORDERS, "-e", 0.75, "--analyst", "ana")
+    assert "left: epsilon 9.25, delta 1e-06" in shown.out.splitlines()
+    assert "left to ana: epsilon 0.25, delta 1e-06" in shown.out.splitlines()
     run("query", POLICY, SEGMENTS, "-e", 0.5, "--analyst", "ana").complains("CEL-Q111", 3)
     assert run("query", POLICY, SEGMENTS, "-e", 0.5, "--analyst", "ben").code == 0
     (only,) = run("ledger", "show", POLICY, "--analyst", "ben", "--json").data()["charges"]
@@ -322,9 +322,9 @@ def test_a_policy_that_allows_more_than_before_is_refused(run: Run, shop: Path) 
 
 def test_a_weak_budget_is_warned_of(run: Run, shop: Path) -> None:
     shop.write_text(shop.read_text("utf-8").replace("epsilon = 10", "epsilon = 100"), "utf-8")
-    told = run("query", POLICY, ORDERS, "-e", 1)
-    assert told.code == 0
-    assert "Warning: the budget allows an epsilon above 20" in told.err
+    shown = run("query", POLICY, ORDERS, "-e", 1)
+    assert shown.code == 0
+    assert "Warning: the budget allows an epsilon above 20" in shown.err
 
 
 def test_a_database_that_is_away_is_no_fault_of_ours(run: Run, shop: Path) -> None:
@@ -344,10 +344,10 @@ def test_explaining_leaves_nothing_behind(run: Run) -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_the_noise_of_a_chosen_cap_is_told_beside_the_interval(run: Run) -> None:
-    told = run("query", POLICY, ORDERS, "-e", 0.5)
-    assert "noise 95%" in told.out
-    assert "of the answer under the cap chosen" in told.out
-    assert "what they cut off is not counted in it" in " ".join(told.err.split())
+    shown = run("query", POLICY, ORDERS, "-e", 0.5)
+    assert "noise 95%" in shown.out
+    assert "of the answer under the cap chosen" in shown.out
+    assert "what they cut off is not counted in it" in " ".join(shown.err.split())
     data = run("query", POLICY, ORDERS, "-e", 0.5, "--json").data()
     ((error,),) = (row.values() for row in data["noise"])
     assert error > 0
@@ -356,9 +356,9 @@ def test_the_noise_of_a_chosen_cap_is_told_beside_the_interval(run: Run) -> None
 @pytest.mark.usefixtures("shop")
 def test_a_stored_answer_says_when_it_was_given_and_a_fresh_one_is_paid(run: Run) -> None:
     first = run("query", POLICY, ORDERS, "-e", 0.5, "--json").data()
-    told = run("query", POLICY, ORDERS, "-e", 0.5)
-    assert f"stored, first answered at {first['answered']}" in told.out
-    assert "--fresh pays anew" in told.out
+    shown = run("query", POLICY, ORDERS, "-e", 0.5)
+    assert f"stored, first answered at {first['answered']}" in shown.out
+    assert "--fresh pays anew" in shown.out
     fresh = run("query", POLICY, ORDERS, "-e", 0.5, "--fresh", "--json").data()
     assert (fresh["stored"], fresh["entry"] > first["entry"]) == (False, True)
     again = run("query", POLICY, ORDERS, "-e", 0.5, "--json").data()

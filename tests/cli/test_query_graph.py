@@ -39,9 +39,9 @@ def test_a_graph_is_loaded_and_asked_from_a_file(run: Run) -> None:
     planned = run("query", "people.toml", "ages.rq", "--explain")
     assert planned.code == 0, planned.err
     assert "foaf:age" in planned.out
-    told = run("query", "people.toml", "ages.rq", "-e", 5, "--seed", 1, "--json")
-    assert told.code == 0, told.err
-    (row,) = told.data()["rows"]
+    result = run("query", "people.toml", "ages.rq", "-e", 5, "--seed", 1, "--json")
+    assert result.code == 0, result.err
+    (row,) = result.data()["rows"]
     # Noise of scale 1/5: beyond 4 once in e^20 draws.
     assert abs(row["n"] - 2) <= 4
 
@@ -50,9 +50,9 @@ def test_sql_is_not_the_language_of_a_graph(run: Run) -> None:
     Path("people.ttl").write_text(FACTS)
     Path("people.toml").write_text(POLICY)
     assert run("rdf", "load", "people.ttl", "-o", "people.graph").code == 0
-    told = run("query", "people.toml", 'SELECT COUNT(*) FROM "foaf:age"', "-e", 1)
-    assert told.code == 1
-    assert "CEL-Q244" in told.err
+    result = run("query", "people.toml", 'SELECT COUNT(*) FROM "foaf:age"', "-e", 1)
+    assert result.code == 1
+    assert "CEL-Q244" in result.err
 
 
 def test_a_policy_of_a_graph_is_shown_by_its_predicates(run: Run) -> None:
@@ -71,7 +71,7 @@ def test_a_policy_of_a_graph_is_shown_by_its_predicates(run: Run) -> None:
 def test_no_policy_of_tables_is_drafted_from_a_store(run: Run) -> None:
     Path("people.ttl").write_text(FACTS)
     assert run("rdf", "load", "people.ttl", "-o", "people.graph").code == 0
-    told = run("policy", "draft", "people.graph")
-    assert told.code == 2
-    assert "CEL-Q280" in told.err
-    assert "[graph]" in told.err
+    result = run("policy", "draft", "people.graph")
+    assert result.code == 2
+    assert "CEL-Q280" in result.err
+    assert "[graph]" in result.err

@@ -49,10 +49,10 @@ def folder(run: Run, tmp_path: Path) -> Path:
 
 
 def test_a_graph_is_loaded_looked_at_and_exported(run: Run, folder: Path) -> None:
-    told = run("rdf", "load", "people.ttl", "-o", "people.graph")
-    assert told.code == 0, told.err
-    assert "people.graph: 6 facts and 10 terms; 6 facts added" in told.out
-    assert "celosia rdf info people.graph" in told.err
+    result = run("rdf", "load", "people.ttl", "-o", "people.graph")
+    assert result.code == 0, result.err
+    assert "people.graph: 6 facts and 10 terms; 6 facts added" in result.out
+    assert "celosia rdf info people.graph" in result.err
     info = run("rdf", "info", "people.graph")
     assert "people.graph: 6 facts of 3 subjects" in info.out
     assert "for the curator only" in info.err
@@ -100,12 +100,12 @@ def test_options_of_files_and_endpoints_do_not_mix(run: Run, folder: Path) -> No
 def test_a_graph_is_checked_against_its_policy(run: Run, folder: Path) -> None:
     run("rdf", "check", "policy.toml").complains("CEL-Q228")
     run("rdf", "load", "people.ttl", "-o", "people.graph")
-    told = run("rdf", "check", "policy.toml")
-    assert told.code == 0, told.err
-    assert told.out == "people: the graph is as declared; 1 note\n"
-    assert "ex:age: 1 fact outside of the bounds 0 to 120" in told.err
-    assert "<http://example.org/bob>" in told.err
-    assert "for the curator only" in told.err
+    result = run("rdf", "check", "policy.toml")
+    assert result.code == 0, result.err
+    assert result.out == "people: the graph is as declared; 1 note\n"
+    assert "ex:age: 1 fact outside of the bounds 0 to 120" in result.err
+    assert "<http://example.org/bob>" in result.err
+    assert "for the curator only" in result.err
     facts = run("rdf", "check", "policy.toml", "--json").data()
     assert [each["kind"] for each in facts["violations"]] == ["bounds"]
 

@@ -16,14 +16,14 @@ import pytest
 from tests.cli.running import MARK, Run
 from tests.ports import own_port
 
-from celosia.queries.service import tokens_of
+from celosia.queries.service import tokens_path
 
 pytest.importorskip("fastapi", reason="the extra celosia[service] is not installed")
 
 ORDERS = "SELECT count(*) FROM orders"
 SEGMENTS = "SELECT mktsegment, count(*) AS n FROM customer GROUP BY mktsegment"
 POLICY = "shop/policy.toml"
-TOKENS = tokens_of(POLICY)
+TOKENS = tokens_path(POLICY)
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(run: Run, shop: Path) -> None:
@@ -43,10 +43,10 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(run: Run, shop: Path) -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_a_token_can_go_to_a_file_that_only_its_owner_reads(run: Run, tmp_path: Path) -> None:
-    told = run("token", "create", POLICY, "--curator", "carla", "-o", "carla.token", "--json")
+    result = run("token", "create", POLICY, "--curator", "carla", "-o", "carla.token", "--json")
     token = (tmp_path / "carla.token").read_text().strip()
-    assert token not in told.out + told.err
-    assert told.data()["output"] == "carla.token"
+    assert token not in result.out + result.err
+    assert result.data()["output"] == "carla.token"
     assert stat.S_IMODE((tmp_path / "carla.token").stat().st_mode) == 0o600
     again = run("token", "create", POLICY, "--curator", "carla", "-o", "carla.token")
     again.complains("CEL-I004")
@@ -136,11 +136,11 @@ def test_a_service_is_asked_as_a_policy_is(
     ana = ("--server", address, "--token-file", "ana.token")
     plan = run("query", *ana, SEGMENTS, "-e", 0.5, "--explain")
     assert plan.out.splitlines()[-1] == "price: epsilon 0.5"
-    told = run("query", *ana, SEGMENTS, "-e", 0.5, "-o", "n.csv", "--report", "n.html")
-    assert told.code == 0, told.err
-    assert "left: epsilon 0.5, delta 1e-06" in told.out
-    assert "certificate: n.csv.cert.json" in told.out
-    assert told.out.splitlines()[-1] == "5 rows; 0.5-differential privacy"
+    result = run("query", *ana, SEGMENTS, "-e", 0.5, "-o", "n.csv", "--report", "n.html")
+    assert result.code == 0, result.err
+    assert "left: epsilon 0.5, delta 1e-06" in result.out
+    assert "certificate: n.csv.cert.json" in result.out
+    assert result.out.splitlines()[-1] == "5 rows; 0.5-differential privacy"
     monkeypatch.setenv("CELOSIA_TOKEN", (tmp_path / "ana.token").read_text())
     again = run("query", "--server", address, SEGMENTS, "-e", 0.5, "--json").data()
     assert (again["stored"], len(again["rows"])) == (True, 5)
@@ -158,6 +158,6 @@ def test_a_service_is_asked_as_a_policy_is(
     log = (tmp_path / "log").read_text()
     assert f"Serving tpch at {address} until Ctrl-C." in log
     assert "Traceback" not in log
-    assert MARK not in log + told.out
+    assert MARK not in log + result.out
     run("query", *ana, ORDERS, "-e", 0.1).complains("CEL-Q186")
     assert run("ledger", "verify", POLICY).code == 0

@@ -21,7 +21,7 @@ from celosia.core.progress import Step
 from celosia.datasets.shop import TABLES, Shop
 from celosia.datasets.shop.dbgen import dbgen_is_available
 from celosia.datasets.shop.generator import price_of, suppliers_of
-from celosia.queries.policy import check_against, load_policy
+from celosia.queries.policy import check_against_database, load_policy
 
 SCALE = 0.02
 CUSTOMERS, ORDERS, PARTS = 3_000, 30_000, 4_000
@@ -219,10 +219,10 @@ def test_a_saved_shop_has_a_policy_that_fits_its_files(shop: Shop, tmp_path: Pat
     assert policy.unit.name == "customer"
     types = {}
     for name, written in policy.database.files:
-        file = policy.database.located(written)
+        file = policy.database.resolve_path(written)
         types[name] = {row[0]: row[1] for row in duckdb.sql(f"DESCRIBE FROM '{file}'").fetchall()}
         assert_frame_equal(pl.read_parquet(file), shop.tables[name])
-    check_against(policy, types)
+    check_against_database(policy, types)
     assert {name: set(columns) for name, columns in types.items()} == {
         table.name: {column.name for column in table.columns} for table in policy.tables
     }

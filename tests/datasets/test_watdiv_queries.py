@@ -164,7 +164,7 @@ def test_the_graph_keeps_to_each_of_its_policies(saved: Path, unit: str, private
         assert public >= PUBLIC_BY_NAME
         assert not public & PRIVATE_BY_NAME
     assert found.graph is not None
-    with GraphStore.open(found.graph.located()) as store:
+    with GraphStore.open(found.graph.store_path()) as store:
         # No fact beyond a cap or a bound, no entity without a class, no predicate without facts.
         assert check_graph(store, found) == []
         assert {each.predicate for each in store.predicates()} == {

@@ -12,8 +12,8 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.queries import Vault, check_record, ledger_of, opening
-from celosia.queries.check_record import record_of
+from celosia.queries import Vault, check_record, ledger_path, sessions
+from celosia.queries.check_record import record_path
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no record is kept on Windows")
 TEXT = """
@@ -58,13 +58,13 @@ def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 def checks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The checks that were made."""
     made: list[Any] = []
-    real = opening.check_unique
+    real = sessions.check_unique
 
     def counted(*arguments: Any, **settings: Any) -> None:
         made.append(arguments)
         real(*arguments, **settings)
 
-    monkeypatch.setattr(opening, "check_unique", counted)
+    monkeypatch.setattr(sessions, "check_unique", counted)
     return made
 
 
@@ -152,7 +152,7 @@ def test_a_record_that_another_user_could_have_written_does_not_count(
 ) -> None:
     policy = make()
     open_once(policy)
-    record = record_of(ledger_of(policy))
+    record = record_path(ledger_path(policy))
     assert record is not None
     assert record.stat().st_mode & 0o777 == 0o600
     if harm == "mode":
@@ -174,7 +174,7 @@ def test_a_record_that_another_user_could_have_written_does_not_count(
 def test_a_record_holds_a_digest_and_nothing_else(make: Callable[..., Path]) -> None:
     policy = make()
     open_once(policy)
-    record = record_of(ledger_of(policy))
+    record = record_path(ledger_path(policy))
     assert record is not None
     assert len(bytes.fromhex(record.read_text("ascii"))) == 32
 
@@ -221,7 +221,7 @@ def test_a_record_that_cannot_be_written_is_no_error(
     make: Callable[..., Path], checks: list[Any]
 ) -> None:
     policy = make()
-    record = record_of(ledger_of(policy))
+    record = record_path(ledger_path(policy))
     assert record is not None
     record.mkdir()
     open_once(policy)

@@ -19,10 +19,10 @@ from tests.queries.vaults import BY_ROW, POLICY, capped, opened, shop
 from celosia.core.errors import EngineError, PrivacyWarning
 from celosia.core.randomness import Seeded, System
 from celosia.queries import Vault, deadlines
-from celosia.queries.answering import carry_out, carry_out_empty
 from celosia.queries.planning import deadline
 from celosia.queries.planning.cost import Cost
 from celosia.queries.policy import Database, Policy, Spending
+from celosia.queries.results import execute_plan, execute_plan_on_empty
 
 NOBODY: dict[str, list[dict[str, Any]]] = {
     name: [] for name in ("person", "orders", "item", "message")
@@ -66,8 +66,8 @@ def test_without_an_engine_the_plan_releases_what_it_does_on_the_empty_database(
     with opened(EMPTY, tmp_path, policy) as vault:
         plan = vault.explain(query, epsilon=1, **choices)
         with vault._engine.snapshot(timeout=600) as read:
-            there = carry_out(plan, lambda each: read(vault._cast(each)), rng=Seeded(7))
-        nowhere = carry_out_empty(plan, rng=Seeded(7))
+            there = execute_plan(plan, lambda each: read(vault._cast(each)), rng=Seeded(7))
+        nowhere = execute_plan_on_empty(plan, rng=Seeded(7))
     assert nowhere.as_dict() == there.as_dict()
 
 

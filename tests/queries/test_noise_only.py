@@ -18,7 +18,7 @@ from celosia.queries import QueryAnswer, Vault
 from celosia.queries.bounds.private_cap import ContributionSummary
 from celosia.queries.planning.chosen_cap import ChosenCapStep
 from celosia.queries.planning.step import ReleasedValues
-from celosia.queries.service.remote import answer_of
+from celosia.queries.service.remote import parse_answer
 
 COUNT = "SELECT COUNT(*) AS n FROM orders WHERE person > 0"
 
@@ -138,8 +138,12 @@ def test_groups_each_have_their_bar_wherever_the_answer_goes(tmp_path: Path) -> 
     assert again.noise == answer.noise
     answer.save(tmp_path / "a.json")
     assert QueryAnswer.load(tmp_path / "a.json") == answer
-    told = answer_of(json.loads(json.dumps(answer.as_dict())))  # as a service does
-    assert (told.noise, told.caps, told.answered) == (answer.noise, answer.caps, answer.answered)
+    parsed = parse_answer(json.loads(json.dumps(answer.as_dict())))  # as a service does
+    assert (parsed.noise, parsed.caps, parsed.answered) == (
+        answer.noise,
+        answer.caps,
+        answer.answered,
+    )
     assert answer.frame()["n_noise"].to_list() == [row["n"] for row in answer.noise]
     text = answer.report(tmp_path / "r.html").read_text("utf-8")
     assert "caps cut off is not counted in it" in text

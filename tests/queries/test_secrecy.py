@@ -22,10 +22,10 @@ from celosia.assess.audit import audit
 from celosia.core.errors import CelosiaError
 from celosia.core.randomness import Seeded, Source
 from celosia.queries import Vault
-from celosia.queries.answering import carry_out
 from celosia.queries.planning import chosen_cap, r2t
 from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.policy import Policy
+from celosia.queries.results import execute_plan
 
 GROUPED = [
     "SELECT town, COUNT(*) AS n FROM person GROUP BY town",
@@ -51,7 +51,7 @@ def metadata(vault: Vault, query: str, *, delta: float = 0) -> dict[str, Any]:
         answer = vault.sql(query, epsilon=1, delta=delta)
     except CelosiaError as error:
         return error.as_dict() | {"spent": str(vault.ledger.spent)}
-    told = answer.as_dict()
+    facts = answer.as_dict()
     shown = list(answer.rows[0]) if answer.rows else []
     keys = {each.name for each in vault.explain(query, epsilon=1, delta=delta).question.keys}
     known = [{name: row[name] for name in shown if name in keys} for row in answer.rows]
@@ -62,7 +62,7 @@ def metadata(vault: Vault, query: str, *, delta: float = 0) -> dict[str, Any]:
         "plan": vault.explain(query, epsilon=1, delta=delta).as_dict(),
         "spent": str(vault.ledger.spent),
         "rest": {
-            name: told[name]
+            name: facts[name]
             for name in ("epsilon", "delta", "method", "question", "guarantee", "entry", "stored")
         },
     }
@@ -138,9 +138,9 @@ def test_explaining_and_refusing_touch_no_data_and_cost_nothing(
     query: str, untouchable: Vault
 ) -> None:
     head = untouchable.ledger.head
-    told = metadata_of_plan(untouchable, query)
+    facts = metadata_of_plan(untouchable, query)
     assert untouchable.ledger.head == head
-    assert told == 1 or str(told).startswith("CEL-Q")
+    assert facts == 1 or str(facts).startswith("CEL-Q")
 
 
 SECRETS = ("scale", "frequency", "mf", "distance", "truth", "exact_total", "sensitivity_at")
@@ -206,7 +206,7 @@ def test_an_audit_of_the_whole_way_finds_no_violation(
                     exact[which] = vaults[which]._ask(tree)
                 return exact[which]
 
-            return float(carry_out(plan, ask, rng=rng).found["total_1"].values[0])
+            return float(execute_plan(plan, ask, rng=rng).found["total_1"].values[0])
 
         found = audit(sample, "with", "without", claim=1, samples=4000, rng=Seeded(3))
     assert found.verdict != "violated"

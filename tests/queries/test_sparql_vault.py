@@ -11,7 +11,7 @@ from celosia.core.errors import BudgetExceeded, InputError, QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
 from celosia.queries.planning.laplace import LaplaceStep
-from celosia.queries.rdf.loading import load
+from celosia.queries.rdf.file_loader import load
 
 PEOPLE = 400
 POLICY = """\

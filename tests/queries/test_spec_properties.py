@@ -23,12 +23,12 @@ from celosia.core.errors import QueryRefused
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.algebra import Aggregate, Column, Join, Question, Scan
-from celosia.queries.answering import carry_out
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import read_policy
+from celosia.queries.results import execute_plan
 from celosia.tables.models import DistinctDiversity, KAnonymity
 
 BOUNDS = "tests/queries/bounds/"
@@ -187,7 +187,7 @@ def test_the_frequency_that_is_measured_is_that_of_the_most_frequent_value(tmp_p
             told.append(vault._ask(tree))
             return told[-1]
 
-        carry_out(plan, ask, rng=Seeded(1))
+        execute_plan(plan, ask, rng=Seeded(1))
     assert told == [[(14, 3)]]
 
 

@@ -395,11 +395,11 @@ def test_a_short_rule_for_a_long_hierarchy_is_for_a_job(
 def test_an_answer_with_a_million_groups_is_not_sent_to_the_page() -> None:
     rows = [{"n": place} for place in range(model.MOST_ROWS + 7)]
     answer = SimpleNamespace(
-        as_dict=lambda: {"rows": rows, "intervals": rows}, told_noise=tuple(rows), entry=None
+        as_dict=lambda: {"rows": rows, "intervals": rows}, noise_only=tuple(rows), entry=None
     )
     vault: Any = SimpleNamespace(ask=lambda query, **how: answer)
     text = model.asked(vault, "SELECT 1", epsilon=1.0)
-    assert {len(text[name]) for name in ("rows", "intervals", "told_noise")} == {model.MOST_ROWS}
+    assert {len(text[name]) for name in ("rows", "intervals", "noise_only")} == {model.MOST_ROWS}
     assert text["more"] == 7
 
 

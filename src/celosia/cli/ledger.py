@@ -1,4 +1,4 @@
-"""`celosia ledger`: what was spent of a data set; only `new` writes, where there is no ledger."""
+"""`celosia ledger`: the charges of a data set; only `new` writes, where there is no ledger."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.paths import resolve_address
-from celosia.cli.policy import told_warnings
+from celosia.cli.policy import show_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.wording import counted
-from celosia.queries.places import audit_log_of, ledger_of, traces_of
+from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
 
 if TYPE_CHECKING:
     from celosia.queries.ledger import LedgerView, Record
@@ -40,7 +40,7 @@ app = typer.Typer(
     """,
 )
 
-Place = Annotated[
+Location = Annotated[
     str,
     typer.Argument(
         metavar="POLICY|LEDGER",
@@ -56,7 +56,7 @@ EXPORTED = (".jsonl", ".ndjson")
 
 @app.command()
 def show(
-    place: Place,
+    place: Location,
     analyst: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only the charges of one analyst.")
     ] = None,
@@ -66,7 +66,7 @@ def show(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what was asked, by whom, at which price, and what is left.
+    """Show the questions, their analysts and prices, and the budget that is left.
 
     **Examples**
 
@@ -78,7 +78,7 @@ def show(
 
     if delta is not None:
         check_chance(delta)
-    with opened(place) as (ledger, terms):
+    with open_ledger(place) as (ledger, terms):
         charges = ledger.history(analyst)
         spent = ledger.spent if analyst is None else ledger.spent_by(analyst)
         left = ledger.remaining if analyst is None else ledger.remaining_of(analyst)
@@ -128,7 +128,7 @@ def show(
 
 @app.command()
 def verify(
-    place: Place,
+    place: Location,
     anchor: Annotated[
         str | None,
         typer.Option(metavar="HEAD", help="A head from a release, which the ledger must hold."),
@@ -151,7 +151,7 @@ def verify(
         _check_file(Path(place))
         head = verify_export(place, anchor=anchor)
     else:
-        with opened(place) as (ledger, _):
+        with open_ledger(place) as (ledger, _):
             head = ledger.verify(anchor=anchor)
     if as_json:
         console.show_json({"head": str(head), "entries": head.sequence + 1, "anchor": anchor})
@@ -165,12 +165,12 @@ def verify(
 
 @app.command()
 def export(
-    place: Place,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write (JSON lines).")],
+    place: Location,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file (JSON lines).")],
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write the ledger as JSON lines, which anybody can verify without the database.
+    """Write the ledger as JSON lines, which can be verified without the database.
 
     It holds every question and every answer that was released.
 
@@ -186,7 +186,7 @@ def export(
             why="`celosia ledger verify` tells an export from a ledger by the end of the name.",
             fix="Call it ledger.jsonl.",
         )
-    with opened(place) as (ledger, _):
+    with open_ledger(place) as (ledger, _):
         head = ledger.export(output, overwrite=overwrite)
     facts = {"head": str(head), "entries": head.sequence + 1, "output": str(output)}
     if as_json:
@@ -198,7 +198,7 @@ def export(
 
 @app.command()
 def incidents(
-    place: Place,
+    place: Location,
     analyst: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only the incidents of one analyst.")
     ] = None,
@@ -214,7 +214,7 @@ def incidents(
 
     `celosia ledger incidents policy.toml --analyst ana --json`
     """
-    with opened(place) as (ledger, terms):
+    with open_ledger(place) as (ledger, terms):
         found = ledger.incidents(analyst)
     if as_json:
         facts = {"dataset": terms.dataset, "analyst": analyst}
@@ -248,7 +248,7 @@ def new(
         bool,
         typer.Option(
             "--after-loss",
-            help="Also where an audit log or a file of tokens tells that a ledger was lost.",
+            help="Also where an audit log or a tokens file records that a ledger was lost.",
         ),
     ] = False,
     as_json: options.AsJson = False,
@@ -269,12 +269,12 @@ def new(
     from celosia.queries import load_policy
     from celosia.queries.ledger import Ledger
     from celosia.queries.ledger.traces import known_charges
-    from celosia.queries.opening import account_of
+    from celosia.queries.sessions import make_ledger_opener
 
-    with told_warnings():
+    with show_warnings():
         declared = load_policy(policy)
-    place = ledger_of(policy) if ledger is None else resolve_address(ledger)
-    standing = Ledger.look(place)
+    place = ledger_path(policy) if ledger is None else resolve_address(ledger)
+    standing = Ledger.open_view(place)
     if standing is not None:
         standing.close()
         raise InputError(
@@ -283,10 +283,10 @@ def new(
             why="What was spent is in it, and is kept.",
             fix="Go on with it; or give another place with --ledger.",
         )
-    account = account_of(declared, place, traces=traces_of(policy), new_ledger=after_loss)
+    account = make_ledger_opener(declared, place, traces=trace_paths(policy), new_ledger=after_loss)
     with account() as begun:
         head, left = begun.head, begun.remaining
-    charges, spent = known_charges(audit_log_of(policy))
+    charges, spent = known_charges(audit_log_path(policy))
     if as_json:
         facts = {"ledger": str(place), "head": str(head), "remaining": left.as_dict()}
         console.show_json(facts | {"known": {"charges": charges, "epsilon": float(spent)}})
@@ -302,8 +302,8 @@ def new(
 
 
 @contextmanager
-def opened(place: str) -> Iterator[tuple[LedgerView, Terms]]:
-    """The ledger of a policy or at a place, to be read, under the terms it was last kept with.
+def open_ledger(place: str) -> Iterator[tuple[LedgerView, Terms]]:
+    """Open the ledger of a policy, or at a location, for reading under its last terms.
 
     Raises:
         InputError: CEL-Q207 there is none; nothing is made where there is none.
@@ -312,7 +312,7 @@ def opened(place: str) -> Iterator[tuple[LedgerView, Terms]]:
     from celosia.queries.ledger import Ledger
 
     try:
-        found = Ledger.look(_ledger_at(place))
+        found = Ledger.open_view(_ledger_at(place))
     except CelosiaError as error:
         if error.code not in {"CEL-Q101", "CEL-Q114", "CEL-Q119"}:
             raise
@@ -337,9 +337,9 @@ def _ledger_at(written: str) -> str:
         return resolve_address(written)
     from celosia.queries import load_policy
 
-    with told_warnings():
+    with show_warnings():
         load_policy(written)  # what is wrong with it is said here, and not that it has no ledger
-    return str(ledger_of(written))
+    return str(ledger_path(written))
 
 
 def _check_file(path: Path) -> None:
@@ -361,7 +361,7 @@ def _show_charges(charges: Sequence[Record]) -> None:
     from celosia.accounting.checks import format_amount
 
     if not charges:
-        console.show("nothing was asked yet")
+        console.show("no questions so far")
         return
     rows = [
         [

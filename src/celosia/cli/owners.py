@@ -1,4 +1,4 @@
-"""Rows without an owner, told to the curator on the terminal: exact and private numbers."""
+"""Messages for the curator about rows without an owner: exact and private numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from celosia.cli import console
 
 if TYPE_CHECKING:
-    from celosia.queries.ownerless import OwnerCounts
+    from celosia.queries.owner_counts import OwnerCounts
     from celosia.queries.policy import Policy
 
 
-def rule(policy: Policy) -> str:
-    """What becomes of rows without an owner under a policy, in words."""
+def describe_rule(policy: Policy) -> str:
+    """Describe how a policy treats rows without an owner."""
     words = {"leave-out": "left out of answers", "refuse": "refused"}
     others = [
         f"{words[table.ownerless]} in {table.name}"
@@ -24,8 +24,8 @@ def rule(policy: Policy) -> str:
 
 
 def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
-    """Rows that lead to nobody, and rows whose person is missing; only where there are any."""
-    incomplete = [each for each in counts if not each.is_whole]
+    """Show the rows that lead to no person, and those whose person is missing, if there are any."""
+    incomplete = [each for each in counts if not each.is_complete]
     if not incomplete:
         return
     unit = policy.unit
@@ -37,8 +37,8 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
                 each.table,
                 each.column,
                 f"{each.rows:,}",
-                _share(each.without, each.rows),
-                _share(each.missing, each.rows),
+                _share(each.without_owner, each.rows),
+                _share(each.owner_missing, each.rows),
             ]
             for each in incomplete
         ],
@@ -46,19 +46,19 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
     )
     console.note(
         f"Rows that lead to no {unit.name} are left out of every answer. All rows of a {unit.name} "
-        f"whom {unit.table} does not hold count as those of one {unit.name}. Write "
+        f"who is not in {unit.table} count as those of one {unit.name}. Write "
         'ownerless = "refuse" in the policy to refuse both.'
     )
 
 
 def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
-    """The same beside a refusal."""
+    """Note the counts beside a refusal."""
     for each in counts:
-        if not each.is_whole:
+        if not each.is_complete:
             console.note(
                 f"{each.table}.{each.column}, {each.rows:,} rows: "
-                f"{_share(each.without, each.rows)} lead to no {policy.unit.name}, "
-                f"{_share(each.missing, each.rows)} to one who is not in {policy.unit.table}."
+                f"{_share(each.without_owner, each.rows)} lead to no {policy.unit.name}, "
+                f"{_share(each.owner_missing, each.rows)} to one who is not in {policy.unit.table}."
             )
 
 

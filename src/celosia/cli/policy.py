@@ -1,4 +1,4 @@
-"""`celosia policy`: draft, check and show what may be asked of a database."""
+"""`celosia policy`: draft, check and show a policy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from celosia.cli import console, options
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
-    from celosia.queries.ownerless import OwnerCounts
+    from celosia.queries.owner_counts import OwnerCounts
     from celosia.queries.policy import Database, Policy, Spending, TablePolicy
     from celosia.queries.policy.values import Graph
 
@@ -49,11 +49,11 @@ def check(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check a policy file; every problem is told at once.
+    """Check a policy file and report all its problems at once.
 
     With --connect the tables and columns must be in the database, with types that fit, and columns
     that are declared unique must be. That is what opening it for questions checks, too. Where
-    people are protected, it also counts the rows that lead to nobody: exact numbers, for the
+    people are protected, it also counts the rows that belong to no person: exact numbers, for the
     curator only.
 
     **Examples**
@@ -63,11 +63,11 @@ def check(
     `celosia policy check policy.toml --connect --json`
     """
     from celosia.cli import owners
-    from celosia.queries.ownerless import refuse_ownerless
+    from celosia.queries.owner_counts import refuse_ownerless
     from celosia.queries.policy import policy_hash
 
-    with told_warnings():
-        declared = _loaded(policy)
+    with show_warnings():
+        declared = _load(policy)
     counts = _compare(declared) if connect else ()
     try:
         refuse_ownerless(declared, counts)
@@ -87,7 +87,7 @@ def check(
         console.show_json(facts)
         return
     console.show(f"policy {declared.name}: {policy_hash(declared)}")
-    console.show(f"protected: {_protected(declared)}")
+    console.show(f"protected: {_describe_unit(declared)}")
     owners.show(declared, counts)
     if not connect:
         console.note(f"Compare it with the database: celosia policy check {policy} --connect")
@@ -118,8 +118,8 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     from celosia.cli import owners
     from celosia.queries.policy import policy_facts, policy_hash
 
-    with told_warnings():
-        declared = _loaded(policy)
+    with show_warnings():
+        declared = _load(policy)
     if as_json:
         console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
         return
@@ -130,7 +130,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
         console.show_table(
             f"{table.name} ({'public' if table.public else 'private'}{bound})",
             ["column", "type", "declared"],
-            [[each.name, each.type, "; ".join(_declared(table, each))] for each in table.columns],
+            [[each.name, each.type, "; ".join(_describe(table, each))] for each in table.columns],
             numbers=False,
         )
     if declared.analysts:
@@ -140,10 +140,10 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
             [[name, _amount(limit)] for name, limit in declared.analysts],
             numbers=False,
         )
-    console.show(f"protected: {_protected(declared)}")
+    console.show(f"protected: {_describe_unit(declared)}")
     if not declared.unit.is_row and declared.graph is None:
-        console.show(f"rows without an owner: {owners.rule(declared)}")
-    console.show(f"who may ask: {'those above' if declared.analysts else 'everybody'}")
+        console.show(f"rows without an owner: {owners.describe_rule(declared)}")
+    console.show(f"who may ask: {'the analysts above' if declared.analysts else 'any analyst'}")
     console.show(f"least price of a question: epsilon {format_amount(declared.least_epsilon)}")
     console.show(
         f"one analyst in one day: {declared.questions_per_day:,} questions, "
@@ -168,10 +168,10 @@ def draft(
             show_default=False,
         ),
     ],
-    name: Annotated[str, typer.Option(help="What the data set is called.")] = "my-data",
+    name: Annotated[str, typer.Option(help="The name of the data set.")] = "my-data",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the draft goes; to the screen without it."),
+        typer.Option("--output", "-o", help="The file of the draft; by default it is printed."),
     ] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
@@ -179,8 +179,8 @@ def draft(
     """Draft a policy from the names and types of columns; no row is read.
 
     What protects people is left for you to fill in: bounds and caps that are known without looking
-    at the data, whom the promise is for, and how much may be spent. A CSV file is looked through
-    for the types of its columns, as it names none.
+    at the data, the unit of protection, and the budget. A CSV file names no types, so its values
+    are scanned to find them.
 
     **Examples**
 
@@ -196,10 +196,10 @@ def draft(
         {"the draft": output}, inputs=map(Path, sources), overwrite=overwrite
     )
     database = _database(sources, folder=Path() if output is None else output.parent)
-    columns = columns_of(database)
+    columns = read_database_columns(database)
     if {"terms", "triples", "meta"} <= set(columns):
-        raise _a_store(sources[0])
-    text = _with_place(draft_policy(columns, name=name), database)
+        raise _is_store(sources[0])
+    text = _fill_in_location(draft_policy(columns, name=name), database)
     if output is not None:
         options.write_text(output, text, overwrite)
     if as_json:
@@ -215,8 +215,8 @@ def draft(
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
-    """Say what a policy warns of beside the result, and not as Python would."""
+def show_warnings() -> Iterator[None]:
+    """Show warnings of a policy as notes instead of Python warnings."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         yield
@@ -224,47 +224,47 @@ def told_warnings() -> Iterator[None]:
         console.note(f"Warning: {each.message}")
 
 
-def columns_of(database: Database) -> dict[str, dict[str, str]]:
+def read_database_columns(database: Database) -> dict[str, dict[str, str]]:
     """The tables of a database with the type of each column, as the engine writes it.
 
     Raises:
         EngineError: CEL-E013, CEL-E014 it cannot be opened.
     """
-    from celosia.queries.catalogue import columns_in
-    from celosia.queries.opening import open_engine
+    from celosia.queries.catalogue import read_columns
     from celosia.queries.policy import Policy, Spending
+    from celosia.queries.sessions import open_engine
 
     whatever = Policy(
         name="draft", tables=(), budget=Spending(epsilon=Fraction(1)), database=database
     )
     engine = open_engine(whatever)
     try:
-        return columns_in(engine, timeout=SECONDS)
+        return read_columns(engine, timeout=SECONDS)
     finally:
         engine.close()
 
 
 def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
     """Refuse a policy that does not fit its database, as `Vault.open` does; count its owners."""
-    from celosia.queries.catalogue import columns_in
-    from celosia.queries.opening import check_unique, open_engine
-    from celosia.queries.ownerless import owner_counts
-    from celosia.queries.policy import check_against
+    from celosia.queries.catalogue import read_columns
+    from celosia.queries.owner_counts import count_owners
+    from celosia.queries.policy import check_against_database
+    from celosia.queries.sessions import check_unique, open_engine
 
     engine = open_engine(policy)
     try:
-        types = columns_in(engine, timeout=SECONDS)
-        check_against(policy, types)
+        types = read_columns(engine, timeout=SECONDS)
+        check_against_database(policy, types)
         check_unique(policy, engine, timeout=SECONDS)
-        return owner_counts(policy, engine, types=types, timeout=SECONDS)
+        return count_owners(policy, engine, types=types, timeout=SECONDS)
     finally:
         engine.close()
 
 
 def _database(sources: list[str], *, folder: Path) -> Database:
-    """The database that some words stand for; paths are as a policy in a folder writes them."""
+    """The database of these sources; paths are relative to the folder of the policy."""
     from celosia.queries.policy import Database
-    from celosia.queries.policy.places import FILE_ENDINGS
+    from celosia.queries.policy.database_location import FILE_ENDINGS
 
     here = folder.resolve()
     if len(sources) == 1 and sources[0].startswith("$"):
@@ -310,30 +310,30 @@ def _from_folder(source: str, folder: Path) -> str:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
 
-def _with_place(text: str, database: Database) -> str:
-    """The draft with the place of the database filled in, which is known."""
-    from celosia.queries.policy.writing import key_of, quoted
+def _fill_in_location(text: str, database: Database) -> str:
+    """The draft with the location of the database filled in, which is known."""
+    from celosia.queries.policy.writer import quote, toml_key
 
-    lines = [f"kind = {quoted(database.kind)}"]
+    lines = [f"kind = {quote(database.kind)}"]
     if database.url is not None:
-        lines.append(f"url = {quoted(database.url)}")
+        lines.append(f"url = {quote(database.url)}")
     if database.path is not None:
-        lines.append(f"path = {quoted(database.path)}")
+        lines.append(f"path = {quote(database.path)}")
     if database.files:
-        listed = [f"{key_of(name)} = {quoted(path)}" for name, path in database.files]
+        listed = [f"{toml_key(name)} = {quote(path)}" for name, path in database.files]
         lines.append(f"files = {{ {', '.join(listed)} }}")
     before, heading, after = text.partition("\n[database]\n")
     return before + heading + "\n".join([*lines, after])
 
 
-def _loaded(path: Path) -> Policy:
+def _load(path: Path) -> Policy:
     from celosia.queries.policy import load_policy
 
     return load_policy(path)
 
 
-def _declared(table: Any, column: Any) -> Iterator[str]:
-    """What is said of a column beyond its type, in words."""
+def _describe(table: Any, column: Any) -> Iterator[str]:
+    """Describe the declarations of a column beyond its type."""
     from celosia.accounting.checks import format_amount
 
     if column.unique:
@@ -358,11 +358,11 @@ def _show_graph(policy: Policy, graph: Graph) -> None:
         assert table is not None, "each predicate is a table"
         classes = ", ".join(each for each, members in graph.classes if name in members)
         whose = "public" if table.public else classes or "private"
-        rows.append([name, address, whose, "; ".join(_of_predicate(table))])
+        rows.append([name, address, whose, "; ".join(_describe_predicate(table))])
     console.show_table("Predicates", ["name", "address", "class", "declared"], rows, numbers=False)
 
 
-def _of_predicate(table: TablePolicy) -> Iterator[str]:
+def _describe_predicate(table: TablePolicy) -> Iterator[str]:
     from celosia.accounting.checks import format_amount
 
     for column in table.columns:
@@ -374,7 +374,7 @@ def _of_predicate(table: TablePolicy) -> Iterator[str]:
             yield f"{len(column.keys):,} {column.name}s as public keys"
 
 
-def _a_store(source: str) -> InputError:
+def _is_store(source: str) -> InputError:
     return InputError(
         "CEL-Q280",
         f"{source} is a store of facts, not a database of tables.",
@@ -385,7 +385,7 @@ def _a_store(source: str) -> InputError:
     )
 
 
-def _protected(policy: Policy) -> str:
+def _describe_unit(policy: Policy) -> str:
     unit = policy.unit
     if policy.graph is not None:
         whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"

@@ -1,4 +1,4 @@
-"""`celosia serve`, a vault behind HTTP, and `celosia token`, who may ask it."""
+"""`celosia serve`, a vault behind HTTP, and `celosia token`, the tokens of its users."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.paths import resolve_address
-from celosia.cli.policy import PolicyFile, told_warnings
+from celosia.cli.policy import PolicyFile, show_warnings
 from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ EXAMPLES = """**Examples**
 """
 TokensFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Where the tokens are kept; beside the policy without it."),
+    typer.Option(metavar="FILE", help="The file of tokens; by default beside the policy."),
 ]
 
 tokens_app = typer.Typer(
@@ -46,7 +46,7 @@ tokens_app = typer.Typer(
 def serve(
     policy: PolicyFile,
     host: Annotated[
-        str, typer.Option(help="Where to listen; other machines only reach another one.")
+        str, typer.Option(help="The address to listen on; the default is for this machine only.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8440,
     tokens: TokensFile = None,
@@ -60,7 +60,9 @@ def serve(
     ] = None,
     audit_log: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Who asked what, when; beside the policy without it."),
+        typer.Option(
+            metavar="FILE", help="The audit log of requests; by default beside the policy."
+        ),
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate for HTTPS (PEM).")
@@ -71,7 +73,7 @@ def serve(
     plain: Annotated[
         bool,
         typer.Option(
-            "--plain", help="Listen to other machines without HTTPS, behind a proxy that has it."
+            "--plain", help="Serve other machines without HTTPS, behind a proxy that encrypts."
         ),
     ] = False,
 ) -> None:
@@ -83,11 +85,11 @@ def serve(
     from celosia.queries.policy import load_policy
     from celosia.queries.service import serve as run_service
 
-    with told_warnings():
+    with show_warnings():
         declared = load_policy(policy)
     _check_files(certificate, key)
     scheme = "http" if certificate is None else "https"
-    kept = _store(_place(policy, tokens), made=False)
+    kept = _store(_tokens_file(policy, tokens), made=False)
     serving = f"Serving {declared.name} at {scheme}://{host}:{port} until Ctrl-C."
     try:
         run_service(
@@ -103,7 +105,7 @@ def serve(
             ready=lambda: console.note(serving),
         )
     except InputError as error:
-        raise _in_words_of_commands(error, policy) from None
+        raise _as_command_error(error, policy) from None
     finally:
         kept.close()
     console.show("The service has ended; what was charged is in the ledger.")
@@ -116,16 +118,16 @@ serve.__doc__ = f"{serve.__doc__}\n\n{EXAMPLES}"
 def create(
     policy: PolicyFile,
     analyst: Annotated[
-        str | None, typer.Option(metavar="NAME", help="An analyst, as the policy names them.")
+        str | None, typer.Option(metavar="NAME", help="The analyst, as named in the policy.")
     ] = None,
     curator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Instead: somebody who sees all charges.")
+        str | None, typer.Option(metavar="NAME", help="Instead: a curator, who sees all charges.")
     ] = None,
-    days: Annotated[float, typer.Option(help="Until it expires, at most 366.")] = 30,
+    days: Annotated[float, typer.Option(help="Days until it expires, at most 366.")] = 30,
     tokens: TokensFile = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write it to a file for your eyes, not to the screen."),
+        typer.Option("--output", "-o", help="Write it to a file that only you can read."),
     ] = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
@@ -141,8 +143,8 @@ def create(
     from celosia.core.files import replacing
 
     options.check_output_paths({"the token": output}, inputs=(policy, tokens), overwrite=overwrite)
-    role, name = _whose(policy, analyst, curator)
-    store = _store(_place(policy, tokens), made=True)
+    role, name = _role_and_name(policy, analyst, curator)
+    store = _store(_tokens_file(policy, tokens), made=True)
     try:
         made = store.create(role=role, name=name, days=days)
     finally:
@@ -157,7 +159,7 @@ def create(
         return
     console.note(str(made.token))
     if output is None:
-        console.note("Hand it over by a safe way. It is not shown again:")
+        console.note("Hand it over through a secure channel. It is not shown again:")
     console.show(made.text if output is None else f"token: {output}")
 
 
@@ -165,13 +167,13 @@ def create(
 def list_tokens(
     policy: PolicyFile, tokens: TokensFile = None, as_json: options.AsJson = False
 ) -> None:
-    """List the tokens that were made, without the tokens themselves.
+    """List all tokens, without their secret texts.
 
     **Example**
 
     `celosia token list policy.toml`
     """
-    store = _store(_place(policy, tokens), made=False)
+    store = _store(_tokens_file(policy, tokens), made=False)
     try:
         found = [each.as_dict() for each in store.tokens()]
     finally:
@@ -194,13 +196,13 @@ def revoke(
     tokens: TokensFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """End a token from now on, also for a service that runs.
+    """Revoke a token at once, also for a running service.
 
     **Example**
 
     `celosia token revoke policy.toml 0123456789abcdef`
     """
-    store = _store(_place(policy, tokens), made=False)
+    store = _store(_tokens_file(policy, tokens), made=False)
     try:
         ended = store.revoke(name)
     finally:
@@ -211,10 +213,10 @@ def revoke(
         console.show(str(ended), strong=True)
 
 
-def _place(policy: Path, tokens: Path | None) -> Path:
-    from celosia.queries.service import tokens_of
+def _tokens_file(policy: Path, tokens: Path | None) -> Path:
+    from celosia.queries.service import tokens_path
 
-    return tokens or tokens_of(policy)
+    return tokens or tokens_path(policy)
 
 
 def _store(place: Path, *, made: bool) -> TokenStore:
@@ -231,17 +233,17 @@ def _store(place: Path, *, made: bool) -> TokenStore:
     return TokenStore(place)
 
 
-def _whose(policy: Path, analyst: str | None, curator: str | None) -> tuple[Any, str]:
-    """The role and the name of whom a token is for."""
+def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tuple[Any, str]:
+    """The role and the name of the holder of a new token."""
     from celosia.core.wording import did_you_mean
     from celosia.queries.policy import load_policy
 
-    with told_warnings():
+    with show_warnings():
         declared = load_policy(policy)
     if (analyst is None) == (curator is None):
         raise InputError(
             "CEL-Q210",
-            "it is not said whom the token is for.",
+            "the holder of the token is not given.",
             why="An analyst may ask; a curator may also see all charges and make tokens.",
             fix="Give either --analyst NAME or --curator NAME.",
         )
@@ -269,8 +271,8 @@ def _check_files(certificate: Path | None, key: Path | None) -> None:
         )
 
 
-def _in_words_of_commands(error: InputError, policy: Path) -> InputError:
-    """The same error, with what to do told as options instead of as Python."""
+def _as_command_error(error: InputError, policy: Path) -> InputError:
+    """The same error, with a fix that names options of the command instead of Python."""
     fixes = {
         "CEL-Q188": "Give --certificate and --key, or let a proxy encrypt and say --plain.",
         "CEL-Q189": f"Make one: celosia token create {policy} --curator NAME.",

@@ -1,4 +1,4 @@
-"""Private questions to a database: policies, SQL, bounds, and a durable ledger.
+"""Private queries to a database: policies, SQL and SPARQL, bounds, and a durable ledger.
 
 `Vault.open(policy)` opens a database; `vault.explain(query)` shows what an answer would cost, and
 `vault.sql(query, epsilon=...)` gives it. Names load on first use.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from celosia.queries.answer import QueryAnswer
-    from celosia.queries.places import ledger_of
+    from celosia.queries.paths import ledger_path
     from celosia.queries.planning import METHODS, Part, Plan
     from celosia.queries.policy import Policy, load_policy, read_policy
     from celosia.queries.vault import Vault
@@ -23,7 +23,7 @@ _HOMES = {
     "Policy": "celosia.queries.policy",
     "QueryAnswer": "celosia.queries.answer",
     "Vault": "celosia.queries.vault",
-    "ledger_of": "celosia.queries.places",
+    "ledger_path": "celosia.queries.paths",
     "load_policy": "celosia.queries.policy",
     "read_policy": "celosia.queries.policy",
 }
@@ -35,7 +35,7 @@ __all__ = [
     "Policy",
     "QueryAnswer",
     "Vault",
-    "ledger_of",
+    "ledger_path",
     "load_policy",
     "read_policy",
 ]

@@ -1,4 +1,4 @@
-"""The small relational algebra that every private question is compiled to.
+"""The small relational algebra that every private query is compiled to.
 
 SQL and SPARQL become the same few values, and everything that judges or runs a question knows only
 these. What has no value here cannot be asked. Row-wise expressions are kept as SQLGlot trees whose
@@ -53,7 +53,7 @@ Keys = tuple[tuple[Column, Column], ...]
 class Join:
     """An inner equijoin: every pair of rows that agree in all keys and meet the condition.
 
-    The condition may speak of both sides; it only takes pairs away.
+    The condition may refer to both sides; it only takes pairs away.
     """
 
     left: Relation
@@ -129,26 +129,26 @@ class Aggregate:
     kind: AggregateKind
     name: str
     argument: exp.Expression | None = None
-    """What is counted, added up or ranked; None for COUNT(*)."""
+    """The expression that is counted, summed or ranked; None for COUNT(*)."""
     share: float | None = None
     """Of a quantile: 0.5 for the median."""
     sample: bool = False
     """Of a variance or deviation: whether the squares are shared out over n - 1, not n."""
     label: str | None = None
-    """How the question writes it, where it was rewritten."""
+    """Its text in the question, where it was rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What rows are grouped by: a row-wise expression under a name."""
+    """A key of GROUP BY: a row-wise expression under a name."""
 
     name: str
     expression: exp.Expression
 
 
 @dataclass(frozen=True, slots=True)
-class After:
-    """What is done with the noisy answers, and so costs nothing."""
+class PostProcessing:
+    """Post-processing of the noisy answers, which costs nothing."""
 
     having: exp.Expression | None = None
     """A condition on names of keys, aggregates and what is computed."""
@@ -156,9 +156,9 @@ class After:
     """Names of answers, each with whether the largest come first."""
     limit: int | None = None
     offset: int = 0
-    """How many of the ordered answers are passed over."""
+    """The number of ordered answers that are skipped."""
     computed: tuple[Named, ...] = ()
-    """What is worked out from keys, aggregates and those before it."""
+    """Expressions of keys, aggregates and the expressions before them."""
     columns: tuple[str, ...] = ()
     """The names that are shown, in order."""
 
@@ -170,7 +170,7 @@ class Question:
     source: Relation
     aggregates: tuple[Aggregate, ...]
     keys: tuple[Key, ...] = ()
-    after: After = After()
+    post_processing: PostProcessing = PostProcessing()
 
 
 def children(relation: Relation) -> tuple[Relation, ...]:
@@ -199,7 +199,7 @@ def scans(relation: Relation) -> tuple[Scan, ...]:
 
 
 def aliases(relation: Relation) -> frozenset[str]:
-    """The aliases whose columns can be spoken of outside a relation."""
+    """The aliases whose columns can be referred to outside a relation."""
     match relation:
         case Scan(alias=alias) | Derived(alias=alias) | Stack(alias=alias):
             return frozenset({alias})

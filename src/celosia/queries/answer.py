@@ -1,4 +1,4 @@
-"""The answer to a private question: noisy rows with their error, their price and their promise."""
+"""The answer to a private query: noisy rows with their error, their price and their promise."""
 
 from __future__ import annotations
 
@@ -106,13 +106,13 @@ class QueryAnswer(Release):
         return self.at(confidence)
 
     @property
-    def told_noise(self) -> Errors:
+    def noise_only(self) -> Errors:
         """The noise-only errors, where they say more than the intervals: under chosen caps."""
         return self.noise if self.caps and self.noise else [{} for _ in self.rows]
 
     @property
-    def told_stored(self) -> str:
-        """That the answer is a repeated one and from when it is; empty for a new one."""
+    def stored_note(self) -> str:
+        """A note that the answer is a stored one, with its time; empty for a new one."""
         if not self.stored:
             return ""
         return "stored" if self.answered is None else f"stored, first answered at {self.answered}"
@@ -131,7 +131,7 @@ class QueryAnswer(Release):
             if any(bound is not None for bound in bounds):
                 columns[f"{name}_lower"] = [None if each is None else each[0] for each in bounds]
                 columns[f"{name}_upper"] = [None if each is None else each[1] for each in bounds]
-            errors = [each.get(name) for each in self.told_noise]
+            errors = [each.get(name) for each in self.noise_only]
             if any(error is not None for error in errors):
                 columns[f"{name}_noise"] = errors
         return pl.DataFrame(columns, strict=False)
@@ -191,7 +191,7 @@ class QueryAnswer(Release):
         return cls(**known, **common)
 
     def document(self) -> Document:
-        """The report: the answer, how far it may be off, and what it tells of one unit."""
+        """The report: the answer, how far it may be off, and what it reveals about one unit."""
         from celosia.queries import answer_report  # noqa: PLC0415 - draws figures
 
         return answer_report.document(self)
@@ -199,18 +199,18 @@ class QueryAnswer(Release):
     def __str__(self) -> str:
         """The one line that matters most."""
         if len(self.rows) == 1 and len(self.rows[0]) == 1:
-            told = _number(self.value)
+            summary = _number(self.value)
             bounds = self.interval()
             if bounds is not None:
                 ends = " to ".join(_number(end) if isfinite(end) else "?" for end in bounds)
-                told += f" ({100 * self.confidence:g}% interval {ends})"
-            error = next(iter(self.told_noise[0].values()), None)
+                summary += f" ({100 * self.confidence:g}% interval {ends})"
+            error = next(iter(self.noise_only[0].values()), None)
             if error is not None:
                 bar = f"noise {100 * self.confidence:g}%: ±{_number(error)}"
-                told += f", {bar} of the answer under the cap chosen"
+                summary += f", {bar} of the answer under the cap chosen"
         else:
-            told = f"{len(self.rows):,} rows"
-        return "; ".join(filter(None, [told, self.told_stored, self.guarantee.promise]))
+            summary = f"{len(self.rows):,} rows"
+        return "; ".join(filter(None, [summary, self.stored_note, self.guarantee.promise]))
 
 
 def _number(value: Any) -> str:

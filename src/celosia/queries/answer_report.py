@@ -1,4 +1,4 @@
-"""The report of an answer: its rows, how far they may be off, what it tells of one unit.
+"""The report of an answer: its rows, their error, and the privacy loss of one unit.
 
 All of it is computed from released numbers and public parameters, so it can be published.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from celosia.queries.answer import Interval, QueryAnswer
 
 MOST_BARS = 40
-"""Bars that can still be told apart; longer answers are shown as a table only."""
+"""Bars that can still be distinguished; longer answers are shown as a table only."""
 MOST_ROWS = 1000
 """Rows that a report shows."""
 NOISE_ONLY = (
@@ -47,41 +47,43 @@ def document(answer: QueryAnswer) -> Document:
     blocks += [Notice(sentence(warning), tone="warning") for warning in answer.warnings]
     blocks.append(Heading("The answer"))
     is_number = len(answer.rows) == 1 and len(answer.rows[0]) == 1
-    blocks += _one(answer) if is_number else _many(answer)
-    blocks += _promise(answer)
+    blocks += _number_blocks(answer) if is_number else _table_blocks(answer)
+    blocks += _guarantee_blocks(answer)
     if answer.epsilon:
         blocks += belief_blocks(
             answer.epsilon, answer.delta, unit=answer.guarantee.unit, by="this answer"
         )
-    blocks += _made(answer)
+    blocks += _provenance_blocks(answer)
     return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
 
 
-def _one(answer: QueryAnswer) -> list[Block]:
+def _number_blocks(answer: QueryAnswer) -> list[Block]:
     value, bounds = answer.value, answer.interval()
-    cards = [KeyFigure("Answer", _told(value), "with exact noise" if answer.epsilon else "exact")]
+    cards = [
+        KeyFigure("Answer", _format_value(value), "with exact noise" if answer.epsilon else "exact")
+    ]
     if bounds is None:
         return [KeyFigures(cards)]
-    told = f"{100 * answer.confidence:g}% interval"
-    cards.append(KeyFigure(told, _ends(bounds), "holds the exact answer"))
-    error = next(iter(answer.told_noise[0].values()), None)
+    label = f"{100 * answer.confidence:g}% interval"
+    cards.append(KeyFigure(label, _format_bounds(bounds), "holds the exact answer"))
+    error = next(iter(answer.noise_only[0].values()), None)
     if error is not None:
         only = f"{100 * answer.confidence:g}% noise only"
         words = "under the cap chosen, without what it cut off"
-        cards.append(KeyFigure(only, _error(error), words))
+        cards.append(KeyFigure(only, _format_error(error), words))
     if value is None or not all(map(isfinite, bounds)):
         return [KeyFigures(cards)]
-    words = f"{_told(value)}, between {_ends(bounds)}"
+    words = f"{_format_value(value)}, between {_format_bounds(bounds)}"
     drawing = on_a_line(value, bounds)
-    return [KeyFigures(cards), Figure(drawing, f"The answer and its {told}", words)]
+    return [KeyFigures(cards), Figure(drawing, f"The answer and its {label}", words)]
 
 
-def _many(answer: QueryAnswer) -> list[Block]:
+def _table_blocks(answer: QueryAnswer) -> list[Block]:
     if not answer.rows:
         return [Paragraph("No group is shown.")]
     names = list(answer.rows[0])
     numbers = [name for name in names if name in answer.intervals[0]]
-    noisy = {name for errors in answer.told_noise for name in errors}
+    noisy = {name for errors in answer.noise_only for name in errors}
     header = [
         word
         for name in names
@@ -95,14 +97,14 @@ def _many(answer: QueryAnswer) -> list[Block]:
             for name in names
             for cell in (
                 [
-                    _told(row[name]),
-                    *([_ends(bounds.get(name))] if name in numbers else []),
-                    *([_error(errors.get(name))] if name in noisy else []),
+                    _format_value(row[name]),
+                    *([_format_bounds(bounds.get(name))] if name in numbers else []),
+                    *([_format_error(errors.get(name))] if name in noisy else []),
                 ]
             )
         ]
         for row, bounds, errors in zip(
-            answer.rows, answer.intervals, answer.told_noise, strict=True
+            answer.rows, answer.intervals, answer.noise_only, strict=True
         )
     ][:MOST_ROWS]
     blocks: list[Block] = [Table(header, rows, "The released rows")]
@@ -115,18 +117,19 @@ def _many(answer: QueryAnswer) -> list[Block]:
         first = drawn[0]
         chart = figures.bars(labels, {first: [float(row[first]) for row in answer.rows]})
         words = ", ".join(
-            f"{label} {_told(row[first])}" for label, row in zip(labels, answer.rows, strict=True)
+            f"{label} {_format_value(row[first])}"
+            for label, row in zip(labels, answer.rows, strict=True)
         )
         blocks.insert(0, Figure(chart, f"{first} of each group, with noise", words))
     return blocks
 
 
-def _promise(answer: QueryAnswer) -> list[Block]:
+def _guarantee_blocks(answer: QueryAnswer) -> list[Block]:
     guarantee = answer.guarantee
     facts = [
         ("Neighbours", guarantee.neighbours or "none: nothing private takes part"),
-        *(("Assumes", told) for told in guarantee.assumes),
-        *(("Does not protect against", told) for told in guarantee.leaves_open),
+        *(("Assumes", text) for text in guarantee.assumes),
+        *(("Does not protect against", text) for text in guarantee.leaves_open),
     ]
     words = sentence(guarantee.protects)
     if guarantee.simulation:
@@ -134,7 +137,7 @@ def _promise(answer: QueryAnswer) -> list[Block]:
     return [Heading("What is promised"), Paragraph(words), Facts(facts)]
 
 
-def _made(answer: QueryAnswer) -> list[Block]:
+def _provenance_blocks(answer: QueryAnswer) -> list[Block]:
     made = answer.provenance
     seed = "none: the operating system's entropy" if made.seed is None else str(made.seed)
     spent = "nothing" if not answer.epsilon else f"epsilon {answer.epsilon:g}"
@@ -151,7 +154,7 @@ def _made(answer: QueryAnswer) -> list[Block]:
                 ("Spent", spent),
                 ("Entry of the ledger", entry),
                 ("Head of the ledger", answer.head or "none"),
-                *([("Repeated", sentence(answer.told_stored))] if answer.stored else []),
+                *([("Repeated", sentence(answer.stored_note))] if answer.stored else []),
                 ("Made", made.created),
                 ("Seed", seed),
                 *made.versions.items(),
@@ -160,15 +163,15 @@ def _made(answer: QueryAnswer) -> list[Block]:
     ]
 
 
-def _told(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "nothing" if value is None else short(value)
 
 
-def _error(error: float | None) -> str:
+def _format_error(error: float | None) -> str:
     return "not public" if error is None else f"± {short(error)}"
 
 
-def _ends(bounds: Interval) -> str:
+def _format_bounds(bounds: Interval) -> str:
     if bounds is None:
         return "not public"
     low, high = (short(end) if isfinite(end) else "?" for end in bounds)

@@ -1,4 +1,4 @@
-"""What a database says of its tables: types, collations and enforced keys. No row is read."""
+"""The catalogue of a database: types, collations and enforced keys. No row is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.queries.emission.target import column, identifier
 if TYPE_CHECKING:
     from celosia.engines import SparkEngine, SqlEngine
 
-Ask = Callable[[exp.Expr], Any]
+Executor = Callable[[exp.Expr], Any]
 
 COLLATED = "COLLATE"
 """Written behind the type of a text column whose collation holds different texts for equal."""
@@ -78,8 +78,8 @@ WHERE f.contype = 'f' AND f.convalidated AND ARRAY_LENGTH(f.conkey, 1) = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Enforced:
-    """What a server sees to itself, all names in lower case."""
+class EnforcedConstraints:
+    """Constraints that the server enforces, all names in lower case."""
 
     filled: frozenset[tuple[str, str]] = frozenset()
     """Tables and columns that are never NULL."""
@@ -87,35 +87,35 @@ class Enforced:
     """Foreign keys: table and column, and the table and column that hold each of their values."""
 
 
-def columns_in(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, str]]:
+def read_columns(engine: SqlEngine, *, timeout: float) -> dict[str, dict[str, str]]:
     """The tables of a database, with the type of each column.
 
     Behind the type of a text whose collation holds different texts for equal stands `COLLATE`.
     """
     if engine.dialect == "spark":
         return cast("SparkEngine", engine).columns()
-    ask = _asking(engine, timeout)
-    return _in_postgres(ask) if engine.dialect == "postgres" else _in_duckdb(ask)
+    execute = _executor(engine, timeout)
+    return _in_postgres(execute) if engine.dialect == "postgres" else _in_duckdb(execute)
 
 
-def enforced_unique(ask: Ask, dialect: str) -> frozenset[tuple[str, str]]:
+def read_unique_columns(execute: Executor, dialect: str) -> frozenset[tuple[str, str]]:
     """The tables and columns, in lower case, in which the server lets no value repeat.
 
     DuckDB is not asked: its rows cannot change while they are open here, see `DuckDBEngine`.
     """
     if dialect != "postgres":
         return frozenset()
-    found = ask(parse_one(_POSTGRES_KEYS, read="postgres"))
+    found = execute(parse_one(_POSTGRES_KEYS, read="postgres"))
     return frozenset((str(table).lower(), str(word).lower()) for table, word in found)
 
 
-def enforced_references(ask: Ask, dialect: str) -> Enforced:
-    """What the server enforces of foreign keys; DuckDB is not asked, see `enforced_unique`."""
+def read_foreign_keys(execute: Executor, dialect: str) -> EnforcedConstraints:
+    """Foreign keys that the server enforces; none for DuckDB, see `read_unique_columns`."""
     if dialect != "postgres":
-        return Enforced()
-    filled = ask(parse_one(_POSTGRES_FILLED, read="postgres"))
-    references = ask(parse_one(_POSTGRES_REFERENCES, read="postgres"))
-    return Enforced(
+        return EnforcedConstraints()
+    filled = execute(parse_one(_POSTGRES_FILLED, read="postgres"))
+    references = execute(parse_one(_POSTGRES_REFERENCES, read="postgres"))
+    return EnforcedConstraints(
         filled=frozenset((str(table).lower(), str(word).lower()) for table, word in filled),
         references=frozenset(
             (str(table).lower(), str(word).lower(), str(target).lower(), str(key).lower())
@@ -124,18 +124,18 @@ def enforced_references(ask: Ask, dialect: str) -> Enforced:
     )
 
 
-def _asking(engine: SqlEngine, timeout: float) -> Ask:
+def _executor(engine: SqlEngine, timeout: float) -> Executor:
     return lambda query: engine.run(query, timeout=timeout)
 
 
-def _in_postgres(ask: Ask) -> dict[str, dict[str, str]]:
+def _in_postgres(execute: Executor) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for table, word, kind, merges in ask(parse_one(_POSTGRES_COLUMNS, read="postgres")):
+    for table, word, kind, merges in execute(parse_one(_POSTGRES_COLUMNS, read="postgres")):
         found.setdefault(str(table), {})[str(word)] = f"{kind} {COLLATED}" if merges else str(kind)
     return found
 
 
-def _in_duckdb(ask: Ask) -> dict[str, dict[str, str]]:
+def _in_duckdb(execute: Executor) -> dict[str, dict[str, str]]:
     here = exp.Table(this=exp.to_identifier("columns"), db=exp.to_identifier("information_schema"))
     words = ("table_name", "column_name", "data_type")
     query = exp.Select(
@@ -147,15 +147,17 @@ def _in_duckdb(ask: Ask) -> dict[str, dict[str, str]]:
         copy=False,
     )
     found: dict[str, dict[str, str]] = {}
-    for table, word, kind in ask(query):
+    for table, word, kind in execute(query):
         found.setdefault(str(table), {})[str(word)] = str(kind)
     for table, columns in found.items():
-        for word in _merging(ask, table, [each for each in columns if columns[each] == "VARCHAR"]):
+        for word in _merging_columns(
+            execute, table, [each for each in columns if columns[each] == "VARCHAR"]
+        ):
             columns[word] += f" {COLLATED}"
     return found
 
 
-def _merging(ask: Ask, table: str, words: list[str]) -> list[str]:
+def _merging_columns(execute: Executor, table: str, words: list[str]) -> list[str]:
     """The columns whose collation holds different texts for equal.
 
     DuckDB shows collations nowhere that views have, so it is asked whether it holds two texts of
@@ -180,5 +182,5 @@ def _merging(ask: Ask, table: str, words: list[str]) -> list[str]:
         from_=exp.From(this=exp.Table(this=identifier(table))),
         where=exp.Where(this=exp.false()),
     )
-    ((*answers,),) = ask(query)
+    ((*answers,),) = execute(query)
     return [word for word, merges in zip(words, answers, strict=True) if merges]

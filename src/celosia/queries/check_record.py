@@ -30,7 +30,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.queries.ledger.places import place_of
+from celosia.queries.ledger.locations import parse_location
 from celosia.queries.policy import Policy, policy_hash
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ REST = 10.0
 
 
 class CheckRecord:
-    """What is known of earlier checks of the rows of a policy.
+    """The record of an earlier check of a policy's rows.
 
     Make it before the rows are opened: it looks at the files as they are then.
 
@@ -54,18 +54,18 @@ class CheckRecord:
 
     def __init__(self, policy: Policy, ledger: str | Path | None) -> None:
         self._policy = policy
-        self._file = None if ledger is None else record_of(ledger)
+        self._file = None if ledger is None else record_path(ledger)
         self._begun = time.time()
         self._state = None if self._file is None else _state(policy)
 
-    def stands(self, engine: SqlEngine) -> bool:
+    def is_valid(self, engine: SqlEngine) -> bool:
         """Whether the rows that the engine has opened were checked before, in just this state."""
         if self._file is None or not self._is_fixed(engine):
             return False
         text = _trusted_text(self._file)
         return text is not None and text == self._digest()
 
-    def keep(self, engine: SqlEngine) -> None:
+    def save(self, engine: SqlEngine) -> None:
         """Record that the rows were checked, if they are sure to be the same since.
 
         What cannot be written is checked again next time.
@@ -89,7 +89,7 @@ class CheckRecord:
         return latest / 1e9 + REST <= self._begun
 
     def _digest(self) -> str:
-        """What a record of this state holds, alone: 64 hexadecimal digits."""
+        """The digest of this state, 64 hexadecimal digits: the whole content of a record."""
         from importlib.metadata import version  # noqa: PLC0415 - takes a moment
 
         programs = [FORM, version("celosia"), version("duckdb")]
@@ -97,9 +97,9 @@ class CheckRecord:
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def record_of(ledger: str | Path) -> Path | None:
+def record_path(ledger: str | Path) -> Path | None:
     """The file of the record beside a ledger; None for a ledger that is no file."""
-    place = place_of(ledger)
+    place = parse_location(ledger)
     return place.with_name(f"{place.name}.checked") if isinstance(place, Path) else None
 
 
@@ -110,9 +110,9 @@ def _state(policy: Policy) -> list[tuple[str, tuple[int, ...]]] | None:
         return None
     written = [path for _, path in database.files]
     try:
-        files = [Path(database.located(each)).resolve(strict=True) for each in written]
+        files = [Path(database.resolve_path(each)).resolve(strict=True) for each in written]
         if database.path is not None:
-            file = Path(database.located(database.path)).resolve(strict=True)
+            file = Path(database.resolve_path(database.path)).resolve(strict=True)
             log = file.with_name(f"{file.name}.wal")  # changes that are not in the file yet
             files += [file, log] if log.exists() else [file]
         return [(str(file), _stamp(file)) for file in sorted(files)]
@@ -124,7 +124,7 @@ def _stamp(file: Path) -> tuple[int, ...]:
     """The number, the size and the times of a file of its own.
 
     Raises:
-        OSError: it is gone, or it is a folder, whose times do not tell of the files in it.
+        OSError: it is gone, or it is a folder, whose times do not depend on the files in it.
     """
     found = file.stat()
     if not stat.S_ISREG(found.st_mode):
@@ -146,7 +146,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _trusted_text(file: Path) -> str | None:
-    """What a record says; None if there is none, or if another user could have written it."""
+    """The text of a record; None if there is none, or if another user could have written it."""
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
             found = os.fstat(opened.fileno())

@@ -1,4 +1,4 @@
-"""One charged question on its way to released numbers, at a time that tells nothing.
+"""The execution of one charged question, whose duration does not depend on the data.
 
 How long an engine runs, and whether it fails, depends on rows. So what fails, or has not ended in
 time, is answered with what the plan releases on the empty database; the answer is recorded and told
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from celosia.core.errors import EngineError
 from celosia.core.randomness import Source
 from celosia.queries import deadlines
-from celosia.queries.answering import Outcome, carry_out, carry_out_empty
-from celosia.queries.ledger import Ledger, Reservation, Stored
+from celosia.queries.ledger import Ledger, Reservation, StoredAnswer
 from celosia.queries.ledger.incidents import EXCEEDED_DEADLINE, FAILED_QUERY
-from celosia.queries.opening import check_declared_of
 from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy
+from celosia.queries.results import Outcome, execute_plan, execute_plan_on_empty
+from celosia.queries.sessions import check_declarations_of_plan
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -33,9 +33,9 @@ TIMEOUT = 600.0
 
 
 class Execution:
-    """What is done for one question: `prepare`, then the charge, then `begin`, `release`, `wait`.
+    """The steps of one question: `prepare`, then the charge, then `begin`, `release`, `wait`.
 
-    A simulation tells of no data: it neither waits nor hides failures.
+    A simulation is not for release: it neither waits nor hides failures.
 
     Args:
         plan: how the question is answered.
@@ -77,7 +77,7 @@ class Execution:
             return
         for step in self._plan.steps:
             step.prepare()
-        self._fallback = carry_out_empty(self._plan, rng=self._rng)
+        self._fallback = execute_plan_on_empty(self._plan, rng=self._rng)
 
     def begin(self) -> None:
         """Let the time run: the question is charged, and rows may be touched."""
@@ -87,7 +87,7 @@ class Execution:
         """Return at the deadline."""
         self._wait_until(self._begun + self._plan.deadline)
 
-    def release(self, reserved: Reservation, ledger: Ledger) -> tuple[Outcome, Stored]:
+    def release(self, reserved: Reservation, ledger: Ledger) -> tuple[Outcome, StoredAnswer]:
         """The released numbers, recorded; also the moment of the record tells nothing."""
         until = self._begun + self._plan.deadline * (1 - deadlines.MARGIN)
         try:
@@ -122,16 +122,16 @@ class Execution:
         try:
             with self._engine.snapshot(timeout=limit - time.monotonic()) as read:
 
-                def ask(query: exp.Expr) -> Any:
+                def execute(query: exp.Expr) -> Any:
                     if time.monotonic() > limit:
                         raise TimeoutError
                     return read(self._cast(query))
 
                 self._check_declared(read)
-                return carry_out(self._plan, ask, rng=self._rng)
-        except Exception:  # noqa: S110 - what it says may tell of data
+                return execute_plan(self._plan, execute, rng=self._rng)
+        except Exception:  # noqa: S110 - what it says may reveal data
             pass
-        raise not_answered()
+        raise unanswered_error()
 
     def _check_declared(self, read: Reader) -> None:
         """Look again at what is declared of rows, where they may have changed.
@@ -141,14 +141,16 @@ class Execution:
         """
         version, engine = self._engine.version, self._engine
         if version is None or version != self._version:
-            check_declared_of(self._plan, self._policy, engine.dialect, read, cast=self._cast)
+            check_declarations_of_plan(
+                self._plan, self._policy, engine.dialect, read, cast=self._cast
+            )
 
     def _wait_until(self, moment: float) -> None:
         if not self._rng.simulation:
             deadlines.wait_until(moment)
 
 
-def not_answered(*, charged: bool = True) -> EngineError:
+def unanswered_error(*, charged: bool = True) -> EngineError:
     """The one error of everything that fails while data is read."""
     return EngineError(
         "CEL-Q140",

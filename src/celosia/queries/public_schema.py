@@ -1,4 +1,4 @@
-"""What anybody may know of a database: what its policy declares, and nothing of where it is."""
+"""The public schema of a database: the declarations of its policy, without its location."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def public_schema(policy: Policy) -> dict[str, Any]:
 
 
 def _graph(graph: Graph) -> dict[str, Any]:
-    """How predicates are written in SPARQL, and what each is short for; not where the store is."""
+    """The predicates of SPARQL queries and their addresses, without the path of the store."""
     return {
         "prefixes": dict(graph.prefixes),
         "predicates": {name: address for address, name in graph.predicates},

@@ -13,28 +13,28 @@ from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefu
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
-from celosia.queries.answering import Outcome
-from celosia.queries.catalogue import columns_in
+from celosia.queries.acceptance import check_accepted
+from celosia.queries.catalogue import read_columns
 from celosia.queries.check_record import CheckRecord
-from celosia.queries.comparing import check_comparisons
-from celosia.queries.execution import TIMEOUT, Execution, not_answered
+from celosia.queries.comparison_types import check_comparisons
+from celosia.queries.execution import TIMEOUT, Execution, unanswered_error
 from celosia.queries.ledger import Ledger, Request, Reservation
-from celosia.queries.opening import (
-    account_of,
-    ceilings_of,
-    check_declared,
-    open_engine,
-    prepared,
-    public_count,
-)
-from celosia.queries.places import ledger_of, traces_of
+from celosia.queries.paths import ledger_path, trace_paths
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.public_queries import PublicStep
-from celosia.queries.policy import Policy, check_against, check_policy, load_policy
-from celosia.queries.policy.matching import Columns
-from celosia.queries.preparing import check_understood
+from celosia.queries.policy import Policy, check_against_database, check_policy, load_policy
+from celosia.queries.policy.database_schema import DatabaseColumns
 from celosia.queries.public_schema import public_schema
-from celosia.queries.telling import from_outcome, from_public
+from celosia.queries.release import answer_public, build_answer
+from celosia.queries.results import Outcome
+from celosia.queries.sessions import (
+    ceilings_of,
+    check_declarations,
+    make_ledger_opener,
+    make_public_counter,
+    make_rewriter,
+    open_engine,
+)
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -65,7 +65,7 @@ class Vault:
         engine: SqlEngine,
         *,
         rng: Source,
-        types: Columns,
+        types: DatabaseColumns,
         version: object | None = None,
     ) -> None:
         """Use `Vault.open`, which also checks the policy against the database."""
@@ -77,7 +77,7 @@ class Vault:
         self._engine = engine
         self._rng = rng
         self._types = types
-        self._cast = prepared(policy, types, engine, timeout=TIMEOUT)
+        self._cast = make_rewriter(policy, types, engine, timeout=TIMEOUT)
         self._version = version
         self._scratch: WorkFolder | None = None
 
@@ -122,20 +122,20 @@ class Vault:
         if ledger is None and source.simulation:
             scratch = WorkFolder()
             ledger = Path(scratch.name) / "simulation.ledger.sqlite"
-        place = ledger_of(policy) if ledger is None else ledger
+        place = ledger_path(policy) if ledger is None else ledger
         record = CheckRecord(declared, None if source.simulation else place)
         engine = open_engine(declared)
         try:
-            version, types = engine.version, columns_in(engine, timeout=TIMEOUT)
-            check_against(declared, types)
-            check_declared(declared, engine, types=types, timeout=TIMEOUT, record=record)
-            account = account_of(
+            version, types = engine.version, read_columns(engine, timeout=TIMEOUT)
+            check_against_database(declared, types)
+            check_declarations(declared, engine, types=types, timeout=TIMEOUT, record=record)
+            account = make_ledger_opener(
                 declared,
                 place,
                 simulation=source.simulation,
-                traces=() if source.simulation else traces_of(policy),
+                traces=() if source.simulation else trace_paths(policy),
                 new_ledger=new_ledger,
-                begun=lambda: record.keep(engine),
+                on_open=lambda: record.save(engine),
             )
         except BaseException:
             engine.close()
@@ -179,7 +179,7 @@ class Vault:
             epsilon=epsilon,
             delta=delta,
             method=method,
-            count=public_count(self.policy, self._ask),
+            count=make_public_counter(self.policy, self._ask),
             execute_public=self._ask_public,
         )
         check_comparisons(plan.original, self.policy, self._types)
@@ -283,12 +283,12 @@ class Vault:
         plan = self._plan(query, epsilon=epsilon, delta=delta, method=method)
         if plan.method == "public":
             rows, sure = self._public_rows(plan), confidence
-            return from_public(plan, rows, policy=self.policy, confidence=sure, rng=self._rng)
+            return answer_public(plan, rows, policy=self.policy, confidence=sure, rng=self._rng)
         request = self._request(plan, analyst)
         execution = self._execution(plan)
         if fresh or not self.ledger.has_answer(request):
             ceilings_of(self.policy).check_price(request.epsilon)
-            check_understood(plan, self._engine, cast=self._cast, timeout=self.timeout)
+            check_accepted(plan, self._engine, cast=self._cast, timeout=self.timeout)
             execution.prepare()
         reserved = self.ledger.reserve(request, fresh=fresh)
         # All before this follows from the question and the ledger; all after it from rows too.
@@ -298,7 +298,7 @@ class Vault:
         else:
             kept = reserved
             outcome = Outcome.from_dict(plan, kept.answer)
-        answer = from_outcome(
+        answer = build_answer(
             outcome,
             kept,
             policy=self.policy,
@@ -374,7 +374,7 @@ class Vault:
             return cast(PublicStep, step).rows(self._ask)
         except EngineError:
             pass
-        raise not_answered(charged=False)
+        raise unanswered_error(charged=False)
 
     def _execution(self, plan: Plan) -> Execution:
         return Execution(

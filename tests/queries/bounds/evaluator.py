@@ -173,7 +173,7 @@ def after(
     """The table that a question shows: having, order, limit and columns, on given groups."""
     names = [key.name for key in question.keys] + [each.name for each in question.aggregates]
     table = [dict(zip(names, (*key, *found), strict=True)) for key, found in groups.items()]
-    having = question.after.having
+    having = question.post_processing.having
     if having is not None:
         as_columns = [{Column("", name): found for name, found in row.items()} for row in table]
         table = [
@@ -181,10 +181,10 @@ def after(
             for row, columns in zip(table, as_columns, strict=True)
             if value(having, columns) is True
         ]
-    for name, largest_first in reversed(question.after.order):
+    for name, largest_first in reversed(question.post_processing.order):
         table.sort(key=lambda row: row[name], reverse=largest_first)
-    shown = question.after.columns or tuple(names)
-    return [{name: row[name] for name in shown} for row in table[: question.after.limit]]
+    shown = question.post_processing.columns or tuple(names)
+    return [{name: row[name] for name in shown} for row in table[: question.post_processing.limit]]
 
 
 def aggregated(aggregate: Aggregate, found: Sequence[Row]) -> Any:  # noqa: PLR0911

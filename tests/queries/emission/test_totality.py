@@ -33,7 +33,7 @@ from celosia.queries.emission import (
     sum_query,
 )
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
-from celosia.queries.sql.total import total
+from celosia.queries.sql.total_functions import make_total
 
 KINDS = ("integer", "number", "text", "boolean", "date", "timestamp")
 ODD = TablePolicy(
@@ -114,7 +114,7 @@ def odd(bench: Bench) -> Bench:
 
 
 def of(text: str) -> exp.Expression:
-    return total(tree(text))
+    return make_total(tree(text))
 
 
 @pytest.mark.parametrize("text", NUMBERS)

@@ -28,7 +28,7 @@ from celosia.queries.emission import (
 )
 from celosia.queries.emission.relations import write_expression
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
-from celosia.queries.sql.total import total
+from celosia.queries.sql.total_functions import make_total
 
 TABLE = "Odd `Table"
 COLUMNS = (
@@ -70,7 +70,7 @@ MOMENTS = [
 
 
 def of(text: str) -> exp.Expression:
-    return total(tree(text))
+    return make_total(tree(text))
 
 
 def asked(place: Place, **expressions: str | tuple[str, FixedPoint]) -> dict[str, int]:

@@ -19,9 +19,9 @@ from tests.queries.engines.places import Place
 from celosia.cli.main import main
 from celosia.core.errors import EngineError, InputError
 from celosia.queries import Vault
-from celosia.queries.opening import open_engine
 from celosia.queries.policy import Database, policy_hash, policy_text, read_policy
 from celosia.queries.policy.values import Policy
+from celosia.queries.sessions import open_engine
 
 POLICY = """
 name = "people"
@@ -115,8 +115,10 @@ def test_a_place_that_cannot_be_is_refused(database: str) -> None:
 def test_a_spark_elsewhere_may_have_tables_and_files_of_its_own() -> None:
     on('database = { kind = "spark", url = "sc://host/;token=$TOKEN" }')
     there = on('database = { kind = "spark", files = { person = "s3a://bucket/person" } }').database
-    assert replace(there, folder="/here").located("s3a://bucket/person") == "s3a://bucket/person"
-    assert replace(there, folder="/here").located("person") == "/here/person"
+    assert (
+        replace(there, folder="/here").resolve_path("s3a://bucket/person") == "s3a://bucket/person"
+    )
+    assert replace(there, folder="/here").resolve_path("person") == "/here/person"
 
 
 def test_postgres_is_asked_with_a_role_that_only_reads(postgres: str, tmp_path: Path) -> None:

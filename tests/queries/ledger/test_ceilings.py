@@ -143,7 +143,7 @@ def test_incidents_are_beside_the_chain_and_told_to_the_curator(place: str, tmp_
         assert found[0].as_dict()["at"] == "2026-03-01T12:00:00+00:00"
         assert ledger.incidents("ada") == found[:1]
         assert ledger.incidents(kind=FAILED_QUERY) == found[1:]
-    view = Ledger.look(place)
+    view = Ledger.open_view(place)
     assert view is not None
     with view:
         assert view.incidents() == found
@@ -167,7 +167,7 @@ def test_a_ledger_from_before_incidents_is_read_and_opened(place: str) -> None:
     with before.transaction(writing=True) as connection:
         connection.execute(f"DROP TABLE {INCIDENTS}")
     before.close()
-    view = Ledger.look(place)
+    view = Ledger.open_view(place)
     assert view is not None
     with view:
         assert view.incidents() == ()

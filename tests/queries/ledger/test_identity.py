@@ -17,10 +17,10 @@ from tests.queries.ledger.ledgers import asking, opened, reserved
 
 from celosia.core.errors import PrivacyError
 from celosia.core.randomness import Seeded
-from celosia.queries import Vault, ledger_of
+from celosia.queries import Vault, ledger_path
 from celosia.queries.ledger import Ledger
 from celosia.queries.ledger.traces import check_no_traces, known_charges
-from celosia.queries.service import AuditLog, TokenStore, audit_log_of, tokens_of
+from celosia.queries.service import AuditLog, TokenStore, audit_log_path, tokens_path
 from celosia.queries.service.audit_log import AuditLine
 
 
@@ -71,7 +71,7 @@ def test_an_open_ledger_misses_its_file(change: Callable[[Path], None], tmp_path
 def test_a_view_misses_its_file_too(tmp_path: Path) -> None:
     place = tmp_path / "a.ledger"
     opened(place).close()
-    with Ledger.look(place) or pytest.fail("the ledger stands") as view:
+    with Ledger.open_view(place) or pytest.fail("the ledger stands") as view:
         assert view.history() == ()
         replaced_by_a_copy(place)
         with pytest.raises(PrivacyError) as refused:
@@ -139,27 +139,27 @@ def policy(tmp_path: Path) -> Path:
 def test_a_vault_answers_nothing_once_its_ledger_is_gone(policy: Path) -> None:
     with Vault.open(policy) as vault:
         vault.sql(COUNT, epsilon=0.5)
-        removed(ledger_of(policy))
+        removed(ledger_path(policy))
         for epsilon in (0.5, 1):
             with pytest.raises(PrivacyError) as refused:
                 vault.sql(COUNT, epsilon=epsilon)
             assert refused.value.code == "CEL-Q305"
-        assert not ledger_of(policy).exists()
+        assert not ledger_path(policy).exists()
 
 
 def test_a_ledger_that_stood_at_opening_must_stand_at_the_first_question(policy: Path) -> None:
     with Vault.open(policy) as vault:
         vault.sql(COUNT, epsilon=0.5)
     with Vault.open(policy) as vault:
-        removed(ledger_of(policy))
+        removed(ledger_path(policy))
         with pytest.raises(PrivacyError) as refused:
             vault.sql(COUNT, epsilon=1)
-        assert not ledger_of(policy).exists()
+        assert not ledger_path(policy).exists()
     assert refused.value.code == "CEL-Q106"
 
 
 def logged(policy: Path, **line: object) -> None:
-    with AuditLog(audit_log_of(policy)) as log:
+    with AuditLog(audit_log_path(policy)) as log:
         plain = {"action": "query", "outcome": "ok", "status": 200} | line
         log.write(AuditLine(**plain))  # type: ignore[arg-type]
 
@@ -167,7 +167,7 @@ def logged(policy: Path, **line: object) -> None:
 def test_files_that_tell_of_no_charge_are_no_traces(policy: Path) -> None:
     logged(policy, action="explain")
     logged(policy, outcome="CEL-Q110", status=403, epsilon=0.5)
-    TokenStore(tokens_of(policy)).create(role="analyst", name="ada")
+    TokenStore(tokens_path(policy)).create(role="analyst", name="ada")
     with Vault.open(policy) as vault:
         vault.sql(COUNT, epsilon=0.5)
 
@@ -182,13 +182,13 @@ def by_a_failure(policy: Path) -> None:
 
 
 def by_tokens(policy: Path) -> None:
-    tokens = TokenStore(tokens_of(policy))
+    tokens = TokenStore(tokens_path(policy))
     tokens.note_charge()
     tokens.note_charge()
 
 
 def by_a_damaged_file(policy: Path) -> None:
-    tokens_of(policy).write_bytes(b"SQLite format 3\x00 and nothing else")
+    tokens_path(policy).write_bytes(b"SQLite format 3\x00 and nothing else")
 
 
 @pytest.mark.parametrize("left", [by_an_answer, by_a_failure, by_tokens, by_a_damaged_file])
@@ -200,7 +200,7 @@ def test_a_lost_ledger_is_begun_anew_only_if_the_curator_says_so(
         with pytest.raises(PrivacyError) as refused:
             Vault.open(policy, ledger=place)
         assert refused.value.code == "CEL-Q306"
-    assert not ledger_of(policy).exists()
+    assert not ledger_path(policy).exists()
     with Vault.open(policy, rng=Seeded(1)) as vault:
         vault.sql(COUNT, epsilon=1)  # a simulation spends nothing
     with Vault.open(policy, new_ledger=True) as vault:
@@ -213,13 +213,13 @@ def test_a_lost_ledger_is_begun_anew_only_if_the_curator_says_so(
 
 
 def test_what_an_audit_log_knows_is_counted_once_for_each_entry(policy: Path) -> None:
-    assert known_charges(audit_log_of(policy)) == (0, Fraction(0))
+    assert known_charges(audit_log_path(policy)) == (0, Fraction(0))
     logged(policy, entry=1, epsilon=0.5)
     logged(policy, entry=1, epsilon=0.5)
     logged(policy, entry=3, epsilon=0.1)
-    with audit_log_of(policy).open("a") as log:
+    with audit_log_path(policy).open("a") as log:
         log.write('{"entry": 5, "eps')
-    assert known_charges(audit_log_of(policy)) == (2, Fraction(3, 5))
+    assert known_charges(audit_log_path(policy)) == (2, Fraction(3, 5))
 
 
 def test_a_file_that_is_not_there_tells_nothing(tmp_path: Path) -> None:

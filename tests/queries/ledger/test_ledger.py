@@ -33,7 +33,7 @@ from celosia.core.errors import (
     PrivacyError,
     QueryRefused,
 )
-from celosia.queries.ledger import Reservation, Stored, verify_export
+from celosia.queries.ledger import Reservation, StoredAnswer, verify_export
 from celosia.queries.policy.values import Spending
 
 TWO = {"ada": (Fraction(3, 10), 0), "bob": Spending(epsilon=Fraction(9, 10))}
@@ -95,7 +95,7 @@ def test_the_same_question_is_answered_once_and_told_again_for_free(place: str) 
         sealed = ledger.seal(reserved(ledger, asked), {"value": 12})
         for again in (asked, asking("count", parameters={"confidence": 0.95}, analyst="bob")):
             found = ledger.reserve(again)
-            assert isinstance(found, Stored)
+            assert isinstance(found, StoredAnswer)
             assert found == sealed
             assert found.answer == {"value": 12}
         assert ledger.spent["epsilon"] == TENTH
@@ -180,7 +180,7 @@ def test_two_ledgers_of_one_place_see_each_other_at_once(place: str) -> None:
             two.reserve(asking("sum", Fraction(6, 10)))
         assert two.spent == one.spent
         two.seal(mine, 5)
-        assert isinstance(one.reserve(asking("count", Fraction(6, 10))), Stored)
+        assert isinstance(one.reserve(asking("count", Fraction(6, 10))), StoredAnswer)
 
 
 def test_threads_share_a_ledger(place: str) -> None:
@@ -222,7 +222,7 @@ def test_two_askers_at_once_are_both_charged_and_the_first_answer_is_kept(place:
         ledger.seal(two, "second asker, first answer")
         ledger.seal(one, "first asker")
         found = ledger.reserve(asking("count"))
-        assert isinstance(found, Stored)
+        assert isinstance(found, StoredAnswer)
         assert found.answer == "second asker, first answer"
         assert ledger.spent["epsilon"] == 2 * TENTH
 

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from tests.queries.ledger.ledgers import asking, opened
 
 from celosia.core.errors import BudgetExceeded
-from celosia.queries.ledger import Head, Ledger, Reservation, Stored
+from celosia.queries.ledger import Head, Ledger, Reservation, StoredAnswer
 
 TOTAL, DELTA = Fraction(1), Fraction(1, 10**6)
 LIMITS = {"ada": Fraction(7, 10), "bob": Fraction(2, 5)}
@@ -84,7 +84,7 @@ class Ledgers(RuleBasedStateMachine):
         ledger = self.ledgers[which]
         if key in self.plain.answers:
             found = ledger.reserve(request)
-            assert isinstance(found, Stored)
+            assert isinstance(found, StoredAnswer)
             assert found.answer == self.plain.answers[key]
         elif self.plain.allows(analyst, epsilon, delta):
             found = ledger.reserve(request)

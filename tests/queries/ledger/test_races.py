@@ -7,20 +7,20 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.queries.ledger.deaths import SMALL, run, told_by
+from tests.queries.ledger.crash_tasks import SMALL, read_log, run
 from tests.queries.ledger.ledgers import opened
 
 from celosia.queries.ledger import Ledger
 
 
-def check_race(ledger: Ledger, told: dict[str, list[str]], total: Fraction) -> None:
+def check_race(ledger: Ledger, log: dict[str, list[str]], total: Fraction) -> None:
     """The chain is whole, the sum exact and within the budget, all that was told is there."""
     ledger.verify()
     history = {str(each.sequence): each for each in ledger.history()}
     assert ledger.spent["epsilon"] == SMALL * len(history) == total
-    assert set(told["reserved"]) <= set(history)
-    assert all(history[each].status == "sealed" for each in told["sealed"])
-    assert not [each for each, times in Counter(told["reserved"]).items() if times > 1]
+    assert set(log["reserved"]) <= set(history)
+    assert all(history[each].status == "sealed" for each in log["sealed"])
+    assert not [each for each, times in Counter(log["reserved"]).items() if times > 1]
 
 
 @pytest.mark.parametrize(("charges", "kills"), [(200, 20), (1000, 100)])
@@ -29,11 +29,11 @@ def test_racing_and_dying_processes_spend_the_budget_and_no_more(
 ) -> None:
     place, total = str(tmp_path / "ledger.db"), SMALL * charges
     numbers = {"processes": 16, "starts": 16 + kills, "kills": kills, "every": 8, "seed": 7}
-    report = run("race", place, tmp_path / "told", total=str(total), **numbers)
+    report = run("race", place, tmp_path / "log", total=str(total), **numbers)
     assert report["failed"] == 0, report["stderr"]
     assert report["killed"] > kills / 2
     with opened(place, total=(total, 0)) as ledger:
-        check_race(ledger, told_by(tmp_path / "told"), total)
+        check_race(ledger, read_log(tmp_path / "log"), total)
 
 
 def test_servers_that_race_on_postgres_spend_the_budget_and_no_more(
@@ -41,7 +41,7 @@ def test_servers_that_race_on_postgres_spend_the_budget_and_no_more(
 ) -> None:
     total = SMALL * 200
     numbers = {"processes": 16, "starts": 36, "kills": 20, "every": 8, "seed": 8}
-    report = run("race", postgres, tmp_path / "told", total=str(total), **numbers)
+    report = run("race", postgres, tmp_path / "log", total=str(total), **numbers)
     assert report["failed"] == 0, report["stderr"]
     with opened(postgres, total=(total, 0)) as ledger:
-        check_race(ledger, told_by(tmp_path / "told"), total)
+        check_race(ledger, read_log(tmp_path / "log"), total)

@@ -269,7 +269,7 @@ def test_a_head_is_read_as_it_is_written(kept: Path) -> None:
 
 def test_the_hash_can_be_computed_by_anybody() -> None:
     """By hand: the format, the number, the hash before and the text, one line each."""
-    entry = Entry.after(None, {"kind": "x"})
+    entry = Entry.create(None, {"kind": "x"})
     written = "\n".join(["celosia ledger 1", "0", "0" * 64, '{"kind":"x"}'])
     assert entry.hash == hashlib.sha256(written.encode()).hexdigest()
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.queries.algebra import Aggregate
-from celosia.queries.combining import combined
+from celosia.queries.estimates import estimate
 from celosia.queries.planning.aggregates import Derivation
 
 UNIT = Fraction(1)
@@ -41,14 +41,14 @@ def test_bounds_hold_the_exact_mean_and_variance(
     ]
     mean = sum(values) / len(values)
     variance = sum(each**2 for each in values) / len(values) - mean**2
-    value, found = combined(
+    value, found = estimate(
         recipe("mean"), [totals[0], totals[2]], [bounds[0], bounds[2]], [UNIT] * 2
     )
     assert value == pytest.approx(mean)
     assert found is not None
     assert found[0] - 1e-9 <= mean <= found[1] + 1e-9
     for kind, truth in (("variance", variance), ("deviation", sqrt(max(variance, 0)))):
-        value, found = combined(recipe(kind), totals, bounds, [UNIT] * 3)
+        value, found = estimate(recipe(kind), totals, bounds, [UNIT] * 3)
         assert value == pytest.approx(truth, abs=1e-6)
         assert found is not None
         assert found[0] - 1e-6 <= truth <= found[1] + 1e-6
@@ -65,7 +65,7 @@ def test_a_sample_has_the_variance_of_the_statistics_module(
         for total, off in zip(totals, slack, strict=True)
     ]
     for kind, truth in (("variance", statistics.variance), ("deviation", statistics.stdev)):
-        value, found = combined(recipe(kind, sample=True), totals, bounds, [UNIT] * 3)
+        value, found = estimate(recipe(kind, sample=True), totals, bounds, [UNIT] * 3)
         assert found is not None
         if len(values) == 1:
             assert value is None  # one row has none: n - 1 is 0
@@ -77,7 +77,7 @@ def test_a_sample_has_the_variance_of_the_statistics_module(
 @pytest.mark.parametrize("count", [-3, 0, 1])
 def test_a_noisy_number_of_rows_below_two_gives_a_sample_no_variance(count: int) -> None:
     bounds = [(0, 9), (0, 9), (count - 5, count + 5)]
-    value, found = combined(recipe("variance", sample=True), [3, 9, count], bounds, [UNIT] * 3)
+    value, found = estimate(recipe("variance", sample=True), [3, 9, count], bounds, [UNIT] * 3)
     assert value is None
     assert found is not None
     # Two rows at the ends of a range of 10 have the largest variance that there is: 50.
@@ -85,9 +85,9 @@ def test_a_noisy_number_of_rows_below_two_gives_a_sample_no_variance(count: int)
 
 
 def test_no_rows_have_no_mean() -> None:
-    value, found = combined(recipe("mean"), [5, 0], [(0, 9), (-3, 3)], [UNIT] * 2)
+    value, found = estimate(recipe("mean"), [5, 0], [(0, 9), (-3, 3)], [UNIT] * 2)
     assert (value, found) == (None, (-4.0, 6.0))
 
 
 def test_without_public_bounds_of_a_total_there_are_none_of_the_mean() -> None:
-    assert combined(recipe("mean"), [5, 4], [None, None], [UNIT] * 2)[1] is None
+    assert estimate(recipe("mean"), [5, 4], [None, None], [UNIT] * 2)[1] is None

@@ -11,8 +11,8 @@ import pytest
 from celosia.core.errors import InputError
 from celosia.queries.policy import load_policy, policy_hash, policy_text, read_policy
 from celosia.queries.policy.values import ANY_PREDICATE, ENTITIES, Unit
-from celosia.queries.rdf.terms import number_of
-from celosia.queries.rdf.views import views_of
+from celosia.queries.rdf.terms import term_number
+from celosia.queries.rdf.views import make_views
 
 PEOPLE = """\
 name = "people"
@@ -88,11 +88,11 @@ def test_keys_are_numbers_of_terms_and_keep_their_words() -> None:
         '"5"^^<http://www.w3.org/2001/XMLSchema#integer>',
         '"Zürich"@de',
     ]
-    assert objects.keys == tuple(map(number_of, texts))
+    assert objects.keys == tuple(map(term_number, texts))
     assert policy.graph is not None
     labels = dict(policy.graph.labels)
     shown = ["ex:Zurich", "ex:a-b", '"5"^^xsd:integer', '"Zürich"@de']
-    assert [labels[number_of(text)] for text in texts] == shown
+    assert [labels[term_number(text)] for text in texts] == shown
 
 
 def test_the_text_of_a_graph_policy_reads_back_as_the_same_policy() -> None:
@@ -122,16 +122,16 @@ def test_the_store_is_found_from_the_folder_of_the_policy(tmp_path: Path) -> Non
     file.write_text(PEOPLE)
     graph = load_policy(file).graph
     assert graph is not None
-    assert graph.located() == str(tmp_path / "people.graph")
+    assert graph.store_path() == str(tmp_path / "people.graph")
 
 
 def test_a_view_shows_the_facts_of_its_predicate_and_no_others() -> None:
     policy = read_policy(PEOPLE)
-    views = views_of(policy)
+    views = make_views(policy)
     assert set(views) == {table.name for table in policy.tables}
-    number = number_of("<http://xmlns.com/foaf/0.1/age>")
+    number = term_number("<http://xmlns.com/foaf/0.1/age>")
     assert views["foaf:age"].sql("duckdb").endswith(f'FROM "triples" WHERE "p" = {number}')
-    public = number_of("<http://example.org/country>")
+    public = term_number("<http://example.org/country>")
     assert str(public) not in views[ENTITIES].sql("duckdb")
 
 

@@ -21,8 +21,8 @@ from celosia.queries.policy.values import (
     TablePolicy,
     Unit,
 )
-from celosia.queries.rdf.compliance import SHOWN, Violation, check_graph
-from celosia.queries.rdf.loading import load
+from celosia.queries.rdf.compliance import MOST_EXAMPLES, Violation, check_graph
+from celosia.queries.rdf.file_loader import load
 from celosia.queries.rdf.store import GraphStore
 
 NAMES = ("age", "likes", "price", "sells", "city")
@@ -73,13 +73,13 @@ def test_a_graph_that_complies_has_no_violation(tmp_path: Path) -> None:
 
 
 def test_entities_of_no_single_class_are_shown(tmp_path: Path) -> None:
-    facts = [f":e{number} :likes :x; :price 3" for number in range(SHOWN + 4)]
+    facts = [f":e{number} :likes :x; :price 3" for number in range(MOST_EXAMPLES + 4)]
     (found,) = checked([*facts, ":ok :likes :x; :age 3"], declared(), tmp_path)
-    assert (found.kind, found.is_error, found.count) == ("class", True, SHOWN + 4)
+    assert (found.kind, found.is_error, found.count) == ("class", True, MOST_EXAMPLES + 4)
     assert found.predicates == ("ex:likes", "ex:price")
-    assert len(found.examples) == SHOWN
-    assert set(found.examples) <= {f"<{EX}e{number}>" for number in range(SHOWN + 4)}
-    assert str(found).startswith(f"{SHOWN + 4} persons with ex:likes, ex:price")
+    assert len(found.examples) == MOST_EXAMPLES
+    assert set(found.examples) <= {f"<{EX}e{number}>" for number in range(MOST_EXAMPLES + 4)}
+    assert str(found).startswith(f"{MOST_EXAMPLES + 4} persons with ex:likes, ex:price")
     assert found.as_dict()["error"] is True
 
 

@@ -18,7 +18,7 @@ from tests.queries.rdf.graphs import SMALL, facts_of, parsed, write
 from celosia.core.errors import CelosiaError, EngineError
 from celosia.core.progress import Step
 from celosia.queries.rdf.endpoint import load_endpoint
-from celosia.queries.rdf.loading import load
+from celosia.queries.rdf.file_loader import load
 
 TITLE = "http://www.w3.org/2006/vcard/ns#title"
 DONE = "http://www.snee.com/hr/completedOrientation"

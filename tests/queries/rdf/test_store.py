@@ -11,9 +11,9 @@ import pytest
 from tests.queries.rdf.graphs import SMALL, facts_of, parsed, write
 
 from celosia.core.errors import InputError
-from celosia.queries.rdf.loading import load
+from celosia.queries.rdf.file_loader import load
 from celosia.queries.rdf.store import GraphStore
-from celosia.queries.rdf.terms import number_of
+from celosia.queries.rdf.terms import term_number
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_figures_are_those_counted_by_hand(store: Path) -> None:
     for predicate, each in found.items():
         mine = [fact for fact in facts if fact[1] == f"<{predicate}>"]
         subjects, objects = (Counter(fact[at] for fact in mine) for at in (0, 2))
-        assert each.number == number_of(f"<{predicate}>")
+        assert each.number == term_number(f"<{predicate}>")
         assert (each.facts, each.subjects, each.objects) == (len(mine), len(subjects), len(objects))
         assert each.most_of_subject == max(subjects.values())
         assert each.most_of_object == max(objects.values())

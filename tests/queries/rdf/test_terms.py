@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
-from celosia.queries.rdf.decoding import decoded, number_sql
+from celosia.queries.rdf.term_sql import decode_sql, number_sql
 from celosia.queries.rdf.terms import (
     DATE,
     DATE_TIME,
     XSD,
     address_text,
-    canonical,
+    canonical_text,
     decode,
     literal_text,
-    moment_in,
-    number_in,
-    number_of,
+    parse_moment,
+    parse_number,
+    term_number,
 )
 
 VECTORS = {
@@ -59,7 +59,7 @@ def in_rdflib(text: str, language: str | None, datatype: str | None) -> rdflib.L
 
 @pytest.mark.parametrize(("text", "number"), VECTORS.items())
 def test_numbers_never_change(text: str, number: int) -> None:
-    assert number_of(text) == number
+    assert term_number(text) == number
     digest = hashlib.md5(text.encode()).hexdigest()[16:]
     backwards = "".join(digest[at : at + 2] for at in range(14, -1, -2))
     assert number == int(backwards, 16) % 2**63
@@ -69,14 +69,14 @@ def test_numbers_never_change(text: str, number: int) -> None:
 @given(TEXTS)
 def test_the_engine_numbers_terms_alike(text: str) -> None:
     found = duckdb.execute(f"SELECT {number_sql('?')}", [literal_text(text)]).fetchone()
-    assert found == (number_of(literal_text(text)),)
+    assert found == (term_number(literal_text(text)),)
 
 
 @given(TEXTS, SUFFIXES)
 @pytest.mark.usefixtures("quiet_rdflib")
 def test_both_libraries_give_one_text(text: str, suffix: tuple[str | None, str | None]) -> None:
-    written = canonical(in_pyoxigraph(text, *suffix))
-    assert written == canonical(in_rdflib(text, *suffix))
+    written = canonical_text(in_pyoxigraph(text, *suffix))
+    assert written == canonical_text(in_rdflib(text, *suffix))
     assert written == literal_text(text, language=suffix[0], datatype=suffix[1])
     line = f"<urn:a> <urn:b> {written} ."
     assert next(iter(ox.parse(line, format=ox.RdfFormat.N_TRIPLES))).object == in_pyoxigraph(
@@ -95,7 +95,7 @@ def test_texts_are_equal_exactly_when_terms_are(
         if first[0] is not None:
             second = (first[0].swapcase(), None)
     one, two = in_pyoxigraph(text, *first), in_pyoxigraph(other, *second)
-    assert (canonical(one) == canonical(two)) == (one == two)
+    assert (canonical_text(one) == canonical_text(two)) == (one == two)
 
 
 def test_every_character_is_written_as_pyoxigraph_does() -> None:
@@ -109,9 +109,9 @@ def test_every_character_is_written_as_pyoxigraph_does() -> None:
 
 
 def test_addresses_and_blank_nodes_have_one_text() -> None:
-    assert canonical(ox.NamedNode("http://é.org/%20")) == "<http://é.org/%20>"
-    assert canonical(rdflib.URIRef("http://é.org/%20")) == "<http://é.org/%20>"
-    assert canonical(ox.BlankNode("b1")) == canonical(rdflib.BNode("b1")) == "_:b1"
+    assert canonical_text(ox.NamedNode("http://é.org/%20")) == "<http://é.org/%20>"
+    assert canonical_text(rdflib.URIRef("http://é.org/%20")) == "<http://é.org/%20>"
+    assert canonical_text(ox.BlankNode("b1")) == canonical_text(rdflib.BNode("b1")) == "_:b1"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_addresses_and_blank_nodes_have_one_text() -> None:
 )
 def test_what_is_no_term_is_refused(term: object) -> None:
     with pytest.raises(InputError) as refusal:
-        canonical(term)
+        canonical_text(term)
     assert refusal.value.code == "CEL-Q220"
 
 
@@ -160,7 +160,7 @@ def test_an_address_holds_no_forbidden_character(bad: str) -> None:
     ],
 )
 def test_numbers_have_values(lexical: str, datatype: str, value: float | None) -> None:
-    assert number_in(lexical, f"<{XSD}{datatype}>") == value
+    assert parse_number(lexical, f"<{XSD}{datatype}>") == value
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_numbers_have_values(lexical: str, datatype: str, value: float | None) -
     ],
 )
 def test_moments_are_in_universal_time(lexical: str, datatype: str, value: datetime | None) -> None:
-    assert moment_in(lexical, datatype) == value
+    assert parse_moment(lexical, datatype) == value
 
 
 NUMERIC = st.from_regex(r"[+-]?[0-9]{0,20}(\.[0-9]{0,6})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
@@ -218,7 +218,7 @@ ALL_TYPES = st.sampled_from(
 @settings(max_examples=50)
 def test_the_engine_decodes_alike(texts: list[str]) -> None:
     numbered = "(SELECT unnest(range(len($1))) AS id, unnest($1) AS text)"
-    rows = duckdb.execute(f"{decoded(numbered)} ORDER BY id", [texts]).fetchall()
+    rows = duckdb.execute(f"{decode_sql(numbered)} ORDER BY id", [texts]).fetchall()
     for text, (_, *found) in zip(texts, rows, strict=True):
         wanted = decode(text)
         assert found == [
@@ -231,7 +231,7 @@ def test_the_engine_decodes_alike(texts: list[str]) -> None:
 def test_values_are_those_of_pyoxigraph(lexical: str, datatype: str) -> None:
     query = f'SELECT (xsd:double("{lexical}"^^xsd:{datatype}) AS ?n) {{}}'
     (row,) = ox.Store().query(f"PREFIX xsd: <{XSD}> {query}")  # type: ignore[misc]
-    found, ours = row["n"], number_in(lexical, f"<{XSD}{datatype}>")
+    found, ours = row["n"], parse_number(lexical, f"<{XSD}{datatype}>")
     if datatype == "integer" and ours is not None and not -(2**63) <= ours < 2**63:
         return  # whole numbers of pyoxigraph have 64 bits
     theirs = None if found is None or found.value in ("INF", "-INF", "NaN") else float(found.value)

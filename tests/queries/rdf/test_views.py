@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from celosia.engines import SqlEngine
 from celosia.queries.emission import Target, count_query
-from celosia.queries.opening import open_engine
 from celosia.queries.policy import Policy, read_policy
-from celosia.queries.rdf.loading import load
-from celosia.queries.rdf.views import without_needless_caps
+from celosia.queries.rdf.file_loader import load
+from celosia.queries.rdf.views import make_cap_remover
+from celosia.queries.sessions import open_engine
 from celosia.queries.sparql import compile as compiled
 
 FACTS = """
@@ -81,7 +81,7 @@ def test_only_caps_that_cut_nothing_are_left_out(
 
     question = compiled("SELECT (COUNT(*) AS ?n) WHERE { ?x ex:likes ?y ; ex:age ?a }", declared)
     whole = count_query(question.source, target=Target(policy=declared))
-    lean = without_needless_caps(declared, ask)(whole)
+    lean = make_cap_remover(declared, ask)(whole)
     assert ask(lean) == ask(whole) == [(count,)]
     assert "ROW_NUMBER" in whole.sql("duckdb")
     assert ("ROW_NUMBER" in lean.sql("duckdb")) is (count < 4)
@@ -94,7 +94,7 @@ def test_a_predicate_without_facts_keeps_to_every_cap(store: Path, engine: SqlEn
         return engine.run(tree, timeout=600)
 
     question = compiled("SELECT (COUNT(*) AS ?n) WHERE { ?x ex:never ?y }", declared)
-    lean = without_needless_caps(declared, ask)(
+    lean = make_cap_remover(declared, ask)(
         count_query(question.source, target=Target(policy=declared))
     )
     assert "ROW_NUMBER" not in lean.sql("duckdb")

@@ -214,7 +214,7 @@ def test_openapi_describes_every_answer_and_asks_for_a_token(house: House) -> No
             assert wanted <= facts["responses"].keys()
             assert ("security" in facts) is (path != "/v1/health")
             refused = facts["responses"]["422"]["content"]["application/json"]["schema"]
-            assert refused["$ref"].endswith("Refused")
+            assert refused["$ref"].endswith("ErrorResponse")
     assert POLICY.name not in json.dumps(document)
 
 

@@ -57,7 +57,7 @@ def test_a_fault_outside_of_the_vault_is_not_told(
             response = house.send("GET", "/v1/schema")
         assert (response.status_code, response.json()["code"]) == (500, "CEL-Q180")
     with monkeypatch.context() as patch:
-        patch.setattr("celosia.queries.service.routes.answered", broken)
+        patch.setattr("celosia.queries.service.routes.success_reply", broken)
         response = house.send("GET", "/v1/health")
     assert (response.status_code, response.json()["code"]) == (500, "CEL-Q180")
     assert MARKER not in caplog.text + response.text

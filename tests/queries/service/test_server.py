@@ -20,8 +20,8 @@ from tests.ports import own_port
 
 from celosia.core.errors import BudgetExceeded, EngineError, InputError, QueryRefused
 from celosia.queries.ledger import Ledger, verify_export
-from celosia.queries.places import ledger_of
-from celosia.queries.service import AccessDenied, Client, TokenStore, serve, tokens_of
+from celosia.queries.paths import ledger_path
+from celosia.queries.service import AccessDenied, Client, TokenStore, serve, tokens_path
 
 MARKER = "Zq7-the-only-row-of-Ada-Lovelace"
 ORDERS = 5_000
@@ -93,7 +93,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     pl.DataFrame({"custkey": range(1000), "name": names}).write_csv(folder / "customer.csv")
     keys = {"orderkey": range(ORDERS), "custkey": [number % 1000 for number in range(ORDERS)]}
     pl.DataFrame(keys).write_parquet(folder / "orders.parquet")
-    tokens, port = TokenStore(tokens_of(policy)), own_port()
+    tokens, port = TokenStore(tokens_path(policy)), own_port()
     texts = [
         tokens.create(role="curator", name="carla").text,
         tokens.create(role="analyst", name="ada").text,
@@ -188,7 +188,7 @@ def test_an_engine_that_fails_and_the_end_of_the_process_tell_nothing(server: Se
         answer = client.sql("SELECT count(*) FROM orders WHERE orderkey < 7", epsilon=0.5)
         assert isinstance(answer.value, int)
         assert client.ledger.history()[-1].status == "sealed"
-    standing = Ledger.look(ledger_of(server.folder / "policy.toml"))
+    standing = Ledger.open_view(ledger_path(server.folder / "policy.toml"))
     assert standing is not None
     with standing:
         (incident,) = standing.incidents()
@@ -224,7 +224,7 @@ def test_a_service_that_nobody_could_ask_does_not_start(tmp_path: Path) -> None:
 def test_a_policy_that_is_wrong_is_told_before_anything_is_served(tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text("name = 3")
-    TokenStore(tokens_of(policy)).create(role="curator", name="carla")
+    TokenStore(tokens_path(policy)).create(role="curator", name="carla")
     with pytest.raises(InputError) as caught:
         serve(policy)
     assert caught.value.code.startswith("CEL-Q0")

@@ -16,7 +16,7 @@ from celosia.core.guarantee import Guarantee
 from celosia.core.provenance import Provenance
 from celosia.engines.sql import failed
 from celosia.queries.answer import QueryAnswer
-from celosia.queries.ledger import Ledger, Request, Stored
+from celosia.queries.ledger import Ledger, Request, StoredAnswer
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
 
 MARKER = "Zq7-the-only-row-of-Ada-Lovelace"
@@ -114,7 +114,7 @@ class FakeVault:
         price: Any = epsilon
         request = Request(analyst=analyst or "nobody", question=query, epsilon=price)
         found = self.ledger.reserve(request, fresh=fresh)
-        if isinstance(found, Stored):
+        if isinstance(found, StoredAnswer):
             return answer_of(found.reservation, found.head, epsilon, found.answer, True)
         with self._lock:
             self.running += 1

@@ -19,7 +19,7 @@ from celosia.queries.policy.values import (
     TablePolicy,
     Unit,
 )
-from celosia.queries.rdf.terms import XSD, address_text, canonical, decode, number_of
+from celosia.queries.rdf.terms import XSD, address_text, canonical_text, decode, term_number
 
 EX = "http://example.org/"
 Fact = tuple[str, str, str]
@@ -92,9 +92,9 @@ def policy_of(
 def _row(quad: ox.Quad) -> tuple[object, ...]:
     """A fact as the store holds it."""
     terms = (quad.subject, quad.predicate, quad.object)
-    held = decode(canonical(quad.object))
+    held = decode(canonical_text(quad.object))
     return (
-        *(number_of(canonical(each)) for each in terms),
+        *(term_number(canonical_text(each)) for each in terms),
         *(held.kind, held.text, held.language, held.datatype, held.number, held.moment),
     )
 
@@ -121,7 +121,7 @@ class Both:
         graph = self.policy.graph
         assert graph is not None
         shown = "s AS subject, o AS object, kind, text, language, datatype, number, moment"
-        numbers = {name: number_of(address_text(address)) for address, name in graph.predicates}
+        numbers = {name: term_number(address_text(address)) for address, name in graph.predicates}
         for name, number in numbers.items():
             self.duckdb.execute(
                 f'CREATE VIEW "{name}" AS SELECT {shown} FROM triples WHERE p = {number}'

@@ -16,7 +16,7 @@ from celosia.core.errors import CelosiaError, InputError, QueryRefused
 from celosia.queries.algebra import Question
 from celosia.queries.emission import count_query, distinct_count_query
 from celosia.queries.sparql import compile
-from celosia.queries.sql import describe, normalised
+from celosia.queries.sql import describe, normalise
 
 NUMBER = int(os.environ.get("CELOSIA_FUZZ", "500"))
 SEED = int(os.environ.get("CELOSIA_FUZZ_SEED", "1"))
@@ -37,9 +37,9 @@ GRAPH = Both(
 def counted(question: Question) -> int | None:
     """What the engine counts; None for questions that are more than one count."""
     aggregate = question.aggregates[0]
-    if len(question.aggregates) > 1 or question.keys or question.after.having is not None:
+    if len(question.aggregates) > 1 or question.keys or question.post_processing.having is not None:
         return None
-    if question.after.limit is not None or question.after.offset:
+    if question.post_processing.limit is not None or question.post_processing.offset:
         return None
     if aggregate.kind == "rows":
         tree = count_query(question.source, target=TARGET)
@@ -62,7 +62,7 @@ def test_odd_queries_never_crash_and_mean_what_pyoxigraph_finds() -> None:
             continue
         passed += 1
         assert str(describe(question))
-        assert normalised(question)
+        assert normalise(question)
         number = counted(question)
         if number is not None:
             [solution] = GRAPH.exact(query)

@@ -9,7 +9,7 @@ from tests.queries.sparql.watdiv import POLICY
 
 from celosia.queries.algebra import Filter, Join, Scan, aliases, walk
 from celosia.queries.sparql import compile
-from celosia.queries.sql import describe, normalised
+from celosia.queries.sql import describe, normalise
 
 GOLDEN = Path(__file__).with_name("golden.txt")
 HEAD, *PAIRS = GOLDEN.read_text("utf-8").rstrip("\n").split("\n\n")
@@ -40,7 +40,7 @@ def test_patterns_are_scanned_once_each_and_joined_on_columns_of_both_sides(quer
 def test_words_are_for_readers_only() -> None:
     query = "SELECT (COUNT(*) AS ?n) { ?u foaf:age wsdbm:AgeGroup1 }"
     assert "t1.object = wsdbm:AgeGroup1" in str(describe(compile(query, POLICY)))
-    assert "wsdbm:AgeGroup1" not in normalised(compile(query, POLICY))
+    assert "wsdbm:AgeGroup1" not in normalise(compile(query, POLICY))
 
 
 def test_names_of_variables_and_prefixes_make_no_difference() -> None:
@@ -49,7 +49,7 @@ def test_names_of_variables_and_prefixes_make_no_difference() -> None:
         PREFIX a: <http://db.uwaterloo.ca/~galuc/wsdbm/> PREFIX b: <http://schema.org/>
         SELECT (COUNT(*) AS ?n) { $x a:likes $y . $y b:caption $z FILTER($z = "x") }
     """
-    assert normalised(compile(one, POLICY)) == normalised(compile(other, POLICY))
+    assert normalise(compile(one, POLICY)) == normalise(compile(other, POLICY))
 
 
 def regenerate() -> None:

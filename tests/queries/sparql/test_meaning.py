@@ -20,7 +20,7 @@ from celosia.queries.emission import (
     grouped_query,
     sum_query,
 )
-from celosia.queries.rdf.terms import XSD, address_text, canonical, number_of
+from celosia.queries.rdf.terms import XSD, address_text, canonical_text, term_number
 from celosia.queries.sparql import compile
 
 INTEGER, DECIMAL, DOUBLE = (f"^^<{XSD}{word}>" for word in ("integer", "decimal", "double"))
@@ -75,7 +75,7 @@ NO_ORDER = {"true", "false", '"x"^^<u:t>', "ex:i", "<u:z>", '"abc"^^xsd:integer'
 
 POLICY = policy_of(
     ["ex:p", "ex:q", "ex:r"],
-    keys={"ex:q": tuple(number_of(address_text(f"{EX}n{number}")) for number in range(3))},
+    keys={"ex:q": tuple(term_number(address_text(f"{EX}n{number}")) for number in range(3))},
     bounds={"ex:r": (-10, 10)},
 )
 TARGET = Target(policy=POLICY)
@@ -240,15 +240,15 @@ def test_groups_and_sums_answer_as_pyoxigraph_does(facts: list[Fact]) -> None:
     both = Both(facts, POLICY)
     query = "SELECT ?g (COUNT(*) AS ?n) (COUNT(DISTINCT ?b) AS ?m) { ?a ex:p ?b ; ex:q ?g } "
     question = compile(query + "GROUP BY ?g", POLICY)
-    known = [tuple(number_of(address_text(f"{EX}n{number}")) for number in range(3))]
+    known = [tuple(term_number(address_text(f"{EX}n{number}")) for number in range(3))]
     tree = grouped_query(question, target=TARGET, group_keys=known)
     found = {row[0]: row[1:] for row in both.duckdb.execute(TARGET.text(tree)).fetchall()}
     for solution in both.exact(query + "GROUP BY ?g"):
         label, *amounts = solution
         assert isinstance(label, ox.NamedNode | ox.BlankNode | ox.Literal)
         numbers = tuple(int(each.value) for each in amounts if isinstance(each, ox.Literal))
-        if number_of(canonical(label)) in known[0]:
-            assert found.pop(number_of(canonical(label))) == numbers
+        if term_number(canonical_text(label)) in known[0]:
+            assert found.pop(term_number(canonical_text(label))) == numbers
     assert set(found.values()) <= {(0, 0)}
     summed = compile("SELECT (SUM(?b) AS ?n) { ?a ex:r ?b }", POLICY)
     [aggregate] = summed.aggregates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.queries.sparql.graphs import policy_of
 
-from celosia.queries.rdf.terms import address_text, number_of
+from celosia.queries.rdf.terms import address_text, term_number
 
 WSDBM = "http://db.uwaterloo.ca/~galuc/wsdbm/"
 PREFIXES = (
@@ -29,7 +29,7 @@ gr:validThrough og:tag og:title rdf:type foaf:age foaf:familyName foaf:givenName
 dct:Location gn:parentCountry mo:artist rev:hasReview rev:reviewer rev:title rev:totalVotes
 """
 PREDICATES = tuple(_NAMES.split())
-AGES = tuple(number_of(address_text(f"{WSDBM}AgeGroup{number}")) for number in range(9))
+AGES = tuple(term_number(address_text(f"{WSDBM}AgeGroup{number}")) for number in range(9))
 POLICY = policy_of(
     PREDICATES, prefixes=PREFIXES, keys={"foaf:age": AGES}, bounds={"wsdbm:hits": (0, 1000)}
 )

@@ -228,9 +228,9 @@ def outputs(draw: st.DrawFn, scope: Scope) -> str:
     ways += ["100.0 * {a} / NULLIF({b}, 0)", "ROUND({a} / {b}, 2)", "{a} - {b} FILTER (WHERE {c})"]
     ways += ["CASE WHEN {a} > {b} THEN {a} END"]
     way = draw(st.sampled_from(ways))
-    told = ""
+    condition = ""
     if "{c}" in way:  # a condition without a column would keep all rows or none, and is refused
-        told = draw(booleans(scope).filter(lambda text: re.search(r"[a-z]\.[a-z]", text)))
+        condition = draw(booleans(scope).filter(lambda text: re.search(r"[a-z]\.[a-z]", text)))
     one = draw(aggregates(scope)) if "{a}" in way else "COUNT_IF(*)"
     other = draw(aggregates(scope)) if "{b}" in way else ""
     if other and _word(one) == _word(other):  # numbers of one aggregate alone are refused
@@ -238,7 +238,7 @@ def outputs(draw: st.DrawFn, scope: Scope) -> str:
         if not columns:
             return "COUNT(*)"
         other = f"{'MIN' if _word(one) == 'MAX' else 'MAX'}({columns[0]})"
-    return way.format(a=one, b=other, c=told)
+    return way.format(a=one, b=other, c=condition)
 
 
 def _word(aggregate: str) -> str:

@@ -37,18 +37,18 @@ def written(question: Question) -> str:
     inner = f"SELECT {', '.join(keys + aggregates)} FROM {source}{_where(conditions)}"
     if question.keys:
         inner += " GROUP BY " + ", ".join(str(place + 1) for place in range(len(keys)))
-    after = question.after
-    for each in after.computed:
+    steps = question.post_processing
+    for each in steps.computed:
         inner = f"SELECT *, {_sql(each.expression)} AS {_name(each.name)} FROM ({inner}) AS answers"
-    outer = f"SELECT {', '.join(_name(name) for name in after.columns)} FROM ({inner}) AS answers"
-    if after.having is not None:
-        outer += f" WHERE {_sql(after.having)}"
-    if after.order:
+    outer = f"SELECT {', '.join(_name(name) for name in steps.columns)} FROM ({inner}) AS answers"
+    if steps.having is not None:
+        outer += f" WHERE {_sql(steps.having)}"
+    if steps.order:
         outer += " ORDER BY " + ", ".join(
-            f"{_name(name)} {'DESC' if descending else 'ASC'}" for name, descending in after.order
+            f"{_name(name)} {'DESC' if descending else 'ASC'}" for name, descending in steps.order
         )
-    outer = outer if after.limit is None else f"{outer} LIMIT {after.limit}"
-    return f"{outer} OFFSET {after.offset}" if after.offset else outer
+    outer = outer if steps.limit is None else f"{outer} LIMIT {steps.limit}"
+    return f"{outer} OFFSET {steps.offset}" if steps.offset else outer
 
 
 def rows(relation: Relation) -> tuple[str, list[str]]:

@@ -18,7 +18,7 @@ from tests.queries.sql.shop import COLUMNS, POLICY, in_duckdb
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Derived, Question, Scan, Stack, walk
-from celosia.queries.sql import compile, describe, normalised
+from celosia.queries.sql import compile, describe, normalise
 
 NUMBER = int(os.environ.get("CELOSIA_FUZZ", "2000"))
 SEED = int(os.environ.get("CELOSIA_FUZZ_SEED", "1"))
@@ -119,11 +119,11 @@ def check(question: Question, shop: duckdb.DuckDBPyConnection) -> None:
     assert {part.table for part in parts if isinstance(part, Scan)} <= set(COLUMNS)
     assert question.aggregates
     names = [key.name for key in question.keys] + [each.name for each in question.aggregates]
-    names += [each.name for each in question.after.computed]
+    names += [each.name for each in question.post_processing.computed]
     assert len(names) == len(set(names))
-    assert set(question.after.columns) <= set(names)
+    assert set(question.post_processing.columns) <= set(names)
     assert str(describe(question))
-    assert normalised(question)
+    assert normalise(question)
     shop.execute(written(question)).fetchall()
 
 

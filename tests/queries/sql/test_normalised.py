@@ -8,11 +8,11 @@ import pytest
 from tests.queries.sql.shop import POLICY
 from tests.queries.sql.test_golden import CASES
 
-from celosia.queries.sql import compile, normalised
+from celosia.queries.sql import compile, normalise
 
 
 def text(query: str) -> str:
-    return normalised(compile(query, POLICY))
+    return normalise(compile(query, POLICY))
 
 
 SAME = [

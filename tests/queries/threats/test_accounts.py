@@ -39,7 +39,7 @@ def test_ten_times_a_tenth_is_one_and_the_eleventh_touches_nothing(
         vault.sql(COUNT.format(number), epsilon=0.1)
     assert vault.ledger.spent["epsilon"] == 1
     monkeypatch.setattr(vault._engine, "run", touched)
-    monkeypatch.setattr("celosia.queries.execution.carry_out", touched)
+    monkeypatch.setattr("celosia.queries.execution.execute_plan", touched)
     with pytest.raises(BudgetExceeded):
         vault.sql(COUNT.format(10), epsilon=0.1)
     with pytest.raises(BudgetExceeded):
@@ -111,7 +111,7 @@ def test_no_bound_is_taken_from_the_data(
     for policy in (POLICY, BY_ROW):
         vault = place.open(shop(Random(1)), policy)
         monkeypatch.setattr(vault._engine, "run", touched)
-        monkeypatch.setattr("celosia.queries.execution.carry_out", touched)
+        monkeypatch.setattr("celosia.queries.execution.execute_plan", touched)
         with pytest.raises(QueryRefused):
             vault.sql(query, epsilon=1)
         assert vault.ledger.history() == ()

@@ -62,7 +62,7 @@ def test_without_a_delta_keys_that_are_not_declared_are_refused_before_the_data(
 ) -> None:
     vault = place.open(shop(Random(1)), POLICY)
     monkeypatch.setattr(vault._engine, "run", None)
-    monkeypatch.setattr("celosia.queries.execution.carry_out", None)
+    monkeypatch.setattr("celosia.queries.execution.execute_plan", None)
     with pytest.raises(Exception, match="delta") as refused:
         vault.sql(FOUND, epsilon=1)
     assert type(refused.value).__name__ == "QueryRefused"

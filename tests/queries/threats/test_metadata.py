@@ -126,7 +126,7 @@ def test_neighbours_cost_the_same_also_where_the_engine_fails(
         vault = place.open(each, POLICIES[policy])
         delta = 1e-6 if policy == "elastic rows" else 0
         vault.sql(JOIN, epsilon=0.25, delta=delta)
-        monkeypatch.setattr("celosia.queries.execution.carry_out", fails)
+        monkeypatch.setattr("celosia.queries.execution.execute_plan", fails)
         with pytest.raises(EngineError) as failed:
             vault.sql("SELECT COUNT(*) AS n FROM person WHERE id > 3", epsilon=0.25)
         monkeypatch.undo()

@@ -17,9 +17,9 @@ from tests.queries.vaults import POLICY, shop
 from celosia.core.errors import CelosiaError, InputError
 from celosia.core.randomness import Seeded
 from celosia.queries import Vault
-from celosia.queries.answering import carry_out, queries_ahead
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import ColumnPolicy, Policy, Spending, TablePolicy, Unit
+from celosia.queries.results import execute_plan, list_planned_queries
 
 NAMES = [
     'x"; DROP TABLE "victim"; --',
@@ -207,7 +207,7 @@ def test_no_name_of_the_question_says_whose_a_row_is(query: str, place: Place) -
 def simulated(vault: Vault, query: str, seed: int) -> object:
     """What is released for a query with the randomness of a seed."""
     plan = vault.explain(query)
-    return carry_out(plan, vault._ask, rng=Seeded(seed)).found
+    return execute_plan(plan, vault._ask, rng=Seeded(seed)).found
 
 
 def test_an_answer_may_be_called_as_what_it_is_made_of(place: Place) -> None:
@@ -216,7 +216,7 @@ def test_an_answer_may_be_called_as_what_it_is_made_of(place: Place) -> None:
     plain, *others = (
         [
             each.values
-            for each in carry_out(
+            for each in execute_plan(
                 vault.explain(query.format(*words)), vault._ask, rng=Seeded(1)
             ).found.values()
         ]
@@ -227,7 +227,7 @@ def test_an_answer_may_be_called_as_what_it_is_made_of(place: Place) -> None:
 
 def test_names_of_with_are_none_that_a_table_has() -> None:
     plan = make_plan("SELECT COUNT(*) FROM message", POLICY, epsilon=1)
-    names = [each.alias for query in queries_ahead(plan) for each in query.find_all(exp.CTE)]
+    names = [each.alias for query in list_planned_queries(plan) for each in query.find_all(exp.CTE)]
     assert len(names) == 2
     # A table of the same name would be read, and its columns cast, in its place.
     assert all(each.startswith("celosia_") for each in names)

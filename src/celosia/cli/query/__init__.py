@@ -1,4 +1,4 @@
-"""`celosia query`: ask a database that one may not see, in SQL."""
+"""`celosia query`: private queries against the database of a policy."""
 
 from celosia.cli.query.command import query
 

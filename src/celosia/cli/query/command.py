@@ -1,4 +1,4 @@
-"""`celosia query`: ask data that one may not see, in SQL or SPARQL."""
+"""`celosia query`: a private SQL or SPARQL query."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.query import telling
-from celosia.cli.query.vaults import TOKEN, Wish, opened
-from celosia.cli.query.wanted import check_output_paths, check_use, text_of
+from celosia.cli.query import messages
+from celosia.cli.query.arguments import check_options, check_output_paths, read_question
+from celosia.cli.query.sessions import TOKEN, QueryOptions, open_vault
 
 if TYPE_CHECKING:
     from celosia.accounting.prices import Price
@@ -52,10 +52,10 @@ def query(
         typer.Option("--epsilon", "-e", help="The price of the whole question: 0.1 to 1."),
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="Where a mechanism needs it: the chance that the promise fails.")
+        float, typer.Option(help="The chance that the promise fails, for mechanisms that need it.")
     ] = 0.0,
     analyst: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who asks, as the policy names them.")
+        str | None, typer.Option(metavar="NAME", help="The analyst, as named in the policy.")
     ] = None,
     method: Annotated[
         str | None,
@@ -66,12 +66,12 @@ def query(
         ),
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="How often the interval holds the exact answer.")
+        float, typer.Option(help="The probability that the interval holds the exact answer.")
     ] = 0.95,
     fresh: Annotated[
         bool,
         typer.Option(
-            "--fresh", help="Pay again where an answer is stored: rows may have changed since."
+            "--fresh", help="Pay for a new answer where one is stored: rows may have changed."
         ),
     ] = False,
     explain: Annotated[
@@ -86,7 +86,8 @@ def query(
         ),
     ] = None,
     server: Annotated[
-        str | None, typer.Option(metavar="URL", help="Instead of a policy: ask a service.")
+        str | None,
+        typer.Option(metavar="URL", help="The address of a service, instead of a policy."),
     ] = None,
     token_file: Annotated[
         Path | None,
@@ -98,7 +99,7 @@ def query(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where the answer goes: .json, or a table such as .csv."
+            "--output", "-o", help="The file of the answer: .json, or a table such as .csv."
         ),
     ] = None,
     report: Annotated[
@@ -107,7 +108,7 @@ def query(
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Query tables in SQL or a graph in SPARQL, with differential privacy, paid from a budget.
+    """Query tables in SQL or a graph in SPARQL with differential privacy, within a budget.
 
     What --epsilon says is spent, whatever the answer is; the same question asked again gets the
     stored answer for free, unless --fresh pays for a new one. Ask with --explain first: it shows
@@ -117,7 +118,7 @@ def query(
 
     if server is not None and sql is None:  # then there is one argument, and it is the question
         policy, sql = None, policy
-    check_use(
+    check_options(
         policy,
         sql,
         epsilon=epsilon,
@@ -129,8 +130,8 @@ def query(
     check_confidence(confidence)
     question = str(sql)
     check_output_paths(policy, question, ledger, output, report, overwrite=overwrite)
-    wish = Wish(
-        sql=text_of(question),
+    options = QueryOptions(
+        sql=read_question(question),
         epsilon=epsilon,
         delta=delta,
         method=method,
@@ -138,12 +139,12 @@ def query(
         analyst=analyst,
         fresh=fresh,
     )
-    with opened(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
+    with open_vault(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
         if explain:
-            telling.show_plan(wish.plan(vault), as_json=as_json)
+            messages.show_plan(options.plan(vault), as_json=as_json)
             return
-        answer = _asked(vault, wish, quiet=as_json)
-        left = _left(vault, answer, analyst)
+        answer = _run_query(vault, options, quiet=as_json)
+        left = _remaining_budgets(vault, answer, analyst)
     if output is not None:
         answer.save(output, overwrite=overwrite)
     if report is not None:
@@ -156,19 +157,19 @@ def query(
         remaining = {name: price.as_dict() for name, price in left.items()}
         console.show_json(answer.as_dict() | {"remaining": remaining})
     else:
-        telling.show_answer(answer, left, output, report)
+        messages.show_answer(answer, left, output, report)
 
 
 query.__doc__ = f"{query.__doc__}\n\n{EXAMPLES}"
 
 
-def _asked(vault: Vault | Client, wish: Wish, *, quiet: bool) -> QueryAnswer:
+def _run_query(vault: Vault | Client, options: QueryOptions, *, quiet: bool) -> QueryAnswer:
     from celosia.core.progress import Step
 
     try:
         with console.progress_bar(quiet=quiet) as progress:
             progress(Step("Asking the database", 0))
-            return wish.answer(vault)
+            return options.answer(vault)
     except BaseException as error:
         # An engine may tell Ctrl-C as an error of its own.
         if isinstance(error, KeyboardInterrupt) or console.STOPPED.is_set():
@@ -176,8 +177,8 @@ def _asked(vault: Vault | Client, wish: Wish, *, quiet: bool) -> QueryAnswer:
         raise
 
 
-def _left(vault: Any, answer: QueryAnswer, analyst: str | None) -> dict[str, Price]:
-    """What is left of the budget, and of that of the analyst; nothing where none was needed."""
+def _remaining_budgets(vault: Any, answer: QueryAnswer, analyst: str | None) -> dict[str, Price]:
+    """The remaining budget, and that of the analyst; empty where none was needed."""
     if answer.entry is None:
         return {}  # a question about public tables begins no ledger
     left: dict[str, Price] = {"total": vault.ledger.remaining}

@@ -1,10 +1,10 @@
-"""`celosia rdf`: facts into a store, looked at, checked and written out, by their curator."""
+"""`celosia rdf`: load facts into a store, describe, check and export them; for the curator."""
 
 from __future__ import annotations
 
 import typer
 
-from celosia.cli.rdf import checking, loading, looking
+from celosia.cli.rdf import check, load, store
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,9 +23,9 @@ app = typer.Typer(
     `celosia rdf export people.graph -o people.nt`
     """,
 )
-app.command("load")(loading.load)
-app.command("info")(looking.info)
-app.command("check")(checking.check)
-app.command("export")(looking.export)
+app.command("load")(load.load)
+app.command("info")(store.info)
+app.command("check")(check.check)
+app.command("export")(store.export)
 
 __all__ = ["app"]

@@ -50,7 +50,7 @@ class Settings:
         typer.Option(help="About how many rows or questions there are, for the expected error."),
     ] = 1
     confidence: Annotated[
-        float, typer.Option(help="How often the interval holds the exact answer.")
+        float, typer.Option(help="The probability that the interval holds the exact answer.")
     ] = 0.95
     neighbours: Annotated[
         Relation,
@@ -62,7 +62,7 @@ class Settings:
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where the answer goes: .json, or a table such as .csv."
+            "--output", "-o", help="The file of the answer: .json, or a table such as .csv."
         ),
     ] = None
     report: Annotated[

@@ -109,14 +109,14 @@ class ShopGraph:
     def _fill(
         self, store: Path, copy: IO[bytes] | None, *, overwrite: bool, progress: Progress
     ) -> None:
-        from celosia.queries.rdf.building import Building  # noqa: PLC0415 - heavy, here and below
-        from celosia.queries.rdf.lines import Batches  # noqa: PLC0415
-        from celosia.queries.rdf.making import make  # noqa: PLC0415
+        from celosia.queries.rdf.builder import StoreBuilder  # noqa: PLC0415 - heavy, here and below
+        from celosia.queries.rdf.ntriples import BatchWriter  # noqa: PLC0415
+        from celosia.queries.rdf.store_loader import make_store  # noqa: PLC0415
 
-        def fill(made: Building) -> list[str]:
+        def fill(made: StoreBuilder) -> list[str]:
             made.files += 1
             # What is drawn is canonical already, and needs no parser.
-            batches = Batches(made.take)
+            batches = BatchWriter(made.take)
             for lines in self.lines(progress=progress):
                 batches.write(lines)
                 if copy is not None:
@@ -125,7 +125,7 @@ class ShopGraph:
             made.wait()
             return [str(self)]
 
-        make(store, fill, add=False, overwrite=overwrite, progress=progress)
+        make_store(store, fill, add=False, overwrite=overwrite, progress=progress)
 
 
 def watdiv(triples: int = 100_000, *, seed: int = 2014) -> ShopGraph:

@@ -2,7 +2,7 @@
 
 The broken analysis gets true frequencies, which are more than it had, and is still below what one
 fact can move; corrected bounds for one fact and for one entity follow from frequencies and links
-measured on the data, so they and their errors are for the curator's eyes; and the planner's own
+measured on the data, so they and their errors are for the curator only; and the planner's own
 choice, which is what anybody gets who asks. Noise is drawn from a seed, so rows tell what one
 answer looks like; each is checked against the size of its own noise.
 """
@@ -33,12 +33,12 @@ from celosia.lab.sparql.shop import (
     store_triples,
 )
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.queries.answering import carry_out
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.noise import smooth_noise, smooth_scale
 from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.planning import Plan
-from celosia.queries.rdf.making import check_parser
+from celosia.queries.rdf.store_loader import check_parser
+from celosia.queries.results import execute_plan
 
 TRIPLES = 20_000
 EPSILONS = (0.01, 0.1, 1.0)
@@ -128,7 +128,7 @@ class _AnswerRows:
         if plan.method == "public":
             yield from self._rows(method, 0, "public", 0)
             return
-        ((row, bounds),) = carry_out(plan, ask, rng=self.rng).table(CONFIDENCE)
+        ((row, bounds),) = execute_plan(plan, ask, rng=self.rng).table(CONFIDENCE)
         (value,), (ends,) = row.values(), bounds.values()
         low, high = ends if ends is not None else (-inf, inf)
         held = low <= self.exact <= high

@@ -1,6 +1,6 @@
 """The queries of WatDiv over a graph of ours: exact counts, and what entities add to them.
 
-All of it is for the curator's eyes only.
+All of it is for the curator only only.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.bounds.growth import Growth
 from celosia.queries.bounds.star_schema import find_required_links, star_bound
 from celosia.queries.emission import Target, count_query, incidence_query
-from celosia.queries.opening import open_engine, public_count
 from celosia.queries.ownership import attach_owners
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.star_schema import most_linked_query
 from celosia.queries.policy import Policy, load_policy
+from celosia.queries.sessions import make_public_counter, open_engine
 from celosia.queries.sparql import compile as compiled
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Shop:
 
     def plan(self, each: ShopQuery, *, epsilon: float, method: str | None = None) -> Plan:
         """How the planner would answer."""
-        count = public_count(self.policy, self.run)
+        count = make_public_counter(self.policy, self.run)
         return make_plan(each.text, self.policy, epsilon=epsilon, method=method, count=count)
 
     def largest(self, each: ShopQuery) -> int:

@@ -28,7 +28,7 @@ from celosia.lab.sparql.original_analysis import compat_sensitivity, patterns
 from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
 from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.bounds.stability import Rule
-from celosia.queries.rdf.making import check_parser
+from celosia.queries.rdf.store_loader import check_parser
 from celosia.queries.sparql import compile as compiled
 
 STAFF = graph(

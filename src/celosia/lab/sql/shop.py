@@ -152,7 +152,7 @@ def run_queries(
     from celosia.engines import DuckDBEngine  # noqa: PLC0415 - loads a database
 
     policy = load_policy(path)
-    files = {table: policy.database.located(file) for table, file in policy.database.files}
+    files = {table: policy.database.resolve_path(file) for table, file in policy.database.files}
     measured = DeclaredFacts(
         replace(policy, unit=Unit(), elastic=True),
         {(table, name): most_frequent(shop, table, name) for table, name in CAPS},

@@ -1,11 +1,11 @@
-"""The ledger: what was spent of a data set, durable, exact, and never more than was promised."""
+"""The ledger: the durable, exact record of the budget that was spent on a data set."""
 
 from celosia.queries.ledger.ceilings import Ceilings
 from celosia.queries.ledger.chain import Head
 from celosia.queries.ledger.exports import verify_export
 from celosia.queries.ledger.incidents import Incident
 from celosia.queries.ledger.ledger import Ledger
-from celosia.queries.ledger.records import Record, Reservation, Stored
+from celosia.queries.ledger.records import Record, Reservation, StoredAnswer
 from celosia.queries.ledger.request import Request
 from celosia.queries.ledger.view import LedgerView
 
@@ -18,6 +18,6 @@ __all__ = [
     "Record",
     "Request",
     "Reservation",
-    "Stored",
+    "StoredAnswer",
     "verify_export",
 ]

@@ -9,42 +9,42 @@ from celosia.accounting.prices import Price
 from celosia.core.errors import PrivacyError
 
 STEPS = 720720 * 10**30
-"""How finely charges are kept. Decimals of 30 places and halves to sixteenths are exact.
+"""The resolution of charges. Decimals of 30 places and halves to sixteenths are exact.
 
 Without a common denominator an analyst could make each sum slower than the last, by charges with
 ever new denominators.
 """
 
 
-def rounded_up(amount: Fraction) -> Fraction:
+def round_up(amount: Fraction) -> Fraction:
     """The least multiple of 1/STEPS that is not below an amount.
 
-    >>> rounded_up(Fraction(1, 10)), rounded_up(Fraction(1, 3)), rounded_up(Fraction(1, 10**99)) > 0
+    >>> round_up(Fraction(1, 10)), round_up(Fraction(1, 3)), round_up(Fraction(1, 10**99)) > 0
     (Fraction(1, 10), Fraction(1, 3), True)
     """
     return Fraction(ceil(amount * STEPS), STEPS)
 
 
-def price_rounded_up(price: Price) -> Price:
-    """The same of each currency of a price."""
+def round_price_up(price: Price) -> Price:
+    """Round each currency of a price up."""
     return Price(
         {
-            name: None if amount is None else rounded_up(amount)
+            name: None if amount is None else round_up(amount)
             for name, amount in price.amounts.items()
         }
     )
 
 
-def text_of(amount: Fraction) -> str:
+def format_amount(amount: Fraction) -> str:
     """A fraction as `numerator/denominator`.
 
-    >>> text_of(Fraction(0.5)), text_of(Fraction(2))
+    >>> format_amount(Fraction(0.5)), format_amount(Fraction(2))
     ('1/2', '2/1')
     """
     return f"{amount.numerator}/{amount.denominator}"
 
 
-def amount_of(text: object) -> Fraction:
+def parse_amount(text: object) -> Fraction:
     """The fraction that a text stands for.
 
     Raises:
@@ -55,7 +55,7 @@ def amount_of(text: object) -> Fraction:
         raise PrivacyError(
             "CEL-Q104",
             "an amount in the ledger is not a fraction.",
-            why="What was spent can no longer be told.",
+            why="The spent budget is no longer known.",
             fix="Restore the ledger from a copy whose head matches the last release.",
         )
     return Fraction(int(top), int(bottom))

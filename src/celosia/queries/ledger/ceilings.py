@@ -11,13 +11,13 @@ from celosia.core.errors import BudgetExceeded, QueryRefused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceilings:
-    """What one analyst may do in one day of universal time; None where there is no ceiling."""
+    """Ceilings of one analyst in one day of universal time; None where there is no ceiling."""
 
     least_epsilon: Fraction = Fraction(0)
     """The least epsilon of one question."""
 
     questions_per_day: int | None = None
-    """Charged questions; an answer that is stored already is told again without counting."""
+    """Charged questions; an answer that is stored already is given again without counting."""
     exceeded_per_day: int | None = None
     """Questions that were too much for the rows: not answered by their deadline, or failed. Each of
     them is answered by noise on zero, which may tell a little about the rows."""
@@ -39,17 +39,17 @@ class Ceilings:
                 least=float(self.least_epsilon),
             )
 
-    def check(self, *, asked: int, exceeded: int) -> None:
+    def check(self, *, questions: int, exceeded: int) -> None:
         """Refuse one more question of an analyst.
 
         Args:
-            asked: the questions of the analyst that were charged today.
+            questions: the questions of the analyst that were charged today.
             exceeded: how many of them were not answered by their deadline.
 
         Raises:
             BudgetExceeded: CEL-Q301 too many questions, CEL-Q302 too many exceeded deadlines.
         """
-        if self.questions_per_day is not None and asked >= self.questions_per_day:
+        if self.questions_per_day is not None and questions >= self.questions_per_day:
             raise BudgetExceeded(
                 "CEL-Q301",
                 f"the policy allows {self.questions_per_day:,} questions of one analyst in one "

@@ -1,4 +1,11 @@
-"""A chain of entries, each hashed together with the one before it."""
+"""A chain of entries, each hashed together with the one before it.
+
+The hash of an entry covers the hash of the entry before it, and so all entries up to it: to edit,
+remove, insert or move one changes every later hash. The hash has no key, so whoever can write the
+file could compute a whole new chain. What they cannot do is make that chain pass through a head
+that a release has printed, since SHA-256 is collision resistant. This is why heads are printed,
+and why `Ledger.open` and `verify` take one as `anchor`.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +19,16 @@ from typing import Any
 from celosia.core.errors import InputError, PrivacyError
 
 START = "0" * 64
-"""What the first entry follows."""
+"""The previous hash of the first entry."""
 FORMAT = "celosia ledger 1"
+"""Begins every hashed text, so that no hash of another format or purpose is one of an entry."""
 
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last entry of a chain: whoever knows it can tell any change before it.
+    """The last entry of a chain; it commits to all entries before it.
 
     >>> Head.parse(f"7:{START}").sequence
     7
@@ -65,7 +73,7 @@ class Entry:
     hash: str
 
     @classmethod
-    def after(cls, head: Head | None, values: dict[str, Any]) -> Entry:
+    def create(cls, head: Head | None, values: dict[str, Any]) -> Entry:
         """The entry that follows a head, the first one for None."""
         sequence, previous = (0, START) if head is None else (head.sequence + 1, head.hash)
         body = canonical(values)
@@ -79,18 +87,18 @@ class Entry:
     def follows(self, head: Head | None) -> bool:
         """Whether this is the entry after a head, unchanged since it was written."""
         sequence, previous = (0, START) if head is None else (head.sequence + 1, head.hash)
-        return self.sequence == sequence and self.previous == previous and self.unchanged
+        return self.sequence == sequence and self.previous == previous and self.is_unchanged
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the hash is that of what the entry says."""
         return self.hash == digest(self.sequence, self.previous, self.body)
 
     def values(self) -> dict[str, Any]:
-        """What the entry says."""
+        """The content of the entry."""
         found = json.loads(self.body)
         if not isinstance(found, dict):
-            raise broken(self.sequence)
+            raise broken_chain_error(self.sequence)
         return found
 
     def as_dict(self) -> dict[str, Any]:
@@ -106,6 +114,8 @@ class Entry:
 def canonical(values: object) -> str:
     """The one way to write plain values: keys in order, no spaces, ASCII only.
 
+    The same values are the same text on every machine, and so have the same hash.
+
     >>> print(canonical({"b": 1, "a": [None, "x"]}))
     {"a":[null,"x"],"b":1}
     """
@@ -117,12 +127,12 @@ def canonical(values: object) -> str:
 def digest(sequence: int, previous: str, body: str) -> str:
     """SHA-256 of an entry and of all that came before it, which `previous` stands for.
 
-    None of the parts before the body can hold a line break, so no two entries are hashed alike.
+    No part before the body can hold a line break, so two different entries are two different texts.
     """
     return sha256(f"{FORMAT}\n{sequence}\n{previous}\n{body}".encode()).hexdigest()
 
 
-def checked(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head | None:
+def check_chain(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head | None:
     """The head of a whole chain, each link of which was checked.
 
     Raises:
@@ -133,26 +143,26 @@ def checked(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head | N
     met = anchor is None
     for entry in entries:
         if not entry.follows(head):
-            raise broken(0 if head is None else head.sequence + 1)
+            raise broken_chain_error(0 if head is None else head.sequence + 1)
         head = entry.head
         met = met or head == anchor
     if not met:
-        raise rolled_back()
+        raise rollback_error()
     return head
 
 
-def broken(sequence: int) -> PrivacyError:
+def broken_chain_error(sequence: int) -> PrivacyError:
     """The refusal of a chain that was changed at an entry."""
     return PrivacyError(
         "CEL-Q104",
         f"the ledger was changed from outside: entry {sequence} is not as it was written.",
-        why="Each entry is hashed with the one before it. What was spent can no longer be told.",
+        why="Each entry is hashed with the one before it. The spent budget is no longer known.",
         fix="Restore the ledger from a copy whose head matches the last release.",
         sequence=sequence,
     )
 
 
-def rolled_back() -> PrivacyError:
+def rollback_error() -> PrivacyError:
     """The refusal of a chain that lacks an entry known from elsewhere."""
     return PrivacyError(
         "CEL-Q106",

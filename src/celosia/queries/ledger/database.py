@@ -1,4 +1,4 @@
-"""What a ledger needs of a database: transactions, plain statements, and to know what went wrong.
+"""The interface of a ledger's database: transactions, plain statements, and its failures.
 
 `sqlite_file` and `postgres_server` are the two that there are. Neither is loaded for the other: a
 ledger in a file does without SQLAlchemy.
@@ -13,16 +13,16 @@ from typing import Any, Protocol
 Row = tuple[Any, ...]
 
 
-class Unavailable(Exception):  # noqa: N818 - says what the database is
+class DatabaseUnavailableError(Exception):
     """The database cannot be read or written now; it may be later."""
 
 
-class Damaged(Exception):  # noqa: N818 - as above
+class DatabaseDamagedError(Exception):
     """The file is not a database, or is one no longer."""
 
 
-class Replaced(Exception):  # noqa: N818 - as above
-    """What was opened is no longer in its place: deleted, or another one put there."""
+class DatabaseReplacedError(Exception):
+    """The opened ledger is no longer at its location: it was deleted or replaced."""
 
 
 class Connection(Protocol):
@@ -45,8 +45,8 @@ class Database(Protocol):
             writing: whether to keep all others who write waiting from the beginning.
 
         Raises:
-            Unavailable, Damaged: it failed, and wrote nothing.
-            Replaced: the ledger that was opened is gone.
+            DatabaseUnavailableError, DatabaseDamagedError: it failed, and wrote nothing.
+            DatabaseReplacedError: the ledger that was opened is gone.
         """
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A ledger as JSON lines, which anybody can check without the database."""
+"""A ledger as JSON lines, which can be checked without the database."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from celosia.core.files import replacing
-from celosia.queries.ledger.chain import Entry, Head, broken, canonical, checked
+from celosia.queries.ledger.chain import Entry, Head, broken_chain_error, canonical, check_chain
 
 
 def write_export(entries: Iterable[Entry], path: Path, *, overwrite: bool) -> None:
@@ -28,9 +28,9 @@ def verify_export(path: str | Path, *, anchor: Head | str | None = None) -> Head
         PrivacyError: CEL-Q104 a line was edited, removed or moved; CEL-Q106 the anchor is missing.
     """
     wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-    head = checked(_read(Path(path)), anchor=wanted)
+    head = check_chain(_read(Path(path)), anchor=wanted)
     if head is None:
-        raise broken(0)
+        raise broken_chain_error(0)
     return head
 
 
@@ -40,4 +40,4 @@ def _read(path: Path) -> Iterator[Entry]:
             try:
                 yield Entry(**json.loads(line))
             except (TypeError, ValueError):
-                raise broken(number) from None
+                raise broken_chain_error(number) from None

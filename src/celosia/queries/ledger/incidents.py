@@ -1,4 +1,4 @@
-"""Incidents: what happened while a question was answered, for the curator only.
+"""Incidents while questions were answered: late and failed ones, for the curator only.
 
 How long a question runs, and whether it fails, may depend on the rows. So an incident is no entry
 of the chain, which analysts see in part and whose head every release prints: it is a row of a table
@@ -18,7 +18,7 @@ EXCEEDED_DEADLINE = "exceeded-deadline"
 """The question was not answered by its deadline."""
 FAILED_QUERY = "failed-query"
 """The database failed while the question was answered."""
-COUNTED = frozenset({EXCEEDED_DEADLINE, FAILED_QUERY})
+COUNTED_KINDS = frozenset({EXCEEDED_DEADLINE, FAILED_QUERY})
 """The kinds that count against `exceeded_per_day`: both are answered by noise on zero, which may
 tell that the question was too much for the rows."""
 

@@ -1,4 +1,19 @@
-"""The durable record of what was spent of a data set."""
+"""The durable record of what was spent of a data set.
+
+An answer takes three steps, and their order is what keeps the account safe when a process dies:
+
+1. `reserve` checks the budget and charges the request in one transaction. It returns once the
+   charge is on disk, and only then may rows be read. Two processes cannot both spend the last of
+   a budget, because the check and the charge are under one write lock.
+2. The caller reads the rows and draws the noise.
+3. `seal` puts the answer on disk before it is released. The same question later gets this very
+   answer: a copy is post-processing and costs nothing (Dwork & Roth 2014, Prop. 2.1), whereas fresh
+   noise would have to be paid.
+
+A crash after step 1 leaves a charge without an answer, so the account may count too much and never
+too little. No step gives a charge back: whether a query fails may depend on the rows, so a failure
+is an output that has to be paid as well.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +28,19 @@ from typing import Any
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.queries.ledger.ceilings import Ceilings
-from celosia.queries.ledger.chain import Entry, Head, broken, canonical, rolled_back
+from celosia.queries.ledger.chain import Entry, Head, broken_chain_error, canonical, rollback_error
 from celosia.queries.ledger.database import Connection
 from celosia.queries.ledger.incidents import (
-    COUNTED,
+    COUNTED_KINDS,
     Incident,
     check_kind,
     day_of,
     now_in_utc,
 )
-from celosia.queries.ledger.places import has_file
-from celosia.queries.ledger.records import Reservation, Stored, stored_of
+from celosia.queries.ledger.locations import file_exists
+from celosia.queries.ledger.records import Reservation, StoredAnswer, read_stored_answer
 from celosia.queries.ledger.request import Request
-from celosia.queries.ledger.state import Charged
+from celosia.queries.ledger.state import Charge
 from celosia.queries.ledger.store import Store
 from celosia.queries.ledger.terms import Limit, Terms
 from celosia.queries.ledger.view import LedgerView
@@ -41,7 +56,7 @@ class Ledger(LedgerView):
     chosen by the answers to the earlier ones (see `accounting.filters`). A charge is on disk before
     `reserve` returns and is never taken back, whatever fails afterwards; several processes may
     use the same ledger. The limit of an analyst rations what the analyst may make us spend: an
-    answer that was released to one may be told to all.
+    answer that was released to one may be given to all.
 
     A copy of the ledger that is put back in its place is noticed by the heads that releases print,
     given as `anchor`; while a process has it open, also without one. Each transaction looks whether
@@ -66,26 +81,26 @@ class Ledger(LedgerView):
         self._appended: list[Head] = []
 
     @classmethod
-    def look(cls, place: str | Path) -> LedgerView | None:
-        """The ledger at a place, to be read and not written; None where none was begun.
+    def open_view(cls, location: str | Path) -> LedgerView | None:
+        """Open the ledger at a location for reading only; None where no ledger was begun.
 
-        Nothing is made or changed there, whatever is found.
+        Nothing is created or changed there, whatever the file holds.
 
         Raises:
-            InputError: CEL-Q116 not a place that keeps anything.
+            InputError: CEL-Q116 not a location that keeps anything.
             PrivacyError: CEL-Q104 it was changed from outside.
             EngineError: CEL-Q101, CEL-Q114 the database is not there, or cannot be read; CEL-Q119
                 the file is no database.
         """
-        if not has_file(place):
+        if not file_exists(location):
             return None
-        view = LedgerView(Store(place, read_only=True))
+        view = LedgerView(Store(location, read_only=True))
         try:
-            begun = view.begun
+            exists = view.exists
         except BaseException:
             view.close()
             raise
-        if not begun:
+        if not exists:
             view.close()
             return None
         return view
@@ -93,7 +108,7 @@ class Ledger(LedgerView):
     @classmethod
     def open(  # noqa: PLR0913 - what a policy says, each by its name
         cls,
-        place: str | Path,
+        location: str | Path,
         *,
         dataset: str,
         total: Limit,
@@ -112,8 +127,8 @@ class Ledger(LedgerView):
         All its entries are read and checked. A policy that has changed is recorded as an entry.
 
         Args:
-            place: a file, or the URL of a PostgreSQL database (one ledger in each; `options` of the
-                URL can choose a schema).
+            location: a file, or the URL of a PostgreSQL database (one ledger in each; `options` of
+                the URL can choose a schema).
             dataset: what the ledger is kept for.
             total: the most that may be spent of it, as a `Spending` or (epsilon, delta).
             policy_hash: of the policy that these limits come from.
@@ -124,8 +139,8 @@ class Ledger(LedgerView):
             patience: seconds to wait for other processes that write.
             ceilings: what one analyst may do in one day; as the policy of `policy_hash` says.
             clock: the time now, in universal time.
-            after_loss: whether one that is begun takes the place of a lost one, which is recorded
-                in its first entry.
+            after_loss: whether a new ledger takes the place of a lost one, which is recorded in its
+                first entry.
 
         Raises:
             InputError: CEL-Q100, CEL-Q105, CEL-Q116 wrong arguments.
@@ -137,9 +152,9 @@ class Ledger(LedgerView):
             dataset=dataset, policy=policy_hash, rule=rule, total=total, analysts=analysts or {}
         )
         wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-        if wanted is not None and not has_file(place):
-            raise rolled_back()  # and no empty file is left
-        ledger = cls(Store(place, patience=patience), terms, ceilings=ceilings, clock=clock)
+        if wanted is not None and not file_exists(location):
+            raise rollback_error()  # before `Store` would create an empty file
+        ledger = cls(Store(location, patience=patience), terms, ceilings=ceilings, clock=clock)
         try:
             ledger._begin(wanted, enlarge=enlarge, after_loss=after_loss)
         except BaseException:
@@ -152,7 +167,8 @@ class Ledger(LedgerView):
             if anchor is not None:
                 self._check_holds(connection, anchor)
             if self._state.head is None:
-                # The random name makes the hashes of every ledger its own.
+                # With a random name no two ledgers share a hash, even with equal terms: the head of
+                # one is never accepted as an anchor of the other.
                 values = {"terms": self._terms.as_dict(), "name": token_hex(16)}
                 noted = {"after_loss": True} if after_loss else {}
                 self._append(connection, "opened", **values, **noted)
@@ -160,13 +176,13 @@ class Ledger(LedgerView):
                 self._terms.check_follows(self._state.terms, enlarge=enlarge)
                 self._append(connection, "policy", terms=self._terms.as_dict(), enlarge=enlarge)
 
-    def reserve(self, request: Request, *, fresh: bool = False) -> Reservation | Stored:
+    def reserve(self, request: Request, *, fresh: bool = False) -> Reservation | StoredAnswer:
         """Charge a request, or find the answer that the same question was given before.
 
         Args:
             request: what is asked, and at which price.
             fresh: whether to charge also where an answer is stored; once sealed, the new answer is
-                the one that is told again.
+                the one that is given again.
 
         Raises:
             BudgetExceeded: CEL-Q110 the total or CEL-Q111 the limit of the analyst does not allow
@@ -180,13 +196,16 @@ class Ledger(LedgerView):
         with self._writing() as connection:
             self._check_terms()
             key = request.key(self._terms.policy)
-            charged = Charged.of(request, key)
-            self._state.account(request.analyst)
+            charge = Charge.of(request, key)
+            self._state.account(request.analyst)  # an analyst without an account gets nothing
             if key in self._state.answers and not fresh:
-                return self._stored(connection, self._state.answers[key])
+                # Free, and before all ceilings: a stored answer tells nothing new.
+                return self._stored_answer(connection, self._state.answers[key])
             self._ceilings.check_price(request.epsilon)
             self._check_ceilings(connection, request.analyst)
-            self._state.check(charged)
+            # The sums come from entries read within this transaction, and its write lock keeps
+            # other processes from adding to them before the charge is on disk.
+            self._state.check(charge)
             values = request.as_dict() | ({"fresh": True} if fresh else {})
             entry = self._append(connection, "reserved", key=key, **values)
         return Reservation(
@@ -203,8 +222,8 @@ class Ledger(LedgerView):
         with self._lock, self._transaction(writing=False):
             return request.key(self._terms.policy) in self._state.answers
 
-    def seal(self, reservation: Reservation, answer: Any) -> Stored:
-        """Record what was released, as plain JSON values; it may be told again for free.
+    def seal(self, reservation: Reservation, answer: Any) -> StoredAnswer:
+        """Record what was released, as plain JSON values; it may be given again for free.
 
         Sealing the same answer twice changes nothing.
 
@@ -219,28 +238,29 @@ class Ledger(LedgerView):
             raise InputError(
                 "CEL-Q113",
                 "the answer to be recorded is not made of plain JSON values.",
-                why="It could not be told again. Its charge stays.",
+                why="It could not be given again. Its charge stays.",
                 fix="Give numbers, texts, lists and tables; None for NaN and infinity.",
             ) from None
         with self._writing() as connection:
             ended = self._end_of(reservation)
             if ended is not None:
-                entry = self._entry(connection, ended)
+                # One charge pays for one answer; only the same answer may be sealed again.
+                entry = self._read_entry(connection, ended)
                 values = entry.values()
                 if values["kind"] != "sealed" or values["answer"] != plain:
-                    raise _not_open(reservation)
-                return stored_of(entry)
+                    raise _not_open_error(reservation)
+                return read_stored_answer(entry)
             entry = self._append(
                 connection, "sealed", reservation=reservation.sequence, answer=plain
             )
-        return stored_of(entry)
+        return read_stored_answer(entry)
 
     def fail(self, reservation: Reservation, reason: str) -> None:
         """Record that nothing was released. The charge stays: failing may depend on data.
 
         Args:
             reservation: that was made for it.
-            reason: a code, such as CEL-X001; never a message, which may tell of data.
+            reason: a code, such as CEL-X001; never a message, which may reveal data.
 
         Raises:
             InputError: CEL-Q118 the reason is not a code; CEL-Q112 as for `seal`.
@@ -254,7 +274,7 @@ class Ledger(LedgerView):
             )
         with self._writing() as connection:
             if self._end_of(reservation) is not None:
-                raise _not_open(reservation)
+                raise _not_open_error(reservation)
             self._append(connection, "failed", reservation=reservation.sequence, reason=reason)
 
     def note_incident(self, reservation: Reservation, kind: str) -> None:
@@ -264,7 +284,7 @@ class Ledger(LedgerView):
 
         Args:
             reservation: of the question, whether it has ended or not.
-            kind: a word, such as those of `ledger.incidents`; never a message, which may tell of
+            kind: a word, such as those of `ledger.incidents`; never a message, which may reveal
                 data. `exceeded-deadline` counts against `exceeded_per_day`.
 
         Raises:
@@ -275,7 +295,7 @@ class Ledger(LedgerView):
         check_kind(kind)
         with self._writing() as connection:
             self._end_of(reservation)
-            self._store.note(
+            self._store.add_incident(
                 connection,
                 Incident(
                     at=self._now(),
@@ -291,9 +311,11 @@ class Ledger(LedgerView):
         exceeded = 0
         if self._ceilings.exceeded_per_day is not None:
             exceeded = self._store.count_incidents(
-                connection, analyst=analyst, day=today, kinds=COUNTED
+                connection, analyst=analyst, day=today, kinds=COUNTED_KINDS
             )
-        self._ceilings.check(asked=self._state.asked[analyst, today], exceeded=exceeded)
+        self._ceilings.check(
+            questions=self._state.question_counts[analyst, today], exceeded=exceeded
+        )
 
     def _now(self) -> str:
         return self._clock().astimezone(UTC).isoformat(timespec="seconds")
@@ -302,20 +324,24 @@ class Ledger(LedgerView):
         """Refuse a ledger without an entry; every link was checked when entries were counted."""
         entry = next(self._store.read(connection, since=anchor.sequence, most=1), None)
         if entry is None or entry.head != anchor:
-            raise rolled_back()
+            raise rollback_error()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """A transaction that may append; once it is on disk, its entry must stay."""
+        """A transaction that may append; once it is on disk, its entry must stay.
+
+        `_catch_up` looks for the entry later. It is noted only after the commit: an entry that was
+        rolled back is rightly missing.
+        """
         with self._lock:
             self._appended.clear()
             with self._transaction(writing=True) as connection:
                 yield connection
             if self._appended:
-                self._written = self._appended[-1]
+                self._last_written = self._appended[-1]
 
     def _append(self, connection: Connection, kind: str, **values: Any) -> Entry:
-        entry = Entry.after(self._state.head, {"kind": kind, "at": self._now(), **values})
+        entry = Entry.create(self._state.head, {"kind": kind, "at": self._now(), **values})
         self._store.append(connection, entry)
         self._appended.append(entry.head)
         return entry
@@ -330,22 +356,23 @@ class Ledger(LedgerView):
             )
 
     def _end_of(self, reservation: Reservation) -> Head | None:
+        # The hash too: the number alone may be that of another ledger's entry.
         known = self._state.reservations.get(reservation.sequence)
         if known is None or known[0] != reservation.hash:
-            raise _not_open(reservation)
+            raise _not_open_error(reservation)
         return self._state.ended.get(reservation.sequence)
 
-    def _stored(self, connection: Connection, head: Head) -> Stored:
-        return stored_of(self._entry(connection, head))
+    def _stored_answer(self, connection: Connection, head: Head) -> StoredAnswer:
+        return read_stored_answer(self._read_entry(connection, head))
 
-    def _entry(self, connection: Connection, head: Head) -> Entry:
+    def _read_entry(self, connection: Connection, head: Head) -> Entry:
         entry = next(self._store.read(connection, since=head.sequence, most=1), None)
-        if entry is None or entry.head != head or not entry.unchanged:
-            raise broken(head.sequence)
+        if entry is None or entry.head != head or not entry.is_unchanged:
+            raise broken_chain_error(head.sequence)
         return entry
 
 
-def _not_open(reservation: Reservation) -> InputError:
+def _not_open_error(reservation: Reservation) -> InputError:
     return InputError(
         "CEL-Q112",
         f"entry {reservation.sequence} is no reservation of this ledger that waits for its end.",

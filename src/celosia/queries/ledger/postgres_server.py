@@ -1,4 +1,9 @@
-"""A ledger in PostgreSQL: an advisory lock keeps others who write waiting; synchronous commit."""
+"""A ledger in PostgreSQL: one writer at a time by an advisory lock, and synchronous commit.
+
+The check of the budget and the charge must be one step for all processes. The lock gives that
+without SERIALIZABLE, whose failed transactions would have to be repeated. A server that loses
+commits at a power failure (fsync = off) is refused: a lost charge could be spent again.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from celosia.core.errors import EngineError
-from celosia.queries.ledger.database import Replaced, Row, Unavailable
-from celosia.queries.ledger.places import no_place
+from celosia.queries.ledger.database import DatabaseReplacedError, DatabaseUnavailableError, Row
+from celosia.queries.ledger.locations import bad_location_error
 
 LOCK = 0x63656C6F73696102
 """The advisory lock: `celosia` in ASCII, and a number."""
@@ -72,9 +77,11 @@ class PostgresServer:
                 self._begin(raw, writing=writing)
                 yield PostgresConnection(raw)
         except (exc.DBAPIError, exc.TimeoutError) as error:
-            # Whoever has the ledger open has its tables: they were made when it was opened.
+            # The tables were made when the ledger was opened; without them it is another one.
             state = getattr(getattr(error, "orig", None), "sqlstate", None)
-            raise (Replaced if state == UNDEFINED_TABLE else Unavailable) from error
+            raise (
+                DatabaseReplacedError if state == UNDEFINED_TABLE else DatabaseUnavailableError
+            ) from error
 
     def close(self) -> None:
         """Give the connection back."""
@@ -103,4 +110,4 @@ def _prepare(connection: Any, _record: object) -> None:
         cursor.execute("SET synchronous_commit = on")
     connection.commit()
     if kept != "on":
-        raise no_place("the server runs with fsync off")
+        raise bad_location_error("the server runs with fsync off")

@@ -1,4 +1,4 @@
-"""What the ledger hands out: reservations, stored answers, and lines of its history."""
+"""Values that the ledger returns: reservations, stored answers, and lines of its history."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from celosia.accounting.checks import format_amount
-from celosia.queries.ledger.amounts import amount_of, text_of
+from celosia.queries.ledger.amounts import format_amount, parse_amount
 from celosia.queries.ledger.chain import Entry, Head
 
 Status = Literal["reserved", "sealed", "failed"]
@@ -32,8 +32,8 @@ class Reservation:
             "hash": self.hash,
             "key": self.key,
             "analyst": self.analyst,
-            "epsilon": text_of(self.epsilon),
-            "delta": text_of(self.delta),
+            "epsilon": format_amount(self.epsilon),
+            "delta": format_amount(self.delta),
         }
 
     def __str__(self) -> str:
@@ -41,8 +41,8 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """An answer that was released, and may be told again for free."""
+class StoredAnswer:
+    """An answer that was released, and may be given again for free."""
 
     answer: Any
     """The plain JSON values that were sealed."""
@@ -85,8 +85,8 @@ class Record:
             "sequence": self.sequence,
             "analyst": self.analyst,
             "question": self.question,
-            "epsilon": text_of(self.epsilon),
-            "delta": text_of(self.delta),
+            "epsilon": format_amount(self.epsilon),
+            "delta": format_amount(self.delta),
             "at": self.at,
             "status": self.status,
             "ended": self.ended,
@@ -99,10 +99,10 @@ class Record:
         return f"{self.sequence} {self.at} {self.analyst}: {self.question}: {spent}, {what}"
 
 
-def stored_of(entry: Entry) -> Stored:
+def read_stored_answer(entry: Entry) -> StoredAnswer:
     """The answer that a `sealed` entry holds."""
     values = entry.values()
-    return Stored(
+    return StoredAnswer(
         answer=values["answer"],
         reservation=values["reservation"],
         head=entry.head,
@@ -110,7 +110,7 @@ def stored_of(entry: Entry) -> Stored:
     )
 
 
-def records_of(entries: Iterable[Entry], *, analyst: str | None) -> tuple[Record, ...]:
+def list_records(entries: Iterable[Entry], *, analyst: str | None) -> tuple[Record, ...]:
     """The charges of a chain in order, of one analyst or of all."""
     records: dict[int, Record] = {}
     for entry in entries:
@@ -121,8 +121,8 @@ def records_of(entries: Iterable[Entry], *, analyst: str | None) -> tuple[Record
                 sequence=entry.sequence,
                 analyst=values["analyst"],
                 question=values["question"],
-                epsilon=amount_of(values["epsilon"]),
-                delta=amount_of(values["delta"]),
+                epsilon=parse_amount(values["epsilon"]),
+                delta=parse_amount(values["delta"]),
                 at=at,
             )
         elif kind in {"sealed", "failed"} and values["reservation"] in records:

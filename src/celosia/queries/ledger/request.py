@@ -1,4 +1,4 @@
-"""One question to be charged: who asks what, at which price."""
+"""One question to be charged: its analyst, its text and its price."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.accounting.prices import exact_pure
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import exact
-from celosia.queries.ledger.amounts import rounded_up, text_of
+from celosia.queries.ledger.amounts import format_amount, round_up
 from celosia.queries.ledger.chain import canonical
 
 LONGEST = 2**20
@@ -27,12 +27,12 @@ LONGEST = 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked, by whom, and what the whole of it costs; nothing here depends on data.
+    """A question, its analyst and its whole price; nothing here depends on data.
 
     Args:
         analyst: who asks.
         question: in a form that is the same whenever the question is (rewritten, with names in
-            full), for the same question is answered once and told again for free.
+            full), for the same question is answered once and given again for free.
         epsilon: of the whole request, all its columns and parts.
         delta: of the whole request.
         parameters: everything else that changes the answer, as plain JSON values.
@@ -63,8 +63,8 @@ class Request:
         if len(written) + len(self.question) > LONGEST:
             raise _not_plain(f"a question may have {LONGEST} characters with its parameters")
         # Up, before anything is compared: a charge may be too large, never too small.
-        object.__setattr__(self, "epsilon", rounded_up(epsilon_amount(self.epsilon)))
-        object.__setattr__(self, "delta", rounded_up(delta_amount(self.delta, zero=True)))
+        object.__setattr__(self, "epsilon", round_up(epsilon_amount(self.epsilon)))
+        object.__setattr__(self, "delta", round_up(delta_amount(self.delta, zero=True)))
         if self.loss is not None:
             self._check_loss(self.loss)
 
@@ -74,12 +74,17 @@ class Request:
         return stated_loss(self.epsilon, self.delta)
 
     def key(self, policy: str) -> str:
-        """What tells this question from others under a policy: its SHA-256."""
+        """The identity of a question under a policy: a SHA-256 of all that changes the answer.
+
+        The analyst is not part of it: an answer that was released to one may be given to all, for
+        free. Epsilon and delta are: with another noise it is another answer. So is the policy,
+        whose unit, bounds and keys decide what a question means.
+        """
         whole = {
             "question": self.question,
             "parameters": self.parameters,
-            "epsilon": text_of(self.epsilon),
-            "delta": text_of(self.delta),
+            "epsilon": format_amount(self.epsilon),
+            "delta": format_amount(self.delta),
             "policy": policy,
         }
         return sha256(canonical(whole).encode()).hexdigest()
@@ -90,8 +95,8 @@ class Request:
             "analyst": self.analyst,
             "question": self.question,
             "parameters": dict(self.parameters),
-            "epsilon": text_of(self.epsilon),
-            "delta": text_of(self.delta),
+            "epsilon": format_amount(self.epsilon),
+            "delta": format_amount(self.delta),
             "loss": (self.stated if self.loss is None else self.loss).as_dict(),
         }
 

@@ -1,10 +1,12 @@
 """A ledger in a file of SQLite: write-ahead log, full sync.
 
-The write lock is taken at the beginning of a transaction, so that what was read cannot change
-before the write. A process that has the file open would go on with it after it was deleted, or
-after another one was put in its place, and nobody would ever see what it writes. So each
-transaction looks whether the file of that name is still the one that was opened (its device and
-inode).
+The write lock is taken at the beginning of a transaction (BEGIN IMMEDIATE), so that the sums that
+were read cannot change before the charge is written. A commit returns after the write-ahead log was
+synced to the disk: a charge that a power failure takes back could be spent again.
+
+A process that has the file open would go on writing to it after it was deleted or replaced, and
+no other process would ever see its charges. So each transaction compares the device and the inode
+of the file with those of the file that was opened.
 """
 
 from __future__ import annotations
@@ -17,14 +19,19 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from celosia.queries.ledger.database import Damaged, Replaced, Row, Unavailable
-from celosia.queries.ledger.places import no_place
+from celosia.queries.ledger.database import (
+    DatabaseDamagedError,
+    DatabaseReplacedError,
+    DatabaseUnavailableError,
+    Row,
+)
+from celosia.queries.ledger.locations import bad_location_error
 
 _IN_THE_WAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _PAUSE = 0.02
 """Seconds between two tries."""
 _FORGOTTEN: list[sqlite3.Connection] = []
-"""Connections of the process that this one was forked from: to close one would speak for it."""
+"""Connections of the parent process after a fork: SQLite forbids to close one in the child."""
 
 
 class SqliteConnection:
@@ -67,10 +74,12 @@ class SqliteFile:
         """A transaction, see `database.Database.transaction`."""
         try:
             connection = self._connected()
+            # A deferred BEGIN would take the write lock at the first write only, after the sums
+            # were read: another process could charge in between.
             begin = "BEGIN IMMEDIATE" if writing else "BEGIN"
             self._patiently(lambda: connection.execute(begin))
             try:
-                self._check_identity()
+                self._check_identity()  # with the lock held, so that the sums are of this very file
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
@@ -82,11 +91,11 @@ class SqliteFile:
             sqlite3.IntegrityError,
         ) as error:
             self._check_identity()
-            # Whoever has the ledger open has its tables: they were made when it was opened.
+            # The tables were made when the ledger was opened; without them it is another file.
             is_emptied = str(error).startswith("no such table")
-            raise (Replaced if is_emptied else Unavailable) from error
+            raise (DatabaseReplacedError if is_emptied else DatabaseUnavailableError) from error
         except sqlite3.DatabaseError as error:
-            raise Damaged from error
+            raise DatabaseDamagedError from error
 
     def close(self) -> None:
         """Close the file; the last one who does empties the log of writes."""
@@ -105,12 +114,12 @@ class SqliteFile:
 
     def _connected(self) -> SqliteConnection:
         if self._connection is None:
-            before = _identity(self._path)
+            before = _identity(self._path)  # a file that is swapped while it is opened is noticed
             raw = connect(self._path, patience=self._patience)
             try:
                 prepare = _prepare_reading if self._read_only else _prepare_writing
                 self._patiently(lambda: prepare(raw))
-                if self._identity is None:
+                if self._identity is None:  # the first file that was opened, also for reconnections
                     self._identity = before
                 self._check_identity()
             except BaseException:
@@ -122,7 +131,7 @@ class SqliteFile:
     def _check_identity(self) -> None:
         """Refuse to go on once the file of this name is another one, or none."""
         if self._identity is not None and _identity(self._path) != self._identity:
-            raise Replaced
+            raise DatabaseReplacedError
 
     def _roll_back(self, connection: SqliteConnection) -> None:
         """End a transaction that failed; a connection that cannot even do that is given up."""
@@ -159,7 +168,7 @@ def connect(path: Path, *, patience: float) -> sqlite3.Connection:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another one of its name; None where there is none."""
+    """The device and inode of a file; None where there is none."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -168,7 +177,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _make_private(path: Path) -> None:
-    """Make the file, for its owner only, before SQLite would; it holds what analysts asked."""
+    """Create the file for its owner only, before SQLite would: it holds analysts' questions."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except PermissionError:
@@ -177,10 +186,11 @@ def _make_private(path: Path) -> None:
 
 def _prepare_writing(raw: sqlite3.Connection) -> None:
     mode = raw.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    # NORMAL would sync the log at checkpoints only, and a power failure could take charges back.
     raw.execute("PRAGMA synchronous = FULL")
     raw.execute("PRAGMA fullfsync = ON")  # macOS keeps plain syncs in the cache of the disk
     if mode in {"off", "memory"}:  # what a file system without locks may leave
-        raise no_place("the place of the ledger keeps no journal")
+        raise bad_location_error("the place of the ledger keeps no journal")
 
 
 def _prepare_reading(raw: sqlite3.Connection) -> None:

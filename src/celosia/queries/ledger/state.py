@@ -1,4 +1,4 @@
-"""What the entries of a ledger amount to, brought up to date entry by entry."""
+"""The sums of a ledger's entries, brought up to date entry by entry."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.prices import DELTA, EPSILON, Price
 from celosia.core.errors import BudgetExceeded, CelosiaError, PrivacyError, QueryRefused
 from celosia.core.wording import did_you_mean
-from celosia.queries.ledger.amounts import amount_of, price_rounded_up
-from celosia.queries.ledger.chain import Entry, Head, broken
+from celosia.queries.ledger.amounts import parse_amount, round_price_up
+from celosia.queries.ledger.chain import Entry, Head, broken_chain_error
 from celosia.queries.ledger.incidents import day_of
 from celosia.queries.ledger.request import Request, stated_loss
 from celosia.queries.ledger.terms import Terms
@@ -21,8 +21,8 @@ from celosia.queries.policy.values import Spending
 
 
 @dataclass(frozen=True, slots=True)
-class Charged:
-    """What a reservation costs, whatever became of it."""
+class Charge:
+    """The cost of a reservation, whether it was sealed, failed or never ended."""
 
     analyst: str
     epsilon: Fraction
@@ -31,13 +31,13 @@ class Charged:
     key: str
 
     @classmethod
-    def of(cls, request: Request, key: str) -> Charged:
+    def of(cls, request: Request, key: str) -> Charge:
         """The cost of a request, just as it will be read back from its entry."""
         loss = loss_from_dict((request.loss or request.stated).as_dict())
         return cls(request.analyst, request.epsilon, request.delta, loss, key)
 
     def price(self, rule: Filter) -> Price:
-        """What a rule charges for it.
+        """The price under a rule.
 
         Sums charge what was asked for. Other rules read the finer loss, or where it cannot be paid
         in their currency, what was asked for as well; which of the two depends on the loss alone.
@@ -48,9 +48,9 @@ class Charged:
         if rule.name == "basic":
             return Price({EPSILON: self.epsilon, DELTA: self.delta})
         try:
-            return price_rounded_up(rule.price(self.loss))
+            return round_price_up(rule.price(self.loss))
         except PrivacyError:
-            return price_rounded_up(rule.price(stated_loss(self.epsilon, self.delta)))
+            return round_price_up(rule.price(stated_loss(self.epsilon, self.delta)))
 
 
 class Account:
@@ -60,22 +60,22 @@ class Account:
         self.rule = rule
         self.spent = rule.nothing
 
-    def add(self, charged: Charged) -> None:
+    def add(self, charge: Charge) -> None:
         """Count a charge."""
-        self.spent = self.spent + charged.price(self.rule)
+        self.spent = self.spent + charge.price(self.rule)
 
     @property
     def remaining(self) -> Price:
-        """What is left of each limit."""
+        """The remainder of each limit."""
         return self.spent.subtracted_from(self.rule.limits)
 
-    def check(self, charged: Charged, *, code: str, whose: str) -> None:
+    def check(self, charge: Charge, *, code: str, whose: str) -> None:
         """Refuse a charge that would exceed the limit.
 
         Raises:
             BudgetExceeded: with the code that is given, the price and what remains.
         """
-        price = charged.price(self.rule)
+        price = charge.price(self.rule)
         if self.rule.admits(self.spent + price):
             return
         raise BudgetExceeded(
@@ -95,8 +95,8 @@ class State:
     def __init__(self) -> None:
         self.head: Head | None = None
         self._terms: Terms | None = None
-        self.reservations: dict[int, tuple[str, Charged]] = {}
-        """By number: the hash of the entry, and what was charged."""
+        self.reservations: dict[int, tuple[str, Charge]] = {}
+        """By number: the hash of the entry, and its charge."""
         self.ended: dict[int, Head] = {}
         """The entry with which a reservation was sealed or failed."""
         self.answers: dict[str, Head] = {}
@@ -108,7 +108,7 @@ class State:
         """Reservations whose answer takes the place of the one before."""
         self.pending: Counter[Loss] = Counter()
         """Losses that the tight account has not counted yet."""
-        self.asked: Counter[tuple[str, str]] = Counter()
+        self.question_counts: Counter[tuple[str, str]] = Counter()
         """Charged questions by analyst and day, in universal time."""
         self._total: Account | None = None
         self._accounts: dict[str, Account] = {}
@@ -117,14 +117,14 @@ class State:
     def terms(self) -> Terms:
         """The terms in force."""
         if self._terms is None:
-            raise broken(0)
+            raise broken_chain_error(0)
         return self._terms
 
     @property
     def total(self) -> Account:
         """The account of the data set."""
         if self._total is None:
-            raise broken(0)
+            raise broken_chain_error(0)
         return self._total
 
     def account(self, analyst: str) -> Account:
@@ -144,16 +144,16 @@ class State:
             )
         return self._accounts[analyst]
 
-    def check(self, charged: Charged) -> None:
+    def check(self, charge: Charge) -> None:
         """Refuse a charge that the analyst or all analysts together may not make.
 
         Raises:
             QueryRefused: CEL-Q109 the policy does not name the analyst.
             BudgetExceeded: CEL-Q110 the limit of the data set, CEL-Q111 that of the analyst.
         """
-        own = self.account(charged.analyst)
-        self.total.check(charged, code="CEL-Q110", whose="the budget of the data set")
-        own.check(charged, code="CEL-Q111", whose=f"the budget of {charged.analyst}")
+        own = self.account(charge.analyst)
+        self.total.check(charge, code="CEL-Q110", whose="the budget of the data set")
+        own.check(charge, code="CEL-Q111", whose=f"the budget of {charge.analyst}")
 
     def add(self, entry: Entry) -> None:
         """Count the next entry.
@@ -162,60 +162,62 @@ class State:
             PrivacyError: CEL-Q104 it does not follow from the entries before it.
         """
         if not entry.follows(self.head):
-            raise broken(entry.sequence)
+            raise broken_chain_error(entry.sequence)
         try:
             self._count(entry)
         except (KeyError, TypeError, ValueError, AttributeError, CelosiaError):
-            raise broken(entry.sequence) from None  # the hash fits, the content does not
+            # The hash fits and the content does not: written by another program.
+            raise broken_chain_error(entry.sequence) from None
         self.head = entry.head
 
     def _count(self, entry: Entry) -> None:
         values = entry.values()
         kind = values["kind"]
         if (kind == "opened") != (entry.sequence == 0):
-            raise broken(entry.sequence)
+            raise broken_chain_error(entry.sequence)
         if kind in {"opened", "policy"}:
             self._enforce(Terms.from_dict(values["terms"]))
         elif kind == "reserved":
             self._charge(
                 entry,
-                Charged(
+                Charge(
                     values["analyst"],
-                    amount_of(values["epsilon"]),
-                    amount_of(values["delta"]),
+                    parse_amount(values["epsilon"]),
+                    parse_amount(values["delta"]),
                     loss_from_dict(values["loss"]),
                     values["key"],
                 ),
             )
-            self.asked[values["analyst"], day_of(values["at"])] += 1
+            self.question_counts[values["analyst"], day_of(values["at"])] += 1
             if values.get("fresh") is True:
                 self.fresh.add(entry.sequence)
         elif kind in {"sealed", "failed"}:
             begun = values["reservation"]
-            if begun in self.ended:
-                raise broken(entry.sequence)
-            _, charged = self.reservations[begun]
+            if begun in self.ended:  # one charge pays for one answer
+                raise broken_chain_error(entry.sequence)
+            _, charge = self.reservations[begun]
             self.ended[begun] = entry.head
             if kind == "sealed" and begun in self.fresh:
-                self.answers[charged.key] = entry.head
+                self.answers[charge.key] = entry.head
             elif kind == "sealed":
-                self.answers.setdefault(charged.key, entry.head)
+                self.answers.setdefault(charge.key, entry.head)
         else:
-            raise broken(entry.sequence)
+            raise broken_chain_error(entry.sequence)
 
-    def _charge(self, entry: Entry, charged: Charged) -> None:
-        self.total.add(charged)
-        if charged.analyst in self._accounts:
-            self._accounts[charged.analyst].add(charged)
-        self.reservations[entry.sequence] = (entry.hash, charged)
-        self.pending[charged.loss] += 1
+    def _charge(self, entry: Entry, charge: Charge) -> None:
+        self.total.add(charge)
+        if charge.analyst in self._accounts:
+            self._accounts[charge.analyst].add(charge)
+        self.reservations[entry.sequence] = (entry.hash, charge)
+        self.pending[charge.loss] += 1
 
     def _enforce(self, terms: Terms) -> None:
+        # All charges so far count against the new limits too: a new policy forgives nothing.
         def opened(limit: Spending, who: str | None) -> Account:
             account = Account(terms.filter_of(limit))
-            for _, charged in self.reservations.values():
-                if who in {None, charged.analyst}:
-                    account.add(charged)
+            for _, charge in self.reservations.values():
+                if who in {None, charge.analyst}:
+                    account.add(charge)
             return account
 
         total = opened(terms.total, None)

@@ -1,4 +1,4 @@
-"""Where the entries are kept: small tables in SQLite or PostgreSQL.
+"""The tables of a ledger, in SQLite or PostgreSQL.
 
 A transaction is on disk before it ends, see `sqlite_file` and `postgres_server`.
 """
@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from celosia.core.errors import EngineError, PrivacyError
-from celosia.queries.ledger.chain import Entry, Head, broken
+from celosia.queries.ledger.chain import Entry, Head, broken_chain_error
 from celosia.queries.ledger.database import (
     Connection,
-    Damaged,
     Database,
-    Replaced,
-    Unavailable,
+    DatabaseDamagedError,
+    DatabaseReplacedError,
+    DatabaseUnavailableError,
 )
 from celosia.queries.ledger.incidents import Incident
-from celosia.queries.ledger.places import place_of
+from celosia.queries.ledger.locations import parse_location
 
 ENTRIES = "celosia_ledger"
 HEAD = "celosia_ledger_head"
@@ -41,17 +41,17 @@ class Store:
     """The tables of one ledger; used by one thread at a time, in one process."""
 
     def __init__(
-        self, place: str | Path, *, patience: float = 30.0, read_only: bool = False
+        self, location: str | Path, *, patience: float = 30.0, read_only: bool = False
     ) -> None:
         """Open or create the tables.
 
         Args:
-            place: a file of SQLite, or the URL of a database.
+            location: a file of SQLite, or the URL of a database.
             patience: seconds to wait for another process that writes.
             read_only: whether nothing may be made or written; there may then be no tables.
         """
         self._process = os.getpid()
-        self._database = _database_at(place, patience=patience, read_only=read_only)
+        self._database = _database_at(location, patience=patience, read_only=read_only)
         if read_only:
             return
         try:
@@ -81,12 +81,12 @@ class Store:
         try:
             with self._database.transaction(writing=writing) as connection:
                 yield connection
-        except Unavailable as error:
+        except DatabaseUnavailableError as error:
             raise self._unavailable() from error
-        except Damaged as error:
-            raise _damaged() from error
-        except Replaced as error:
-            raise _replaced() from error
+        except DatabaseDamagedError as error:
+            raise _damaged_error() from error
+        except DatabaseReplacedError as error:
+            raise _replaced_error() from error
 
     def has_tables(self) -> bool:
         """Whether there is anything to read.
@@ -102,7 +102,7 @@ class Store:
         raise EngineError(
             "CEL-Q119",
             f"{self} is no database.",
-            why="A ledger is kept in one, and what was spent cannot be told.",
+            why="A ledger is kept in one, and the spent budget is unknown.",
             fix="Check the place; or restore the ledger from a copy whose head matches the last "
             "release.",
         )
@@ -128,18 +128,21 @@ class Store:
         )
         for sequence, previous, body, digest in found:
             if not all(isinstance(text, str) for text in (previous, body, digest)):
-                raise broken(sequence)
+                raise broken_chain_error(sequence)
             yield Entry(sequence, previous, body, digest)
 
     def head(self, connection: Connection) -> Head | None:
         """The last entry, as it was noted beside the chain; None for a new ledger."""
         rows = list(connection.execute(f"SELECT sequence, hash FROM {HEAD}"))  # noqa: S608 - as above
         if len(rows) > 1:
-            raise broken(0)
+            raise broken_chain_error(0)
         return Head(*rows[0]) if rows else None
 
     def append(self, connection: Connection, entry: Entry) -> None:
-        """Write an entry, and note that it is the last."""
+        """Write an entry, and note that it is the last.
+
+        Both in the transaction of the caller: they are on disk together, or not at all.
+        """
         connection.execute(
             f"INSERT INTO {ENTRIES} (sequence, previous, body, hash) "  # noqa: S608 - as above
             "VALUES (:sequence, :previous, :body, :hash)",
@@ -153,7 +156,7 @@ class Store:
             values = "SET sequence = :sequence, hash = :hash"
             connection.execute(f"UPDATE {HEAD} {values}", **noted)
 
-    def note(self, connection: Connection, incident: Incident) -> None:
+    def add_incident(self, connection: Connection, incident: Incident) -> None:
         """Keep an incident; the first of a kind of each entry stays."""
         same = connection.execute(
             f"SELECT at FROM {INCIDENTS} WHERE entry = :entry AND kind = :kind",  # noqa: S608 - as above
@@ -182,7 +185,7 @@ class Store:
     def count_incidents(
         self, connection: Connection, *, analyst: str, day: str, kinds: Collection[str]
     ) -> int:
-        """How many questions of an analyst had an incident of some kinds in a day."""
+        """Count the questions of an analyst with an incident of these kinds in a day."""
         found = connection.execute(
             f"SELECT entry, kind FROM {INCIDENTS} WHERE analyst = :analyst "  # noqa: S608 - as above
             "AND substr(at, 1, :length) = :day",
@@ -203,8 +206,8 @@ class Store:
         return str(self._database)
 
 
-def _database_at(place: str | Path, *, patience: float, read_only: bool) -> Database:
-    found = place_of(place)
+def _database_at(location: str | Path, *, patience: float, read_only: bool) -> Database:
+    found = parse_location(location)
     if isinstance(found, Path):
         from celosia.queries.ledger.sqlite_file import SqliteFile  # noqa: PLC0415 - one of two
 
@@ -214,7 +217,7 @@ def _database_at(place: str | Path, *, patience: float, read_only: bool) -> Data
     return PostgresServer(found, patience=patience, read_only=read_only)
 
 
-def _replaced() -> PrivacyError:
+def _replaced_error() -> PrivacyError:
     return PrivacyError(
         "CEL-Q305",
         "the ledger that was opened is no longer in its place.",
@@ -224,10 +227,10 @@ def _replaced() -> PrivacyError:
     )
 
 
-def _damaged() -> PrivacyError:
+def _damaged_error() -> PrivacyError:
     return PrivacyError(
         "CEL-Q104",
         "the file of the ledger is damaged, or is not a ledger.",
-        why="What was spent can no longer be told.",
+        why="The spent budget is no longer known.",
         fix="Restore the ledger from a copy whose head matches the last release.",
     )

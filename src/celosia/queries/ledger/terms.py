@@ -1,4 +1,4 @@
-"""What a ledger was opened for: the data set, its policy, and how much may be spent of it."""
+"""The terms of a ledger: the data set, its policy, and the limits of its budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celosia.accounting.amounts import delta_amount, epsilon_amount
 from celosia.accounting.filters import Filter
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.wording import did_you_mean
-from celosia.queries.ledger.amounts import amount_of, text_of
+from celosia.queries.ledger.amounts import format_amount, parse_amount
 from celosia.queries.policy.values import Spending
 
 Limit = Spending | tuple[object, object]
@@ -39,12 +39,16 @@ class Terms:
             InputError: CEL-Q100 a name is missing or a rule does not exist; CEL-B040, CEL-B041 an
                 amount is out of range; CEL-B061 a rule that does not fit.
         """
-        for name, text in (("data set", dataset), ("policy hash", policy), *_named(analysts)):
+        for name, text in (
+            ("data set", dataset),
+            ("policy hash", policy),
+            *_analyst_names(analysts),
+        ):
             if not isinstance(text, str) or not text.strip():
-                raise _unnamed(f"the {name} of a ledger must be a text, and not an empty one")
+                raise _bad_terms(f"the {name} of a ledger must be a text, and not an empty one")
         if rule not in FILTERS:
             hint = did_you_mean(str(rule), FILTERS)
-            raise _unnamed(f"the rule must be one of {', '.join(FILTERS)}, got {rule!r}{hint}")
+            raise _bad_terms(f"the rule must be one of {', '.join(FILTERS)}, got {rule!r}{hint}")
         limits = {name: _spending(limit) for name, limit in sorted(analysts.items())}
         terms = cls(
             dataset=dataset, policy=policy, rule=rule, total=_spending(total), analysts=limits
@@ -88,12 +92,12 @@ class Terms:
             )
 
     def _larger_than(self, old: Terms) -> str:
-        found = [] if _within(self.total, old.total) else ["the total"]
+        found = [] if _is_within(self.total, old.total) else ["the total"]
         if old.analysts and not self.analysts:
-            found.append("anybody may ask")
+            found.append("any analyst may ask")
         for name, limit in self.analysts.items():
             before = old.analysts.get(name)
-            if before is not None and not _within(limit, before):
+            if before is not None and not _is_within(limit, before):
                 found.append(f"the limit of {name}")
         return ", ".join(found)
 
@@ -103,25 +107,25 @@ class Terms:
             "dataset": self.dataset,
             "policy": self.policy,
             "rule": self.rule,
-            "total": _written(self.total),
-            "analysts": {name: _written(limit) for name, limit in self.analysts.items()},
+            "total": _format_spending(self.total),
+            "analysts": {name: _format_spending(limit) for name, limit in self.analysts.items()},
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Terms:
-        """What `as_dict` wrote."""
+        """Read what `as_dict` wrote."""
         return cls(
             dataset=values["dataset"],
             policy=values["policy"],
             rule=values["rule"],
-            total=_read(values["total"]),
-            analysts={name: _read(limit) for name, limit in values["analysts"].items()},
+            total=_parse_spending(values["total"]),
+            analysts={name: _parse_spending(limit) for name, limit in values["analysts"].items()},
         )
 
 
-def _named(analysts: object) -> list[tuple[str, object]]:
+def _analyst_names(analysts: object) -> list[tuple[str, object]]:
     if not isinstance(analysts, Mapping):
-        raise _unnamed("the analysts must be names, each with a limit")
+        raise _bad_terms("the analysts must be names, each with a limit")
     return [("name of an analyst", name) for name in analysts]
 
 
@@ -131,23 +135,23 @@ def _spending(limit: object) -> Spending:
     elif hasattr(limit, "epsilon"):
         epsilon, delta = limit.epsilon, getattr(limit, "delta", Fraction(0))
     else:
-        raise _unnamed("a limit must be a Spending, or a pair of an epsilon and a delta")
+        raise _bad_terms("a limit must be a Spending, or a pair of an epsilon and a delta")
     return Spending(epsilon=epsilon_amount(epsilon), delta=delta_amount(delta, zero=True))
 
 
-def _within(one: Spending, other: Spending) -> bool:
+def _is_within(one: Spending, other: Spending) -> bool:
     return one.epsilon <= other.epsilon and one.delta <= other.delta
 
 
-def _written(limit: Spending) -> dict[str, str]:
-    return {"epsilon": text_of(limit.epsilon), "delta": text_of(limit.delta)}
+def _format_spending(limit: Spending) -> dict[str, str]:
+    return {"epsilon": format_amount(limit.epsilon), "delta": format_amount(limit.delta)}
 
 
-def _read(values: Mapping[str, Any]) -> Spending:
-    return Spending(epsilon=amount_of(values["epsilon"]), delta=amount_of(values["delta"]))
+def _parse_spending(values: Mapping[str, Any]) -> Spending:
+    return Spending(epsilon=parse_amount(values["epsilon"]), delta=parse_amount(values["delta"]))
 
 
-def _unnamed(what: str) -> InputError:
+def _bad_terms(what: str) -> InputError:
     return InputError(
         "CEL-Q100",
         f"{what}.",

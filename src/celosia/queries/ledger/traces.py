@@ -1,4 +1,4 @@
-"""Traces of a ledger that was lost: files of the service that tell of charges.
+"""Traces of a lost ledger: files of the service that record charges.
 
 A ledger that is deleted would begin anew with nothing spent, and so would all budgets. The service
 notes charges in two other files: its audit log has the entry of each answer, and the file of tokens
@@ -24,13 +24,13 @@ CHARGED = "celosia_charged"
 _HEADER = b"SQLite format 3\x00"
 
 
-def check_not_lost(place: str | Path, files: Iterable[Path]) -> None:
-    """Refuse a place where no ledger stands, though files tell that there was one.
+def check_not_lost(location: str | Path, files: Iterable[Path]) -> None:
+    """Refuse a location without a ledger where other files record that there was one.
 
     Raises:
         PrivacyError: CEL-Q306.
     """
-    standing = Ledger.look(place)
+    standing = Ledger.open_view(location)
     if standing is None:
         check_no_traces(files)
     else:
@@ -38,9 +38,9 @@ def check_not_lost(place: str | Path, files: Iterable[Path]) -> None:
 
 
 def check_no_traces(files: Iterable[Path]) -> None:
-    """Refuse to begin a ledger where files tell that there was one.
+    """Refuse to begin a ledger where other files record that there was one.
 
-    What cannot be read counts as a trace, because nobody can exclude it.
+    A file that cannot be read counts as a trace: it may record a charge.
 
     Args:
         files: audit logs and files of tokens; one that does not exist tells nothing.
@@ -49,10 +49,10 @@ def check_no_traces(files: Iterable[Path]) -> None:
         PrivacyError: CEL-Q306.
     """
     for path in files:
-        if _tells_of_charges(path):
+        if _has_charges(path):
             raise PrivacyError(
                 "CEL-Q306",
-                f"there is no ledger here, but {path.name} tells of questions that were charged.",
+                f"there is no ledger here, but {path.name} records questions that were charged.",
                 why="A new ledger would forget what was spent, and spend it a second time.",
                 fix="Put the ledger back in its place. Only if it is lost: "
                 "celosia ledger new POLICY --after-loss, or Vault.open(..., new_ledger=True).",
@@ -61,7 +61,7 @@ def check_no_traces(files: Iterable[Path]) -> None:
 
 
 def known_charges(log: Path) -> tuple[int, Fraction]:
-    """How many charges an audit log knows of, and the sum of their epsilon."""
+    """The number of charges in an audit log, and the sum of their epsilon."""
     charges: dict[int, Fraction] = {}
     try:
         for line in _lines(log):
@@ -73,7 +73,7 @@ def known_charges(log: Path) -> tuple[int, Fraction]:
     return len(charges), sum(charges.values(), Fraction(0))
 
 
-def _tells_of_charges(path: Path) -> bool:
+def _has_charges(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             is_database = file.read(len(_HEADER)) == _HEADER

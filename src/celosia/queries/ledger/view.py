@@ -1,4 +1,4 @@
-"""What a ledger tells, whoever writes it."""
+"""A ledger opened for reading: sums, history and verification."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from typing import Self
 from celosia.accounting.accountant import Accountant
 from celosia.accounting.prices import Price
 from celosia.core.errors import EngineError
-from celosia.queries.ledger.chain import Entry, Head, broken, checked, rolled_back
+from celosia.queries.ledger.chain import (
+    Entry,
+    Head,
+    broken_chain_error,
+    check_chain,
+    rollback_error,
+)
 from celosia.queries.ledger.database import Connection
 from celosia.queries.ledger.exports import write_export
 from celosia.queries.ledger.incidents import Incident
-from celosia.queries.ledger.records import Record, records_of
+from celosia.queries.ledger.records import Record, list_records
 from celosia.queries.ledger.state import State
 from celosia.queries.ledger.store import Store
 from celosia.queries.ledger.terms import Terms
@@ -25,21 +31,21 @@ from celosia.queries.ledger.terms import Terms
 class LedgerView:
     """A ledger that is read: what was spent, by whom, and whether every entry is as it was written.
 
-    `Ledger.look` gives one of a ledger that stands. Nothing here writes.
+    `Ledger.open_view` gives one of a ledger that stands. Nothing here writes.
     """
 
     def __init__(self, store: Store) -> None:
-        """Use `Ledger.look`."""
+        """Use `Ledger.open_view`."""
         self._store = store
         self._lock = RLock()
         self._state = State()
         self._running = Accountant()
-        self._written: Head | None = None
+        self._last_written: Head | None = None
         """The last entry that was written here, until it is read back."""
         self._closed = False
 
     @property
-    def begun(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is a ledger: its tables, with a first entry."""
         if not self._store.has_tables():
             return False
@@ -48,7 +54,7 @@ class LedgerView:
 
     @property
     def terms(self) -> Terms:
-        """What the ledger is kept for, and the limits in force."""
+        """The data set, the policy and the limits in force."""
         return self._current().terms
 
     @property
@@ -56,7 +62,7 @@ class LedgerView:
         """The last entry: print it in every release."""
         state = self._current()
         if state.head is None:
-            raise broken(0)
+            raise broken_chain_error(0)
         return state.head
 
     @property
@@ -66,7 +72,7 @@ class LedgerView:
 
     @property
     def remaining(self) -> Price:
-        """What is left of the total."""
+        """The remainder of the total."""
         return self._current().total.remaining
 
     def spent_by(self, analyst: str) -> Price:
@@ -74,7 +80,7 @@ class LedgerView:
         return self._current().account(analyst).spent
 
     def remaining_of(self, analyst: str) -> Price:
-        """What is left of the limit of an analyst; of the total, where analysts have none."""
+        """The remainder of an analyst's limit; of the total, where analysts have none."""
         return self._current().account(analyst).remaining
 
     def tight_epsilon(self, delta: float) -> float:
@@ -92,15 +98,15 @@ class LedgerView:
 
     def history(self, analyst: str | None = None) -> tuple[Record, ...]:
         """The charges, with what became of them: of one analyst, or of all."""
-        return records_of(self._entries(), analyst=analyst)
+        return list_records(self._entries(), analyst=analyst)
 
     def incidents(
         self, analyst: str | None = None, *, kind: str | None = None
     ) -> tuple[Incident, ...]:
-        """What happened while questions were answered; for the curator, never for an analyst.
+        """Incidents while questions were answered; for the curator, never for an analyst.
 
         Incidents may depend on the rows, so they are no entries of the chain, and no release,
-        history or export tells of them.
+        history or export shows them.
 
         Args:
             analyst: only those of one analyst.
@@ -123,9 +129,9 @@ class LedgerView:
                 anchor.
         """
         wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
-        head = checked(self._entries(), anchor=wanted)
+        head = check_chain(self._entries(), anchor=wanted)
         if head is None:
-            raise broken(0)
+            raise broken_chain_error(0)
         return head
 
     def export(self, path: str | Path, *, overwrite: bool = False) -> Head:
@@ -173,8 +179,8 @@ class LedgerView:
     def _entries(self) -> tuple[Entry, ...]:
         with self._lock, self._transaction(writing=False) as connection:
             entries = tuple(self._store.read(connection))
-            if checked(entries, anchor=self._state.head) != self._state.head:
-                raise rolled_back()
+            if check_chain(entries, anchor=self._state.head) != self._state.head:
+                raise rollback_error()
             return entries
 
     def _catch_up(self, connection: Connection) -> None:
@@ -185,16 +191,20 @@ class LedgerView:
         """
         state = self._state
         known = state.head
+        # Read from the last known entry on: where that one has changed or is gone, the ledger was
+        # replaced or cut, and what follows would be counted on top of the wrong sum.
         entries = self._store.read(connection, since=0 if known is None else known.sequence)
         if known is not None:
             last = next(entries, None)
             if last is None or last.head != known:
-                raise rolled_back()
+                raise rollback_error()
         for entry in entries:
             state.add(entry)
-            if entry.head == self._written:
-                self._written = None
-        if self._written is not None:
-            raise rolled_back()
+            if entry.head == self._last_written:
+                self._last_written = None
+        # A charge that was committed here and cannot be read back would be spent a second time.
+        if self._last_written is not None:
+            raise rollback_error()
+        # The chain alone looks whole after its end was cut off; the head beside it does not.
         if state.head != self._store.head(connection):
-            raise broken(0 if state.head is None else state.head.sequence + 1)
+            raise broken_chain_error(0 if state.head is None else state.head.sequence + 1)

@@ -20,7 +20,7 @@ from celosia.queries.emission import FixedPoint, Target
 from celosia.queries.ownership.hidden_names import unused_name
 from celosia.queries.planning.ranges import Range, choose_fixed_point, infer_range, is_whole
 from celosia.queries.planning.refusals import no_bounds
-from celosia.queries.sql import total as made_total
+from celosia.queries.sql import make_total as made_total
 
 TotalKind = Literal["rows", "count", "distinct", "sum"]
 RANKS = frozenset({"minimum", "maximum", "quantile"})

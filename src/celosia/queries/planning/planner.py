@@ -27,7 +27,7 @@ from celosia.queries.planning.refusals import check_method
 from celosia.queries.planning.row_level import choose_for_rows
 from celosia.queries.planning.step import Executor
 from celosia.queries.policy.values import Policy
-from celosia.queries.sql import Line, compile, describe, normalised
+from celosia.queries.sql import Line, compile, describe, normalise
 
 
 def make_plan(  # noqa: PLR0913 - what a request is made of
@@ -74,7 +74,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
             delta=Fraction(0),
             neighbours=neighbours,
             method="public",
-            normalised=normalised(question),
+            normalised=normalise(question),
             question=question,
             derivations=(),
             original=question,
@@ -112,7 +112,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         neighbours=neighbours,
         method=choice.method,
         notes=_notes(original, policy) if owned is not None else (),
-        normalised=normalised(original),
+        normalised=normalise(original),
         question=question,
         original=original,
         deadline=choose_deadline(cost, steps, dialect=target.dialect, declared=policy.deadline),

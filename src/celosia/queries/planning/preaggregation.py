@@ -60,7 +60,7 @@ from celosia.queries.planning.join_blocks import (
 )
 from celosia.queries.planning.join_tree import WEIGHT, Names, aggregation_query, facts_query
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
-from celosia.queries.sql import total
+from celosia.queries.sql import make_total
 
 PREAGGREGATE_ABOVE = 16
 """Rows of public tables that one private row may meet before they are aggregated first."""
@@ -302,7 +302,7 @@ def _weight_aggregate(
         amount = exp.Case().when(missing, integer_literal(0)).else_(weight.copy())
     else:
         amount = exp.Mul(this=exp.Paren(this=argument), expression=weight.copy())
-    return replace(aggregate, kind="sum", argument=total(amount), label=format_aggregate(aggregate))
+    return replace(aggregate, kind="sum", argument=make_total(amount), label=format_aggregate(aggregate))
 
 
 def _member_of(each: Column, part: list[Relation]) -> Relation:

@@ -1,12 +1,12 @@
-"""What may be asked of a database, of whom it speaks, and how much of it may be told."""
+"""The policy of a database: its tables, the unit of protection, and the budget."""
 
-from celosia.queries.policy.checking import check_policy
-from celosia.queries.policy.drafting import draft_policy
+from celosia.queries.policy.checks import check_policy
+from celosia.queries.policy.database_location import database_url
+from celosia.queries.policy.database_schema import check_against_database, policy_type
+from celosia.queries.policy.draft import draft_policy
 from celosia.queries.policy.hashing import policy_facts, policy_hash
-from celosia.queries.policy.matching import check_against, type_in_policy
-from celosia.queries.policy.places import database_url
 from celosia.queries.policy.problems import Problem
-from celosia.queries.policy.reading import load_policy, policy_from_table, read_policy
+from celosia.queries.policy.reader import load_policy, policy_from_table, read_policy
 from celosia.queries.policy.values import (
     ColumnPolicy,
     ColumnType,
@@ -16,7 +16,7 @@ from celosia.queries.policy.values import (
     TablePolicy,
     Unit,
 )
-from celosia.queries.policy.writing import policy_text
+from celosia.queries.policy.writer import policy_text
 
 __all__ = [
     "ColumnPolicy",
@@ -27,7 +27,7 @@ __all__ = [
     "Spending",
     "TablePolicy",
     "Unit",
-    "check_against",
+    "check_against_database",
     "check_policy",
     "database_url",
     "draft_policy",
@@ -36,6 +36,6 @@ __all__ = [
     "policy_from_table",
     "policy_hash",
     "policy_text",
+    "policy_type",
     "read_policy",
-    "type_in_policy",
 ]

@@ -42,8 +42,8 @@ from celosia.queries.policy.values import (
     TablePolicy,
     Unit,
 )
-from celosia.queries.rdf.terms import number_of
-from celosia.queries.rdf.writing import STANDARD, address, as_written, term_text
+from celosia.queries.rdf.notation import STANDARD, abbreviate, expand_address, parse_term
+from celosia.queries.rdf.terms import term_number
 
 TRIPLE = "triple"
 """The name of the unit where single facts are protected."""
@@ -64,7 +64,7 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
         top.problems.add(
             "CEL-Q280",
             "[graph] has no store.",
-            why="Nobody could find the facts.",
+            why="The facts could not be found.",
             fix='Load them with `celosia rdf load`, and write store = "NAME.graph".',
         )
     for other in ("database", "tables"):
@@ -76,7 +76,7 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
                 fix="Write two policies.",
             )
     unit = _unit(top)
-    reader = _Reader(top.problems, _prefixes(section))
+    reader = _TermReader(top.problems, _prefixes(section))
     classes = _classes(section, reader)
     settings = section.section("predicates", "[graph.predicates]")
     written = [*(each for _, names in classes for each in names), *settings.table]
@@ -110,11 +110,11 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
         labels=tuple(sorted(reader.labels.items())),
     )
     _check(graph, tables, unit, top.problems)
-    return graph, (*tables, *_whole(tables, unit)), unit
+    return graph, (*tables, *_combined_tables(tables, unit)), unit
 
 
 @dataclass(slots=True)
-class _Reader:
+class _TermReader:
     """Words of a policy that stand for terms."""
 
     problems: Problems
@@ -122,18 +122,18 @@ class _Reader:
     labels: dict[int, str] = field(default_factory=dict)
 
     def address(self, word: str) -> str | None:
-        found = address(word, self.prefixes)
+        found = expand_address(word, self.prefixes)
         if found is None:
             self._unknown(word)
         return found
 
     def number(self, word: str) -> int | None:
-        text = term_text(word, self.prefixes)
+        text = parse_term(word, self.prefixes)
         if text is None:
             self._unknown(word)
             return None
-        number = number_of(text)
-        self.labels[number] = as_written(text, self.prefixes)
+        number = term_number(text)
+        self.labels[number] = abbreviate(text, self.prefixes)
         return number
 
     def _unknown(self, word: str) -> None:
@@ -152,7 +152,7 @@ def _unit(top: Settings) -> Unit:
     if name is None:
         top.problems.add(
             "CEL-Q010",
-            "the policy does not say whom an answer protects.",
+            "the policy does not name the unit that answers protect.",
             why="Protecting single facts is far less than protecting entities, so it must be said.",
             fix=f'Write [unit] with name = "{TRIPLE}", or with what an entity is: name = "person".',
         )
@@ -166,7 +166,7 @@ def _prefixes(section: Settings) -> dict[str, str]:
     return {**STANDARD, **{name: given.text(name) or "" for name in given.table}}
 
 
-def _classes(section: Settings, reader: _Reader) -> list[tuple[str, list[str]]]:
+def _classes(section: Settings, reader: _TermReader) -> list[tuple[str, list[str]]]:
     classes = section.section("classes", "[graph.classes.NAME]")
     found = []
     for name in classes.table:
@@ -179,7 +179,7 @@ def _words(settings: Settings, key: str) -> list[str]:
     value = settings.table.get(key, [])
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return list(value)
-    settings.wrong(key, value, "a list of texts", 'Write it as ["foaf:age", "foaf:name"].')
+    settings.add_wrong_type(key, value, "a list of texts", 'Write it as ["foaf:age", "foaf:name"].')
     return []
 
 
@@ -189,7 +189,7 @@ def _names(addresses: Iterable[str], prefixes: Mapping[str, str]) -> dict[str, s
     for each in addresses:
         if each in names:
             continue
-        short = as_written(f"<{each}>", prefixes)
+        short = abbreviate(f"<{each}>", prefixes)
         taken = {name.lower() for name in names.values()}
         number = 2
         name = short
@@ -199,7 +199,7 @@ def _names(addresses: Iterable[str], prefixes: Mapping[str, str]) -> dict[str, s
     return names
 
 
-def _table(settings: Settings, name: str, unit: Unit, reader: _Reader) -> TablePolicy:
+def _table(settings: Settings, name: str, unit: Unit, reader: _TermReader) -> TablePolicy:
     public = settings.flag("public")
     declared = {
         "subject": ColumnPolicy(
@@ -234,14 +234,14 @@ def _table(settings: Settings, name: str, unit: Unit, reader: _Reader) -> TableP
     )
 
 
-def _keys(settings: Settings, key: str, reader: _Reader) -> tuple[int, ...] | None:
+def _keys(settings: Settings, key: str, reader: _TermReader) -> tuple[int, ...] | None:
     if not settings.has(key):
         return None
     numbers = [reader.number(word) for word in _words(settings, key)]
     return tuple(each for each in numbers if each is not None)
 
 
-def _whole(tables: list[TablePolicy], unit: Unit) -> list[TablePolicy]:
+def _combined_tables(tables: list[TablePolicy], unit: Unit) -> list[TablePolicy]:
     """The tables that are made of several predicates: all entities, and all facts."""
     all_public = bool(tables) and all(each.public for each in tables)
     entities = TablePolicy(
@@ -259,7 +259,7 @@ def _whole(tables: list[TablePolicy], unit: Unit) -> list[TablePolicy]:
     )
     if unit.is_row:
         return [anything]
-    # Facts of everybody's and facts of nobody's in one table could not be told apart.
+    # Private and public facts could not be distinguished in one table.
     mixed = any(each.public for each in tables) and not all_public
     return [entities] if mixed else [entities, anything]
 

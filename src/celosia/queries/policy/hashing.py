@@ -1,4 +1,4 @@
-"""One hash for one policy, however it is written: what the ledger keeps."""
+"""The hash of a policy, the same for every way to write it; the ledger keeps it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
 
-FORM = "celosia policy 1"
-"""What is hashed begins with this, so that another form can never give the same hash."""
-LATER: dict[str, Any] = {
+HASH_FORMAT = "celosia policy 1"
+"""The hashed text begins with this, so that another format can never give the same hash."""
+LATER_SETTINGS: dict[str, Any] = {
     "ownerless": "leave-out",
     "least_epsilon": "1/100",
     "questions_per_day": 1000,
@@ -20,7 +20,7 @@ LATER: dict[str, Any] = {
     "deadline": None,
 }
 """Settings that came after the first form, with their defaults."""
-LATER_OF_TABLES: dict[str, Any] = {"ownerless": None}
+LATER_TABLE_SETTINGS: dict[str, Any] = {"ownerless": None}
 
 
 def policy_hash(policy: Policy) -> str:
@@ -29,10 +29,10 @@ def policy_hash(policy: Policy) -> str:
     It does not depend on the order of tables, columns, keys, references, files and analysts, nor on
     comments, spaces, the way numbers are written, or the folder of the file.
     """
-    return _hash(_Same(policy))
+    return _hash(_IdentityKey(policy))
 
 
-class _Same:
+class _IdentityKey:
     """A policy that is equal to itself alone: 1 and True are equal, and not the same key."""
 
     def __init__(self, policy: Policy):
@@ -42,23 +42,27 @@ class _Same:
         return id(self.policy)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.policy is other.policy
+        return isinstance(other, _IdentityKey) and self.policy is other.policy
 
 
 @lru_cache(maxsize=8)  # every answer tells it, and a policy never changes
-def _hash(same: _Same) -> str:
+def _hash(same: _IdentityKey) -> str:
     facts = _without_defaults(policy_facts(same.policy))
-    said = json.dumps([FORM, facts], sort_keys=True, separators=(",", ":"))
+    said = json.dumps([HASH_FORMAT, facts], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _without_defaults(facts: dict[str, Any]) -> dict[str, Any]:
     """The facts without later settings at their defaults: older policies keep their hashes."""
-    kept = {name: fact for name, fact in facts.items() if LATER.get(name, ...) != fact}
+    kept = {name: fact for name, fact in facts.items() if LATER_SETTINGS.get(name, ...) != fact}
     kept["tables"] = [
         [
             name,
-            {word: fact for word, fact in table.items() if LATER_OF_TABLES.get(word, ...) != fact},
+            {
+                word: fact
+                for word, fact in table.items()
+                if LATER_TABLE_SETTINGS.get(word, ...) != fact
+            },
         ]
         for name, table in facts["tables"]
     ]

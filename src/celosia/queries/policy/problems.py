@@ -1,4 +1,4 @@
-"""All that is wrong with a policy, told at once."""
+"""The problems of a policy, collected and reported together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from celosia.core.errors import InputError
 from celosia.core.wording import counted, did_you_mean
 
-MOST_TOLD = 20
+MOST_SHOWN = 20
 """Problems that one message lists: a file of another kind would fill the screen."""
 
 
@@ -25,7 +25,7 @@ class Problem:
         return " ".join(part for part in (self.what, self.why, self.fix) if part)
 
     def as_dict(self) -> dict[str, str]:
-        """The same as plain texts."""
+        """Plain texts for JSON."""
         return {"code": self.code, "error": self.what, "why": self.why, "hint": self.fix}
 
 
@@ -45,15 +45,15 @@ class Problems:
     """
 
     subject: str
-    found: list[Problem] = field(default_factory=list)
+    items: list[Problem] = field(default_factory=list)
     unread: int = 0
-    """How many of them are more than a misspelt key, which leaves all other settings readable."""
+    """The number of problems beyond misspelt keys, which leave all other settings readable."""
 
     def add(self, code: str, what: str, *, why: str = "", fix: str = "") -> None:
         """Note one, unless it was noted already."""
         problem = Problem(code, what, why, fix)
-        if problem not in self.found[-MOST_TOLD:]:
-            self.found.append(problem)
+        if problem not in self.items[-MOST_SHOWN:]:
+            self.items.append(problem)
             self.unread += code != "CEL-Q004"
 
     def unknown(self, names: Iterable[str], allowed: Iterable[str], where: str) -> None:
@@ -73,16 +73,16 @@ class Problems:
         Raises:
             InputError: the code of a single problem, CEL-Q003 for several.
         """
-        if not self.found:
+        if not self.items:
             return
-        listed = [problem.as_dict() for problem in self.found]
-        if len(self.found) == 1:
-            (only,) = self.found
+        listed = [problem.as_dict() for problem in self.items]
+        if len(self.items) == 1:
+            (only,) = self.items
             raise InputError(only.code, only.what, why=only.why, fix=only.fix, problems=listed)
-        lines = [f"- {problem}" for problem in self.found[:MOST_TOLD]]
-        if len(self.found) > MOST_TOLD:
-            lines.append(f"- and {len(self.found) - MOST_TOLD:,} more")
-        count = counted(len(self.found), "problem", "problems")
+        lines = [f"- {problem}" for problem in self.items[:MOST_SHOWN]]
+        if len(self.items) > MOST_SHOWN:
+            lines.append(f"- and {len(self.items) - MOST_SHOWN:,} more")
+        count = counted(len(self.items), "problem", "problems")
         raise InputError(
             "CEL-Q003",
             "\n".join([f"{self.subject} has {count}:", *lines]),

@@ -1,4 +1,4 @@
-"""Settings of a policy file one by one: each of its type, or a problem that says which it needs."""
+"""Settings of a policy file, each checked for its type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AMOUNT = re.compile(r"[+-]?[0-9]+(?:/[0-9]+|\.[0-9]+)?")
 LONGEST_AMOUNT = 80
 """Letters of an amount in quotes: exact sums of longer ones would cost more than they say."""
 LARGEST_PART = 10**400
-"""The same for other numbers: every decimal that is near to any use is below."""
+"""The limit for other numbers: every decimal of practical use is below."""
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "true or false"),
@@ -35,20 +35,20 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 )
 
 
-def kind_of(value: object) -> str:
-    """What a value of a TOML file is, in words.
+def describe_type(value: object) -> str:
+    """Describe the type of a value of a TOML file.
 
-    >>> kind_of(True), kind_of(3), kind_of([])
+    >>> describe_type(True), describe_type(3), describe_type([])
     ('true or false', 'a whole number', 'a list')
     """
     return next((words for type_, words in _KINDS if isinstance(value, type_)), "something else")
 
 
-def amount(value: object) -> Fraction | None:
+def parse_amount(value: object) -> Fraction | None:
     """The exact number that a setting is written as: 0.1, 3, or a text such as "1/3".
 
-    >>> amount("1/3"), amount("0.1"), amount(0.1), amount("1/0"), amount("one")
-    (Fraction(1, 3), Fraction(1, 10), Fraction(1, 10), None, None)
+    >>> [parse_amount(each) for each in ("1/3", "0.1", 0.1, "1/0", "one")]
+    [Fraction(1, 3), Fraction(1, 10), Fraction(1, 10), None, None]
     """
     if not isinstance(value, str):
         number = exact(value)
@@ -90,7 +90,9 @@ class Settings:
         """A table of settings in this one; empty if it is not there."""
         found = self.table.get(key, {})
         if not isinstance(found, Mapping):
-            self.wrong(key, found, "a table of settings", f"Write it as a section: {where}.")
+            self.add_wrong_type(
+                key, found, "a table of settings", f"Write it as a section: {where}."
+            )
             found = {}
         keys = None if allowed is None else frozenset(allowed)
         return Settings(found, where, self.problems, keys)
@@ -100,7 +102,7 @@ class Settings:
         value = self.table.get(key)
         if value is None or isinstance(value, str):
             return value
-        self.wrong(key, value, "a text", "Put it in quotes.")
+        self.add_wrong_type(key, value, "a text", "Put it in quotes.")
         return None
 
     def flag(self, key: str) -> bool:
@@ -108,7 +110,7 @@ class Settings:
         value = self.table.get(key, False)
         if isinstance(value, bool):
             return value
-        self.wrong(key, value, "true or false", "Write it without quotes.")
+        self.add_wrong_type(key, value, "true or false", "Write it without quotes.")
         return False
 
     def word(self, key: str, options: Iterable[str], default: str | None = None) -> str | None:
@@ -132,7 +134,9 @@ class Settings:
         value = self.table.get(key)
         number = whole(value)
         if value is not None and number is None:
-            self.wrong(key, value, "a whole number", "Write it without quotes and fractions.")
+            self.add_wrong_type(
+                key, value, "a whole number", "Write it without quotes and fractions."
+            )
         return number
 
     def number(self, key: str) -> Fraction | None:
@@ -140,7 +144,7 @@ class Settings:
         value = self.table.get(key)
         if value is None:
             return None
-        number = amount(value)
+        number = parse_amount(value)
         if number is None:
             self.problems.add(
                 "CEL-Q005",
@@ -149,10 +153,10 @@ class Settings:
             )
         return number
 
-    def wrong(self, key: str, value: object, wanted: str, fix: str) -> None:
+    def add_wrong_type(self, key: str, value: object, wanted: str, fix: str) -> None:
         """Note a setting of another type. What was written is not shown but for its type."""
         self.problems.add(
             "CEL-Q005",
-            f"{key} of {self.where} must be {wanted}; got {kind_of(value)}.",
+            f"{key} of {self.where} must be {wanted}; got {describe_type(value)}.",
             fix=fix,
         )

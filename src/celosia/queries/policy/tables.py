@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import cast, get_args
 
-from celosia.queries.policy.settings import Settings, kind_of
+from celosia.queries.policy.settings import Settings, describe_type
 from celosia.queries.policy.values import ColumnPolicy, ColumnType, Ownerless, TablePolicy
 
 _TABLE = {"public", "rows", "references", "columns", "ownerless"}
@@ -35,7 +35,7 @@ def read_table(tables: Settings, name: str) -> TablePolicy:
 
 
 def read_ownerless(settings: Settings) -> Ownerless | None:
-    """What becomes of rows without an owner; None where nothing is said."""
+    """The treatment of rows without an owner; None where nothing is declared."""
     return cast(Ownerless | None, settings.word("ownerless", get_args(Ownerless)))
 
 
@@ -47,7 +47,7 @@ def _column(columns: Settings, name: str, table: str) -> ColumnPolicy:
     if not isinstance(written, Mapping):
         columns.problems.add(
             "CEL-Q005",
-            f"{where} must be a type or a table of settings; got {kind_of(written)}.",
+            f"{where} must be a type or a table of settings; got {describe_type(written)}.",
             fix=f'Write {name} = "text" or {name} = {{ type = "integer", unique = true }}.',
         )
         return ColumnPolicy(name=name, type="text")
@@ -78,7 +78,7 @@ def _keys(column: Settings) -> tuple[str | int | bool, ...] | None:
         return None
     written = column.table["keys"]
     if not isinstance(written, list):
-        column.wrong("keys", written, "a list", 'Write keys = ["A", "B"].')
+        column.add_wrong_type("keys", written, "a list", 'Write keys = ["A", "B"].')
         return None
     keys: list[str | int | bool] = []
     for value in written:
@@ -87,7 +87,9 @@ def _keys(column: Settings) -> tuple[str | int | bool, ...] | None:
         elif isinstance(value, str | int | bool):
             keys.append(value)
         else:
-            column.wrong("keys", value, "a list of texts, whole numbers, dates, true or false", "")
+            column.add_wrong_type(
+                "keys", value, "a list of texts, whole numbers, dates, true or false", ""
+            )
             return None
     return tuple(keys)
 

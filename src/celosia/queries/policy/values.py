@@ -1,4 +1,4 @@
-"""A policy as values: what the owner of a database has declared, and nothing measured on it."""
+"""A policy as values: the declarations of a database's owner, and nothing measured on it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Literal
 from celosia.core.neighbours import Relation
 
 MOST_PER_UNIT = 2**20
-"""What one unit may add to any answer where nothing is declared."""
+"""The default of the most that one unit may add to any answer."""
 
 Ownerless = Literal["leave-out", "refuse"]
-"""What becomes of rows that lead to no person: left out of every answer, or the data is refused."""
+"""The treatment of rows that lead to no person: left out of every answer, or a refusal."""
 LEAST_EPSILON = Fraction(1, 100)
 """The least price of a question where nothing is declared."""
 QUESTIONS_PER_DAY = 1_000
@@ -23,7 +23,7 @@ ColumnType = Literal["integer", "number", "text", "boolean", "date", "timestamp"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnPolicy:
-    """What is declared of a column. All of it is public."""
+    """The declaration of a column. All of it is public."""
 
     name: str
     type: ColumnType
@@ -41,7 +41,7 @@ class ColumnPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePolicy:
-    """What is declared of a table."""
+    """The declaration of a table."""
 
     name: str
     columns: tuple[ColumnPolicy, ...]
@@ -51,7 +51,7 @@ class TablePolicy:
     rows: int | None = None
     """A public bound on the number of rows."""
     ownerless: Ownerless | None = None
-    """What becomes of its rows without an owner; None for what the policy says of all tables."""
+    """The treatment of its rows without an owner; None for that of the policy."""
     key: tuple[str, ...] = ()
     """Columns in which, taken together, no two rows agree; enforced, as for facts of a graph."""
 
@@ -62,7 +62,7 @@ class TablePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """Whom the promise protects: a person by the key of a table, or a single row."""
+    """The unit of protection: a person by the key of a table, or a single row."""
 
     name: str = "row"
     table: str | None = None
@@ -77,7 +77,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """How much of a budget: an epsilon, and the chance that the promise fails."""
+    """An amount of a budget: an epsilon, and a delta, the chance that the promise fails."""
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
@@ -97,7 +97,7 @@ class Database:
     folder: str | None = field(default=None, compare=False)
     """Where relative paths start: the folder of the policy file; None for the working folder."""
 
-    def located(self, written: str) -> str:
+    def resolve_path(self, written: str) -> str:
         """The path of a file as the policy writes it, from the folder of the policy."""
         is_elsewhere = self.kind == "spark" and "://" in written
         return written if self.folder is None or is_elsewhere else str(Path(self.folder, written))
@@ -107,7 +107,7 @@ class Database:
 class Graph:
     """An RDF graph as tables: one for each predicate that may be asked, with its facts as rows.
 
-    The columns of such a table are those of `FACT_COLUMNS`; terms are told apart by the numbers of
+    The columns of such a table are those of `FACT_COLUMNS`; terms are identified by the numbers of
     `queries.rdf.terms.number_of`.
     """
 
@@ -126,7 +126,7 @@ class Graph:
         """The table of a predicate; None where it may not be asked."""
         return dict(self.predicates).get(address)
 
-    def located(self) -> str:
+    def store_path(self) -> str:
         """The path of the store, from the folder of the policy."""
         return self.store if self.folder is None else str(Path(self.folder, self.store))
 
@@ -162,13 +162,13 @@ class Policy:
     unit: Unit = field(default_factory=Unit)
     relation: Relation = Relation.ADD_REMOVE
     analysts: tuple[tuple[str, Spending], ...] = ()
-    """Who may ask, and how much each; nobody else may if it is not empty."""
+    """The analysts with their limits; if it is not empty, no others may ask."""
     most_per_unit: int = MOST_PER_UNIT
     """A public bound on what one unit adds to any answer; where the race to the top begins."""
     elastic: bool = False
     """Whether noise may be scaled by what is measured on the data (smooth elastic sensitivity)."""
     least_epsilon: Fraction = LEAST_EPSILON
-    """The least epsilon that a question may be asked with; stored answers are told again anyway."""
+    """The least epsilon of a question; stored answers are given again anyway."""
     questions_per_day: int = QUESTIONS_PER_DAY
     """Questions of one analyst that are charged in one day of universal time, at most."""
     exceeded_per_day: int = EXCEEDED_PER_DAY
@@ -178,7 +178,7 @@ class Policy:
     """Seconds after which every question is answered; if None, each plan chooses a time class by
     its method, the engine and the declared numbers of rows."""
     ownerless: Ownerless = "leave-out"
-    """What becomes of rows without an owner, where their table says nothing else."""
+    """The treatment of rows without an owner, where their table declares none."""
     graph: Graph | None = None
     """Where the tables are the predicates of an RDF graph."""
 

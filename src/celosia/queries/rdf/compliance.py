@@ -1,4 +1,4 @@
-"""Whether a graph is as its policy declares it; for the eyes of its curator only.
+"""Comparison of a graph with the declarations of its policy; for the curator only.
 
 Nothing that a policy promises rests on this: caps and bounds are enforced whenever a question is
 answered, and a fact belongs to its subject whatever its class. A graph that does not comply is
@@ -16,9 +16,9 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.wording import counted, plural
 from celosia.queries.policy.values import Graph, Policy, TablePolicy
 from celosia.queries.rdf.store import GraphStore
-from celosia.queries.rdf.terms import address_text, number_of
+from celosia.queries.rdf.terms import address_text, term_number
 
-SHOWN = 5
+MOST_EXAMPLES = 5
 """Examples of each violation."""
 
 
@@ -31,7 +31,7 @@ class Violation:
     """As the policy names them."""
     count: int
     """Of entities that fit no class, of subjects or objects beyond a cap, or of facts."""
-    told: str
+    message: str
     examples: tuple[str, ...] = ()
     """Terms from the graph, private: for the curator alone."""
 
@@ -46,7 +46,7 @@ class Violation:
         return asdict(self) | lists | {"error": self.is_error}
 
     def __str__(self) -> str:
-        return self.told
+        return self.message
 
 
 def check_graph(
@@ -57,7 +57,7 @@ def check_graph(
     Args:
         store: the facts.
         policy: of a graph.
-        progress: is told of each predicate.
+        progress: is called for each predicate.
 
     Raises:
         InputError: CEL-Q235 the policy is not one of a graph.
@@ -73,18 +73,18 @@ def check_graph(
     found = []
     if not policy.unit.is_row:
         progress(Step("Checking classes", 0, len(graph.predicates)))
-        found += list(_classless(store, policy, graph))
+        found += list(_class_violations(store, policy, graph))
     for at, (iri, name) in enumerate(graph.predicates):
         progress(Step(f"Checking {name}", at, len(graph.predicates)))
         table = policy.table(name)
         if table is not None:
-            found += list(_broken(store, table, number_of(address_text(iri))))
+            found += list(_predicate_violations(store, table, term_number(address_text(iri))))
     return found
 
 
-def _classless(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Violation]:
+def _class_violations(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Violation]:
     """Entities whose private predicates fit no single class, by what they have."""
-    numbers = {name: number_of(address_text(iri)) for iri, name in graph.predicates}
+    numbers = {name: term_number(address_text(iri)) for iri, name in graph.predicates}
     private = {
         numbers[table.name]: table.name
         for table in policy.tables
@@ -100,7 +100,7 @@ def _classless(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Viol
         "(SELECT s, list_sort(list(p)) AS had FROM "
         "(SELECT DISTINCT s, p FROM triples WHERE p IN (SELECT unnest(?))) GROUP BY s) "
         f"WHERE NOT ({fits or 'FALSE'}) GROUP BY had ORDER BY entities DESC, had",
-        [SHOWN, list(private)],
+        [MOST_EXAMPLES, list(private)],
     )
     for had, entities, first in rows:
         names = tuple(sorted(private[number] for number in had))
@@ -108,13 +108,15 @@ def _classless(store: GraphStore, policy: Policy, graph: Graph) -> Iterator[Viol
             kind="class",
             predicates=names,
             count=entities,
-            told=f"{counted(entities, policy.unit.name, plural(policy.unit.name))} with "
+            message=f"{counted(entities, policy.unit.name, plural(policy.unit.name))} with "
             f"{', '.join(names)}: no single class has all of these predicates.",
             examples=_texts(store, first),
         )
 
 
-def _broken(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[Violation]:
+def _predicate_violations(
+    store: GraphStore, table: TablePolicy, predicate: int
+) -> Iterator[Violation]:
     """Caps and bounds of a predicate that its facts go beyond."""
     ((facts,),) = store.rows("SELECT count(*) FROM triples WHERE p = ?", [predicate])
     if facts == 0:
@@ -122,37 +124,37 @@ def _broken(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[V
             kind="no facts",
             predicates=(table.name,),
             count=0,
-            told=f"{table.name}: the graph has no such fact; is the address right?",
+            message=f"{table.name}: the graph has no such fact; is the address right?",
         )
         return
     for name, stored in (("subject", "s"), ("object", "o")):
         column = table.column(name)
         if column is not None and column.most is not None:
-            yield from _beyond(store, table.name, predicate, name, stored, column.most)
-    yield from _outside(store, table, predicate)
+            yield from _cap_violation(store, table.name, predicate, name, stored, column.most)
+    yield from _bound_violation(store, table, predicate)
 
 
-def _beyond(  # noqa: PLR0913, PLR0917 - one cap, said whole
+def _cap_violation(  # noqa: PLR0913, PLR0917 - one cap, said whole
     store: GraphStore, table: str, predicate: int, name: str, stored: str, most: int
 ) -> Iterator[Violation]:
     ((groups, lost, first),) = store.rows(
         f"SELECT count(*), CAST(sum(n - ?) AS BIGINT), min({stored}, ?) "  # noqa: S608
         f"FROM (SELECT {stored}, count(*) AS n FROM triples WHERE p = ? GROUP BY {stored} "
         "HAVING count(*) > ?)",
-        [most, SHOWN, predicate, most],
+        [most, MOST_EXAMPLES, predicate, most],
     )
     if groups:
         yield Violation(
             kind="cap",
             predicates=(table,),
             count=groups,
-            told=f"{table}: {counted(groups, name, f'{name}s')} with more than {most:,} "
+            message=f"{table}: {counted(groups, name, f'{name}s')} with more than {most:,} "
             f"of these facts; {counted(lost, 'fact is', 'facts are')} left out of every answer.",
             examples=_texts(store, first),
         )
 
 
-def _outside(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[Violation]:
+def _bound_violation(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[Violation]:
     column = table.column("number")
     if column is None or column.lower is None or column.upper is None:
         return
@@ -162,8 +164,8 @@ def _outside(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[
             count(*) FILTER (number IS NULL), min(s, ?) FILTER (number IS NULL)
         FROM triples WHERE p = ?""",
         [
-            *(float(column.lower), float(column.upper), SHOWN),
-            *(float(column.lower), float(column.upper), SHOWN, predicate),
+            *(float(column.lower), float(column.upper), MOST_EXAMPLES),
+            *(float(column.lower), float(column.upper), MOST_EXAMPLES, predicate),
         ],
     )
     if outside:
@@ -171,7 +173,7 @@ def _outside(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[
             kind="bounds",
             predicates=(table.name,),
             count=outside,
-            told=f"{table.name}: {counted(outside, 'fact', 'facts')} outside of the bounds "
+            message=f"{table.name}: {counted(outside, 'fact', 'facts')} outside of the bounds "
             f"{float(column.lower):g} to {float(column.upper):g}, to be clipped in sums.",
             examples=_texts(store, first),
         )
@@ -180,7 +182,7 @@ def _outside(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[
             kind="not a number",
             predicates=(table.name,),
             count=without,
-            told=f"{table.name}: {counted(without, 'fact', 'facts')} whose object is no number, "
+            message=f"{table.name}: {counted(without, 'fact', 'facts')} whose object is no number, "
             "though bounds are declared; left out of sums.",
             examples=_texts(store, others),
         )

@@ -1,4 +1,4 @@
-"""Facts from a SPARQL 1.1 endpoint that the curator owns, into a store.
+"""Loading facts from a SPARQL 1.1 endpoint that the curator owns.
 
 Each predicate is one request, streamed as N-Triples. What arrives is compared with what the server
 counts before: a transfer that is cut off, or capped by the server, makes no store.
@@ -14,15 +14,15 @@ from urllib.parse import urlsplit
 
 from celosia.core.errors import EngineError, InputError
 from celosia.core.progress import Progress, Step, silent
-from celosia.queries.rdf.building import Building
-from celosia.queries.rdf.making import Loaded, check_parser, make, parse_into
+from celosia.queries.rdf.builder import StoreBuilder
+from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
 from celosia.queries.rdf.terms import address_text
 
 if TYPE_CHECKING:
     import httpx
 
 SECONDS = 60.0
-"""That the server may take to connect, and between two pieces of an answer."""
+"""The timeout in seconds to connect, and between two pieces of an answer."""
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _COUNTED = {"Accept": "application/sparql-results+json"}
 _STREAMED = {"Accept": "application/n-triples"}
@@ -39,7 +39,7 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
     plain: bool = False,
     timeout: float = SECONDS,
     progress: Progress = silent,
-) -> Loaded:
+) -> LoadSummary:
     """Load facts from an endpoint into a store, as `load` does from files.
 
     Args:
@@ -51,7 +51,7 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
         headers: of each request, such as Authorization.
         plain: whether facts may travel to another machine without encryption.
         timeout: seconds of silence until the server counts as gone; nothing is tried twice.
-        progress: is told how many facts have arrived.
+        progress: receives the number of facts that have arrived.
 
     Raises:
         InputError: CEL-Q230 the address is no such, or would not be encrypted; CEL-Q233 blank nodes
@@ -65,7 +65,7 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
     _check_client()
     wanted = None if predicates is None else [address_text(each) for each in predicates]
 
-    def fill(made: Building) -> list[str]:
+    def fill(made: StoreBuilder) -> list[str]:
         import httpx  # noqa: PLC0415 - an extra
 
         with httpx.Client(headers=dict(headers or {}), timeout=timeout) as client:
@@ -73,9 +73,9 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
             for at, pattern in enumerate(_patterns(wanted)):
                 progress(Step("Asking the endpoint", at, None if wanted is None else len(wanted)))
                 endpoint.fetch(made, pattern, alone=wanted is None or len(wanted) == 1)
-        return [_shown(url)]
+        return [_public_address(url)]
 
-    return make(Path(store), fill, add=add, overwrite=overwrite, progress=progress)
+    return make_store(Path(store), fill, add=add, overwrite=overwrite, progress=progress)
 
 
 def _patterns(wanted: list[str] | None) -> list[str]:
@@ -89,14 +89,14 @@ class _Endpoint:
         self._client = client
         self._url = url
 
-    def fetch(self, made: Building, pattern: str, *, alone: bool) -> None:
+    def fetch(self, made: StoreBuilder, pattern: str, *, alone: bool) -> None:
         """Hand on all facts of a pattern."""
         from pyoxigraph import RdfFormat  # noqa: PLC0415 - an extra
 
         chosen = "DISTINCT ?s ?p ?o" if "?p" in pattern else "DISTINCT ?s ?o"
         expected = self._count(f"SELECT {chosen} WHERE {{ {pattern} }}")
         before = made.read
-        with self._asked(f"CONSTRUCT {{ {pattern} }} WHERE {{ {pattern} }}", _STREAMED) as answer:
+        with self._send(f"CONSTRUCT {{ {pattern} }} WHERE {{ {pattern} }}", _STREAMED) as answer:
             kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
             if kind != "application/n-triples":
                 raise self._strange("it does not offer N-Triples")
@@ -104,7 +104,7 @@ class _Endpoint:
             if "Content-Length" not in headers and "Transfer-Encoding" not in headers:
                 raise self._cut("it does not tell where its answer ends")
             try:
-                parse_into(made, _Body(answer.iter_bytes()), RdfFormat.N_TRIPLES)
+                parse_into(made, _ResponseBody(answer.iter_bytes()), RdfFormat.N_TRIPLES)
             except SyntaxError:
                 raise self._strange("what it sends is no N-Triples") from None
         # A server may send a fact twice, but never fewer than it counts.
@@ -119,7 +119,7 @@ class _Endpoint:
             )
 
     def _count(self, query: str) -> int:
-        with self._asked(f"SELECT (COUNT(*) AS ?n) WHERE {{ {query} }}", _COUNTED) as answer:
+        with self._send(f"SELECT (COUNT(*) AS ?n) WHERE {{ {query} }}", _COUNTED) as answer:
             answer.read()
             try:
                 (row,) = answer.json()["results"]["bindings"]
@@ -128,7 +128,7 @@ class _Endpoint:
                 raise self._strange("it does not count") from None
 
     @contextmanager
-    def _asked(self, query: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
+    def _send(self, query: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
         import httpx  # noqa: PLC0415 - an extra
 
         try:
@@ -149,7 +149,7 @@ class _Endpoint:
     def _strange(self, reason: str) -> EngineError:
         return EngineError(
             "CEL-Q231",
-            f"{_shown(self._url)} does not answer as a SPARQL 1.1 endpoint: {reason}.",
+            f"{_public_address(self._url)} does not answer as a SPARQL 1.1 endpoint: {reason}.",
             why="The store is as it was.",
             fix="Check the address and your rights there; the endpoint must answer CONSTRUCT in "
             "N-Triples and SELECT in JSON.",
@@ -158,13 +158,13 @@ class _Endpoint:
     def _cut(self, reason: str) -> EngineError:
         return EngineError(
             "CEL-Q232",
-            f"the facts from {_shown(self._url)} are not complete: {reason}.",
+            f"the facts from {_public_address(self._url)} are not complete: {reason}.",
             why="Half of a graph would be another graph; the store is as it was.",
             fix="Raise the limits of the server, ask for fewer predicates, or load a dump of it.",
         )
 
 
-class _Body:
+class _ResponseBody:
     """An answer as a file for the parser."""
 
     def __init__(self, pieces: Iterator[bytes]):
@@ -183,7 +183,7 @@ class _Body:
         return piece
 
 
-def _shown(url: str) -> str:
+def _public_address(url: str) -> str:
     """An address without name, password and query, which may be secrets."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
@@ -205,7 +205,7 @@ def _check(url: str, *, plain: bool) -> None:
         raise InputError(
             "CEL-Q230",
             "facts would travel to this machine without encryption.",
-            why="Whoever reads along would have the graph.",
+            why="An eavesdropper could read the whole graph.",
             fix="Use https, or allow it for a network of your own (--plain).",
         )
 

@@ -1,4 +1,4 @@
-"""Files of facts: which format, opened, and read with a count of bytes."""
+"""Source files of facts: their formats, and readers that count bytes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Source:
 
     @property
     def parser_format(self) -> Any:
-        """The same for pyoxigraph."""
+        """The format as pyoxigraph names it."""
         from pyoxigraph import RdfFormat  # noqa: PLC0415 - an extra
 
         return {
@@ -52,7 +52,7 @@ class Source:
         }[self.format]
 
 
-def sources_of(paths: Sequence[str | Path], format_name: str | None) -> list[Source]:
+def find_sources(paths: Sequence[str | Path], format_name: str | None) -> list[Source]:
     """The files to load, which all exist, with the format of each.
 
     Raises:
@@ -85,7 +85,7 @@ def _format(path: Path, given: str | None) -> str:
         f"the format of {path} is not known."
         if given is None
         else f"there is no format {given!r}.",
-        why="It is told by the ending of the file, or given.",
+        why="It follows from the ending of the file, or from an option.",
         fix=f"Give one of {', '.join(FORMATS)} (--format). "
         "HDT and other files are converted first: see 'Load an RDF graph'.",
         path=str(path),
@@ -96,13 +96,13 @@ class EntityBombError(Exception):
     """Entities of XML that are made of others, or long: a few of them fill any memory."""
 
 
-class _Entities:
+class _EntityScanner:
     """Looks at the entities that XML declares, before the parser does."""
 
     def __init__(self) -> None:
         self._held = b""
 
-    def look(self, piece: bytes) -> None:
+    def scan(self, piece: bytes) -> None:
         """Take note of some more bytes.
 
         Raises:
@@ -124,17 +124,19 @@ class _Entities:
         self._held = window[-len(b"<!ENTITY") :]
 
 
-class Reader:
+class CountingReader:
     """A file for a parser, which tells how many bytes of it are read."""
 
-    def __init__(self, file: IO[bytes], raw: IO[bytes], told: Callable[[int], None], *, slow: bool):
+    def __init__(
+        self, file: IO[bytes], raw: IO[bytes], report_bytes: Callable[[int], None], *, slow: bool
+    ):
         self._file = file
         self._raw = raw
-        self._told = told
+        self._report_bytes = report_bytes
         self._slow = slow
         self._shown = -STRIDE
         self._is_new = True
-        self._entities = _Entities()
+        self._entities = _EntityScanner()
         self.lines = 0
         """Of what is read so far; counted only if `slow`."""
 
@@ -143,7 +145,7 @@ class Reader:
         if self._slow:
             piece = self._file.readline(size)
             self.lines += piece.endswith(b"\n")
-            self._entities.look(piece)
+            self._entities.scan(piece)
         else:
             piece = self._file.read(size)
         if self._is_new:  # some editors begin a file with a mark that is no part of it
@@ -152,12 +154,12 @@ class Reader:
         position = self._raw.tell()
         if position - self._shown >= STRIDE:
             self._shown = position
-            self._told(position)
+            self._report_bytes(position)
         return piece
 
 
 @contextmanager
-def opened(source: Source, told: Callable[[int], None]) -> Iterator[Reader]:
+def open_source(source: Source, report_bytes: Callable[[int], None]) -> Iterator[CountingReader]:
     """A file opened for its parser, unpacked if it ends in .gz.
 
     RDF/XML is read line by line, as its parser does not tell where a fault is.
@@ -166,6 +168,6 @@ def opened(source: Source, told: Callable[[int], None]) -> Iterator[Reader]:
     with source.path.open("rb") as raw:
         if source.path.name.lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=raw) as file:
-                yield Reader(file, raw, told, slow=slow)  # type: ignore[arg-type]
+                yield CountingReader(file, raw, report_bytes, slow=slow)  # type: ignore[arg-type]
         else:
-            yield Reader(raw, raw, told, slow=slow)
+            yield CountingReader(raw, raw, report_bytes, slow=slow)

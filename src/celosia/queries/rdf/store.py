@@ -1,6 +1,6 @@
-"""A store of facts as its curator sees it: counts, predicates, and all of it as N-Triples.
+"""A store of facts as its curator sees it: counts, predicates, and an export as N-Triples.
 
-What is told here is exact and private: it is for the owner of the graph, and never for analysts.
+All figures here are exact and private: they are for the owner of the graph, and never for analysts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.progress import Progress, Step, silent
-from celosia.queries.rdf.building import VERSION
+from celosia.queries.rdf.builder import VERSION
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,7 +26,7 @@ ROWS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredicateFacts:
-    """What a store holds of a predicate; counted once, when it was loaded."""
+    """The counts of a predicate in a store, made once, when it was loaded."""
 
     predicate: str
     """Its address."""
@@ -62,7 +62,7 @@ class GraphStore:
 
         place = Path(path)
         if not place.is_file():
-            raise _no_store(place, "there is no such file")
+            raise _no_store_error(place, "there is no such file")
         try:
             connection = duckdb.connect(
                 str(place),
@@ -70,14 +70,14 @@ class GraphStore:
                 config={"autoinstall_known_extensions": False, "autoload_known_extensions": False},
             )
         except duckdb.Error:
-            raise _no_store(place, "it cannot be opened as one") from None
+            raise _no_store_error(place, "it cannot be opened as one") from None
         try:
             found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
             if not {name for (name,) in found} >= TABLES:
-                raise _no_store(place, "it holds other tables")
+                raise _no_store_error(place, "it holds other tables")
             meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
             if meta.get("version") != VERSION:
-                raise _no_store(place, "it was made by another version of Celosía")
+                raise _no_store_error(place, "it was made by another version of Celosía")
         except BaseException:
             connection.close()
             raise
@@ -85,17 +85,17 @@ class GraphStore:
 
     @property
     def triples(self) -> int:
-        """How many facts it holds."""
+        """The number of facts."""
         return int(self._meta["triples"])
 
     @property
     def terms(self) -> int:
-        """How many different terms they have."""
+        """The number of distinct terms."""
         return int(self._meta["terms"])
 
     @property
     def subjects(self) -> int:
-        """How many different subjects they have."""
+        """The number of distinct subjects."""
         return int(self._meta["subjects"])
 
     @property
@@ -127,7 +127,7 @@ class GraphStore:
         return dict(rows)
 
     def rows(self, query: str, parameters: list[Any] | None = None) -> list[tuple[Any, ...]]:
-        """What a query of ours finds; no words of a user may be in it."""
+        """Run a query of ours; it must hold no text of a user."""
         return self._connection.execute(query, parameters or []).fetchall()
 
     def export(
@@ -189,7 +189,7 @@ class GraphStore:
         self.close()
 
 
-def _no_store(path: Path, why: str) -> InputError:
+def _no_store_error(path: Path, why: str) -> InputError:
     return InputError(
         "CEL-Q228",
         f"{path} is no store of facts: {why}.",

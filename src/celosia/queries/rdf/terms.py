@@ -1,4 +1,4 @@
-r"""Terms of an RDF graph: one text and one number for each, whoever has parsed it.
+r"""Terms of an RDF graph: one text and one number for each, independent of the parser.
 
 The text is the canonical N-Triples form: `<address>`, `_:label`, `"text"`, `"text"@language`,
 `"text"^^<datatype>`. Languages are in lower case, `xsd:string` is not written, and only quotes,
@@ -42,7 +42,7 @@ TIME_FORM = r"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?|24:00:0
 ESCAPES = {"\t": r"\t", "\n": r"\n", "\r": r"\r", "\b": r"\b", "\f": r"\f", '"': r"\""} | {
     "\\": r"\\"
 }
-"""How canonical texts write some characters; `NAMELESS` ones are written by their code."""
+"""Escapes of characters in canonical texts; `NAMELESS` ones are written by their code."""
 NAMELESS = tuple(
     chr(code) for code in (*range(0x20), 0x7F, 0xFFFE, 0xFFFF) if chr(code) not in ESCAPES
 )
@@ -53,8 +53,8 @@ _NO_ADDRESS = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
-    """What a term is: the columns that the store keeps of an object."""
+class DecodedTerm:
+    """A decoded term: the columns that the store keeps of an object."""
 
     kind: int
     """0 for an address, 1 for a blank node, 2 for a literal; only this has what follows."""
@@ -71,25 +71,25 @@ class Decoded:
         return asdict(self) | {"moment": None if self.moment is None else self.moment.isoformat()}
 
 
-def number_of(text: str) -> int:
+def term_number(text: str) -> int:
     """The number of a term by its canonical text: the low 63 bits of half of its MD5.
 
     It needs no look at the data, and no secret is kept by it. The second eight bytes of the digest
     are read with the least first, as `md5_number_lower` of DuckDB does. Loading refuses two terms
     of one number.
 
-    >>> number_of("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>")
+    >>> term_number("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>")
     3196482530602001455
     """
     digest = hashlib.md5(text.encode(), usedforsecurity=False).digest()
     return int.from_bytes(digest[8:], "little") & (2**63 - 1)
 
 
-def canonical(term: Any) -> str:
+def canonical_text(term: Any) -> str:
     """The canonical text of a term of pyoxigraph or rdflib.
 
     >>> from rdflib import Literal
-    >>> canonical(Literal("Adiós", lang="ES"))
+    >>> canonical_text(Literal("Adiós", lang="ES"))
     '"Adiós"@es'
 
     Raises:
@@ -147,34 +147,34 @@ def literal_text(text: str, *, language: str | None = None, datatype: str | None
     return quoted if suffix in ("", STRING) else f"{quoted}^^{suffix}"
 
 
-def decode(text: str) -> Decoded:
-    """What a canonical text says; `decoding.decoded` does the same in SQL.
+def decode(text: str) -> DecodedTerm:
+    """Decode a canonical text; `term_sql.decode_sql` does the same in SQL.
 
     >>> decode('"2.50"^^<http://www.w3.org/2001/XMLSchema#decimal>').number
     2.5
     """
     if not text.startswith('"'):
-        return Decoded(kind=1 if text.startswith("_") else 0)
+        return DecodedTerm(kind=1 if text.startswith("_") else 0)
     quoted, _, suffix = text.rpartition('"')
     lexical = _ESCAPE.sub(_unescape, quoted[1:])
     if suffix.startswith("@"):
         language, datatype = suffix[1:].lower(), LANGUAGE_STRING
     else:
         language, datatype = None, suffix.removeprefix("^^") or STRING
-    return Decoded(
+    return DecodedTerm(
         kind=2,
         text=lexical,
         language=language,
-        datatype=number_of(datatype),
-        number=number_in(lexical, datatype),
-        moment=moment_in(lexical, datatype),
+        datatype=term_number(datatype),
+        number=parse_number(lexical, datatype),
+        moment=parse_moment(lexical, datatype),
     )
 
 
-def number_in(lexical: str, datatype: str) -> float | None:
+def parse_number(lexical: str, datatype: str) -> float | None:
     """The value of a numeric literal; None if it is none, ill-formed, not a number or infinite.
 
-    >>> number_in("0.1", FLOAT), number_in("5.0", WHOLE_TYPES[0])
+    >>> parse_number("0.1", FLOAT), parse_number("5.0", WHOLE_TYPES[0])
     (0.10000000149011612, None)
     """
     forms = dict.fromkeys(WHOLE_TYPES, WHOLE_FORM)
@@ -191,10 +191,10 @@ def number_in(lexical: str, datatype: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def moment_in(lexical: str, datatype: str) -> datetime | None:
+def parse_moment(lexical: str, datatype: str) -> datetime | None:
     """The value of a date (its midnight) or time in universal time; no zone counts as that.
 
-    >>> moment_in("2015-01-13T24:00:00+01:00", DATE_TIME)
+    >>> parse_moment("2015-01-13T24:00:00+01:00", DATE_TIME)
     datetime.datetime(2015, 1, 13, 23, 0)
     """
     form = {DATE: "", DATE_TIME: f"T{TIME_FORM}"}.get(datatype)

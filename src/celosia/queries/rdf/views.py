@@ -8,24 +8,23 @@ from typing import Any
 
 from sqlglot import exp
 
+from celosia.queries.catalogue import Executor
 from celosia.queries.emission.caps import CAPPED
 from celosia.queries.policy.values import ANY_PREDICATE, ENTITIES, FACT_COLUMNS, Policy
-from celosia.queries.rdf.terms import address_text, number_of
-
-Ask = Callable[[exp.Expr], Any]
+from celosia.queries.rdf.terms import address_text, term_number
 
 _STORED = {"subject": "s", "object": "o", "predicate": "p"}
 """Columns that have another name in the store."""
 
 
-def views_of(policy: Policy) -> Mapping[str, exp.Select]:
+def make_views(policy: Policy) -> Mapping[str, exp.Select]:
     """The SELECT that each table of a policy stands for.
 
     A predicate without any fact has an empty view: whether there are facts is not told.
     """
     graph = policy.graph
     assert graph is not None, "a policy with a graph"
-    numbers = {name: number_of(address_text(each)) for each, name in graph.predicates}
+    numbers = {name: term_number(address_text(each)) for each, name in graph.predicates}
     columns = [name for name, _ in FACT_COLUMNS]
     found = {name: _facts(columns, [number]) for name, number in numbers.items()}
     private = [table.name for table in policy.tables if not table.public]
@@ -37,7 +36,7 @@ def views_of(policy: Policy) -> Mapping[str, exp.Select]:
     return found
 
 
-def without_needless_caps(policy: Policy, ask: Ask) -> Callable[[exp.Expr], exp.Expr]:
+def make_cap_remover(policy: Policy, execute: Executor) -> Callable[[exp.Expr], exp.Expr]:
     """Rewrites queries so that caps are left out to which the facts keep anyway.
 
     No fact would be left out, so every answer is the same, only sooner: a cap takes a second and a
@@ -51,7 +50,7 @@ def without_needless_caps(policy: Policy, ask: Ask) -> Callable[[exp.Expr], exp.
         expressions=[exp.column(word, quoted=True) for word in words],
         from_=exp.From(this=exp.Table(this=exp.to_identifier("statistics", quoted=True))),
     )
-    most = {int(number): (int(one), int(other)) for number, one, other in ask(counted)}
+    most = {int(number): (int(one), int(other)) for number, one, other in execute(counted)}
     kept = set()
     for iri, name in graph.predicates:
         table = policy.table(name)
@@ -59,26 +58,28 @@ def without_needless_caps(policy: Policy, ask: Ask) -> Callable[[exp.Expr], exp.
         columns = [table.column(word) for word in ("subject", "object")]
         caps = [each.most if each is not None else None for each in columns]
         others = [each for each in table.columns if each.most is not None and each not in columns]
-        found = most.get(number_of(address_text(iri)), (0, 0))
+        found = most.get(term_number(address_text(iri)), (0, 0))
         if not others and all(
             cap is None or number <= cap for cap, number in zip(caps, found, strict=True)
         ):
             kept.add(table.name)
 
-    return partial(_without, kept)
+    return partial(_drop_caps, kept)
 
 
-def _without(needless: set[str], tree: Any) -> Any:
+def _drop_caps(needless: set[str], tree: Any) -> Any:
     """A copy in which tables stand for their capped rows, which are not even copied."""
     if isinstance(tree, list):
-        return [_without(needless, each) for each in tree]
+        return [_drop_caps(needless, each) for each in tree]
     if not isinstance(tree, exp.Expr):
         return tree
     table = tree.meta.get(CAPPED)
     if table in needless:
         alias = exp.TableAlias(this=exp.to_identifier(tree.alias, quoted=True))
         return exp.Table(this=exp.to_identifier(table, quoted=True), alias=alias)
-    made = tree.__class__(**{word: _without(needless, value) for word, value in tree.args.items()})
+    made = tree.__class__(
+        **{word: _drop_caps(needless, value) for word, value in tree.args.items()}
+    )
     if tree.meta:
         made.meta.update(tree.meta)
     return made

@@ -1,6 +1,6 @@
 """The vault behind HTTP: tokens, limits, an audit log; and a client."""
 
-from celosia.queries.places import audit_log_of, tokens_of
+from celosia.queries.paths import audit_log_path, tokens_path
 from celosia.queries.service.app import create_app, serve
 from celosia.queries.service.audit_log import AuditLine, AuditLog
 from celosia.queries.service.client import Client
@@ -21,8 +21,8 @@ __all__ = [
     "Token",
     "TokenStore",
     "TooBusy",
-    "audit_log_of",
+    "audit_log_path",
     "create_app",
     "serve",
-    "tokens_of",
+    "tokens_path",
 ]

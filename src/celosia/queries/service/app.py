@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from celosia.core.errors import InputError
 from celosia.core.server import listening, run_server
 from celosia.queries.ledger.traces import check_not_lost
-from celosia.queries.places import audit_log_of, ledger_of, tokens_of
+from celosia.queries.paths import audit_log_path, ledger_path, tokens_path
 from celosia.queries.service.audit_log import AuditLog
 from celosia.queries.service.errors import missing_extra
 from celosia.queries.service.limits import Limits
@@ -137,7 +137,7 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
         raise missing_extra(error.name) from None
     if certificate is None and not plain and not is_this_machine(host):
         raise _readable(host)
-    store = tokens if isinstance(tokens, TokenStore) else TokenStore(tokens or tokens_of(policy))
+    store = tokens if isinstance(tokens, TokenStore) else TokenStore(tokens or tokens_path(policy))
     if not store.has_curator():
         raise InputError(
             "CEL-Q189",
@@ -146,7 +146,7 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
             fix=f"Make one: TokenStore({str(store.path)!r}).create(role='curator', name='...').",
         )
     bounded = limits or Limits()
-    named = audit_log or audit_log_of(policy)
+    named = audit_log or audit_log_path(policy)
     log = named if isinstance(named, AuditLog) else AuditLog(named)
     with listening(host, port, code="CEL-Q208", name="the service") as sockets:
         app = create_app(
@@ -195,7 +195,7 @@ def _opener(
     def opened() -> VaultFace:
         from celosia.queries.vault import Vault  # noqa: PLC0415 - engines are heavy
 
-        check_not_lost(ledger or ledger_of(policy), traces)
+        check_not_lost(ledger or ledger_path(policy), traces)
         vault = Vault.open(policy, ledger=ledger)
         vault.timeout = min(vault.timeout, limits.seconds)  # nobody waits for what comes later
         return vault

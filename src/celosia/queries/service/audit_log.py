@@ -1,4 +1,4 @@
-"""Who asked what, when, at which cost, and how it ended: lines that are only ever added."""
+"""The audit log: one line per request with its sender, question, cost and outcome; append-only."""
 
 from __future__ import annotations
 
@@ -103,16 +103,16 @@ class AuditLog:
 
 
 def question_hash(query: str, policy: Policy) -> str:
-    """What the log keeps of a question: the hash of its normalised form.
+    """The hash of a question's normalised form, which is all that the log keeps of it.
 
     A text that is no question under the policy has no such form; then it is hashed as it is, but
     for spaces.
     """
     from celosia.queries.planning import compile_query  # noqa: PLC0415 - sqlglot: 0.1 s
-    from celosia.queries.sql import normalised  # noqa: PLC0415 - as above
+    from celosia.queries.sql import normalise  # noqa: PLC0415 - as above
 
     try:
-        text = str(normalised(compile_query(query, policy)))
+        text = str(normalise(compile_query(query, policy)))
     except Exception:  # refused; or a fault of the parser, which must not undo the note
         text = " ".join(query.split())
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

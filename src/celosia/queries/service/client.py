@@ -1,4 +1,4 @@
-"""Ask a vault behind a service as if it were here."""
+"""A client of the service, with the interface of a vault."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from urllib.parse import quote, urlsplit
 
 from celosia.core.errors import EngineError, InputError
 from celosia.queries.service.app import is_this_machine
-from celosia.queries.service.envelope import opened
+from celosia.queries.service.envelope import read_data
 from celosia.queries.service.errors import missing_extra
-from celosia.queries.service.remote import RemoteLedger, RemotePlan, answer_of
+from celosia.queries.service.remote import RemoteLedger, RemotePlan, parse_answer
 
 if TYPE_CHECKING:
     import httpx
@@ -77,7 +77,7 @@ class Client:
         Intervals of another confidence are told when the question is asked again with it, which is
         free; `fresh` pays for a new answer instead of the stored one.
         """
-        asked = {
+        body = {
             "query": query,
             "epsilon": epsilon,
             "delta": delta,
@@ -85,7 +85,7 @@ class Client:
             "confidence": confidence,
             "fresh": fresh,
         }
-        return _understood(answer_of, lambda: self._send("POST", "/v1/query", asked))
+        return _parse(parse_answer, lambda: self._send("POST", "/v1/query", body))
 
     def sql(self, query: str, **choices: Any) -> QueryAnswer:
         """`ask`, where the service has tables; with the same arguments."""
@@ -98,24 +98,24 @@ class Client:
     def explain(
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
     ) -> RemotePlan:
-        """How a question would be answered, before anything is spent."""
-        asked = {"query": query, "epsilon": epsilon, "delta": delta, "method": method}
-        return RemotePlan(self._send("POST", "/v1/explain", asked))
+        """Plan a question; nothing is spent."""
+        body = {"query": query, "epsilon": epsilon, "delta": delta, "method": method}
+        return RemotePlan(self._send("POST", "/v1/explain", body))
 
     def public_schema(self) -> dict[str, Any]:
-        """What may be asked about."""
+        """The public schema: tables and columns that may be queried."""
         found: dict[str, Any] = self._send("GET", "/v1/schema")
         return found
 
     @property
     def ledger(self) -> RemoteLedger:
-        """What was spent: all of it for a curator, for an analyst the own part."""
+        """The ledger: all charges for a curator, for analysts only their own."""
         return RemoteLedger(lambda address, **wanted: self._send("GET", address, **wanted))
 
     def create_token(self, *, role: str, name: str, days: float = 30) -> dict[str, Any]:
         """Make a token, whose `text` is shown only now; for curators."""
-        wish = {"role": role, "name": name, "days": days}
-        found: dict[str, Any] = self._send("POST", "/v1/tokens", wish)
+        body = {"role": role, "name": name, "days": days}
+        found: dict[str, Any] = self._send("POST", "/v1/tokens", body)
         return found
 
     def tokens(self) -> list[dict[str, Any]]:
@@ -158,15 +158,15 @@ class Client:
         except ValueError:  # NaN and infinity are no JSON
             raise _not_sendable() from None
         except (httpx.HTTPError, httpx.InvalidURL):
-            raise _unreachable() from None
-        return _understood(opened, response.json)
+            raise _unreachable_error() from None
+        return _parse(read_data, response.json)
 
 
-def _understood(read: Callable[[Any], T], told: Callable[[], Any]) -> T:
+def _parse(read: Callable[[Any], T], fetch: Callable[[], Any]) -> T:
     try:
-        return read(told())
+        return read(fetch())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise _strange() from None
+        raise _bad_reply_error() from None
 
 
 def _not_sendable() -> InputError:
@@ -178,7 +178,7 @@ def _not_sendable() -> InputError:
     )
 
 
-def _unreachable() -> EngineError:
+def _unreachable_error() -> EngineError:
     return EngineError(
         "CEL-Q186",
         "the service cannot be reached, or did not answer in time.",
@@ -187,7 +187,7 @@ def _unreachable() -> EngineError:
     )
 
 
-def _strange() -> EngineError:
+def _bad_reply_error() -> EngineError:
     return EngineError(
         "CEL-Q187",
         "what answered is not a service of Celosía.",

@@ -1,4 +1,4 @@
-"""The one form of every answer of the service.
+"""The envelope: the one form of every reply of the service.
 
 `{"ok": true, "data": ...}` or `{"ok": false, "code", "error", "why", "hint", "status", "kind",
 "details"}`; `kind` is the class of the error, for clients that raise it again.
@@ -14,10 +14,10 @@ from celosia.core.errors import CelosiaError
 from celosia.queries.service.errors import (
     KINDS,
     TooBusy,
+    hidden_error,
     plain_details,
-    shown,
+    public_error,
     status_of,
-    unanswered,
 )
 
 
@@ -28,26 +28,26 @@ class Reply:
     status: int
     body: bytes = field(repr=False)
     code: str = "ok"
-    """What the audit log notes as its outcome."""
+    """The outcome that the audit log records."""
     headers: dict[str, str] = field(default_factory=dict)
 
 
-def answered(data: object, *, status: int = 200) -> Reply:
+def success_reply(data: object, *, status: int = 200) -> Reply:
     """The envelope of plain values.
 
-    >>> answered({"value": 3}).body
+    >>> success_reply({"value": 3}).body
     b'{"ok":true,"data":{"value":3}}'
     """
-    return Reply(status=status, body=_written({"ok": True, "data": data}))
+    return Reply(status=status, body=_encode({"ok": True, "data": data}))
 
 
-def failed(error: BaseException) -> Reply:
+def error_reply(error: BaseException) -> Reply:
     """The envelope of an error, or of the fixed one where it may not be told."""
-    told = shown(error)
+    public = public_error(error)
     try:
-        return _refused(told)
+        return _refused(public)
     except (ValueError, TypeError):  # a text that cannot be written
-        return _refused(unanswered())
+        return _refused(hidden_error())
 
 
 def _refused(error: CelosiaError) -> Reply:
@@ -63,17 +63,17 @@ def _refused(error: CelosiaError) -> Reply:
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, TooBusy):
         headers["Retry-After"] = str(error.details["seconds"])
-    return Reply(status=status, body=_written(facts), code=error.code, headers=headers)
+    return Reply(status=status, body=_encode(facts), code=error.code, headers=headers)
 
 
-def opened(values: Any) -> Any:
+def read_data(values: Any) -> Any:
     """The data of an envelope.
 
     Raises:
         CelosiaError: the error that the envelope holds, of the class that it names.
         KeyError, TypeError: it is not an envelope.
 
-    >>> opened({"ok": True, "data": 3})
+    >>> read_data({"ok": True, "data": 3})
     3
     """
     if values["ok"] is True:
@@ -90,6 +90,6 @@ def opened(values: Any) -> Any:
     )
 
 
-def _written(values: object) -> bytes:
+def _encode(values: object) -> bytes:
     # ASCII: no text, however odd, can then fail to be sent.
     return json.dumps(values, allow_nan=False, separators=(",", ":")).encode("ascii")

@@ -1,4 +1,4 @@
-"""What the service refuses on its own account, and how every error becomes a status."""
+"""Errors of the service itself, and the HTTP status of every error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOGGER = logging.getLogger(__name__)
 
 
 class AccessDenied(CelosiaError):  # noqa: N818 - reads as the fact it states
-    """Who asks is not known, or may not do this."""
+    """The client is not known, or not allowed to do this."""
 
     exit_code = 1
 
@@ -76,7 +76,7 @@ _HIDDEN = frozenset({"CEL-Q112", "CEL-Q113", "CEL-Q118", "CEL-Q140", "CEL-Q152",
 """Raised where an answer is already there, or where rows were compared with the policy."""
 
 
-def unanswered() -> EngineError:
+def hidden_error() -> EngineError:
     """The one error of everything that goes wrong after the data may have been touched.
 
     An engine that failed, an answer that took too long, a fault of ours: who can tell them apart
@@ -85,30 +85,30 @@ def unanswered() -> EngineError:
     return EngineError(
         "CEL-Q180",
         "the question could not be answered.",
-        why="The reason is not shown, because it may tell of single rows. What was reserved for "
+        why="The reason is not shown, because it may reveal single rows. What was reserved for "
         "it stays spent.",
         fix="Ask for something else, or ask the owner of the data to look.",
     )
 
 
-def shown(error: BaseException) -> CelosiaError:
+def public_error(error: BaseException) -> CelosiaError:
     """The error that may be told: itself if it follows from policy, question and ledger alone.
 
     Everything else, an unexpected exception as well as the failure of an engine, becomes the one
-    of `unanswered`. The log gets the name of its class and its code, never its words.
+    of `hidden_error`. The log gets the name of its class and its code, never its words.
     """
     code = error.code if isinstance(error, CelosiaError) else "no code"
     is_public = code.startswith(_SHOWN) and code not in _HIDDEN
     if isinstance(error, CelosiaError) and isinstance(error, tuple(STATUSES)) and is_public:
         return error
     LOGGER.error("a request failed: %s, %s", type(error).__name__, code)
-    return unanswered()
+    return hidden_error()
 
 
 def status_of(error: CelosiaError) -> int:
     """The HTTP status of an error that may be told.
 
-    >>> status_of(unanswered()), status_of(no_token())
+    >>> status_of(hidden_error()), status_of(no_token())
     (500, 401)
     """
     by_kind = next((STATUSES[kind] for kind in STATUSES if isinstance(error, kind)), 500)
@@ -200,7 +200,7 @@ def too_many(seconds: float) -> TooBusy:
     return TooBusy(
         "CEL-Q178",
         "too many requests with this token within a minute.",
-        why="Nobody may keep the others from asking. Nothing was charged.",
+        why="No client may block the others. Nothing was charged.",
         fix=f"Ask again in {max(1, round(seconds + 0.5))} s.",
         seconds=max(1, round(seconds + 0.5)),
     )
@@ -211,7 +211,7 @@ def too_many_refused(seconds: float) -> TooBusy:
     return TooBusy(
         "CEL-Q178",
         "too many requests without a good token.",
-        why="Nobody may keep the others from asking.",
+        why="No client may block the others.",
         fix="Check the token, then ask again later.",
         seconds=max(1, round(seconds + 0.5)),
     )
@@ -222,7 +222,7 @@ def too_busy() -> TooBusy:
     return TooBusy(
         "CEL-Q179",
         "the service is busy with other questions.",
-        why="Only so many are answered at once. Nothing was charged.",
+        why="The number of questions answered at once is limited. Nothing was charged.",
         fix="Ask again in a few seconds.",
         seconds=5,
     )

@@ -1,4 +1,4 @@
-"""The outermost layer: who sends, how much, and that nothing unexpected is ever told.
+"""The outermost layer: authentication, size limits, and no unexpected error in a reply.
 
 It is plain ASGI. An exception that leaves it would be written to the log of the server with its
 words, and the words of an exception may be values of rows.
@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from celosia.queries.service.envelope import Reply, failed
+from celosia.queries.service.envelope import Reply, error_reply
 from celosia.queries.service.errors import bad_body, too_large, too_slow
 from celosia.queries.service.limits import Limits
 from celosia.queries.service.service import Service
@@ -25,7 +25,7 @@ HOLDER = "celosia.holder"
 """Where the routes find whose token was sent."""
 
 OPEN = frozenset({"/v1/health", "/v1/openapi.json", "/v1/docs"})
-"""What anybody may see: none of it depends on data, policy or ledger."""
+"""Paths without authentication: none of them depends on data, policy or ledger."""
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -42,7 +42,7 @@ DOCS_CONTENT = (
     "script-src https://cdn.jsdelivr.net 'unsafe-inline'; "
     "style-src https://cdn.jsdelivr.net 'unsafe-inline'"
 )
-"""What the page of the documentation may load, where it is switched on."""
+"""The content security policy of the documentation page, where it is switched on."""
 
 
 class Gate:
@@ -64,7 +64,7 @@ class Gate:
             if message["type"] == "http.response.start":
                 begun = True
                 is_page = scope["path"] == DOCS and message["status"] == 200
-                message["headers"] = _with_ours(message.get("headers", ()), is_page=is_page)
+                message["headers"] = _add_headers(message.get("headers", ()), is_page=is_page)
             await send(message)
 
         try:
@@ -72,10 +72,10 @@ class Gate:
                 scope[HOLDER] = await self._service.admit(
                     _values(scope, b"authorization"), address=_address(scope)
                 )
-            body = await _whole_body(scope, receive, self._service.limits)
-            await self._app(scope, _again(body, receive), sending)
+            body = await _read_body(scope, receive, self._service.limits)
+            await self._app(scope, _replay(body, receive), sending)
         except Exception as error:  # see above
-            reply = failed(error)
+            reply = error_reply(error)
             if not begun:
                 await send_reply(reply, sending)
 
@@ -88,7 +88,7 @@ async def send_reply(reply: Reply, send: Send) -> None:
     await send({"type": "http.response.body", "body": reply.body})
 
 
-def _with_ours(given: Any, *, is_page: bool) -> list[tuple[bytes, bytes]]:
+def _add_headers(given: Any, *, is_page: bool) -> list[tuple[bytes, bytes]]:
     headers = HEADERS | ({"Content-Security-Policy": DOCS_CONTENT} if is_page else {})
     return [*given, *((name.lower().encode(), value.encode()) for name, value in headers.items())]
 
@@ -103,7 +103,7 @@ def _values(scope: Scope, wanted: bytes) -> list[str]:
     return [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == wanted]
 
 
-async def _whole_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
+async def _read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
     """Read the body before anything else does, as far as it is allowed to go.
 
     Raises:
@@ -130,7 +130,7 @@ async def _whole_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
     return b"".join(parts)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     """Give the body out once more, to whoever is inside."""
     message: Message | None = {"type": "http.request", "body": body, "more_body": False}
 

@@ -7,11 +7,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.service.envelope import failed
+from celosia.queries.service.envelope import error_reply
 from celosia.queries.service.errors import bad_body, no_address, no_method
-from celosia.queries.service.routes import Question, Wish, response_of
+from celosia.queries.service.routes import QueryRequest, TokenRequest, response_of
 
-FIELDS = {*Question.model_fields, *Wish.model_fields, "most", "anchor"}
+FIELDS = {*QueryRequest.model_fields, *TokenRequest.model_fields, "most", "anchor"}
 """Names that may be repeated in a message: ours, and not whatever was sent."""
 
 
@@ -21,16 +21,16 @@ def add_handlers(app: FastAPI) -> None:
     # FastAPI gives each handler the kind that it was added for.
     @app.exception_handler(RequestValidationError)
     async def _invalid(_: Request, error: RequestValidationError) -> Response:
-        return response_of(failed(bad_body(_problems(error))))
+        return response_of(error_reply(bad_body(_problems(error))))
 
     @app.exception_handler(HTTPException)
     async def _http(_: Request, error: HTTPException) -> Response:
         told = {404: no_address, 405: no_method}.get(error.status_code, bad_body)
-        return response_of(failed(told()))
+        return response_of(error_reply(told()))
 
     @app.exception_handler(CelosiaError)
     async def _ours(_: Request, error: CelosiaError) -> Response:
-        return response_of(failed(error))
+        return response_of(error_reply(error))
 
 
 def _problems(error: RequestValidationError) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 
-from celosia.queries.service.envelope import Reply, failed
-from celosia.queries.service.errors import too_busy, unanswered
+from celosia.queries.service.envelope import Reply, error_reply
+from celosia.queries.service.errors import hidden_error, too_busy
 
 
 class Lane:
@@ -47,7 +47,7 @@ class Lane:
         if begun.cancel():
             raise too_busy()
         await asyncio.wait({ended}, timeout=2 * self._seconds)
-        return begun.result() if begun.done() else failed(unanswered())
+        return begun.result() if begun.done() else error_reply(hidden_error())
 
     def _leave(self, _done: Future[Reply]) -> None:
         with self._lock:
@@ -62,4 +62,4 @@ def _replied(work: Callable[[], Reply]) -> Reply:
     try:
         return work()
     except BaseException as error:  # also what a library in Rust panics with
-        return failed(error)
+        return error_reply(error)

@@ -1,9 +1,9 @@
-"""Requests without a good token: told at a fixed time, and ever later to whoever sends many.
+"""Refusals of requests without a good token: delayed, and the longer the more an address sends.
 
 A token has 256 bits, so nobody guesses one; but who sends wrong ones without end keeps the service
 busy. Each refusal leaves some time after its request arrived. That time follows from how many
 refusals the address has had, and from nothing else: an absent token, a malformed, an unknown, a
-wrong, an expired and a revoked one are told apart by no clock. A good token is looked at first,
+wrong, an expired and a revoked one are distinguished by no clock. A good token is looked at first,
 wherever it comes from, and never waits here.
 """
 
@@ -21,7 +21,7 @@ from celosia.queries.service.errors import too_many_refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How refusals slow down those that follow."""
+    """The delays of repeated refusals."""
 
     least: float = 0.2
     """Seconds that every refusal takes; far more than it takes to find a token."""
@@ -39,8 +39,8 @@ class Pace:
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What is known of an address."""
+class _AddressRecord:
+    """The refusals of one address."""
 
     last: float
     refused: int = 0
@@ -60,7 +60,7 @@ class Refusals:
         self.pace = Pace() if pace is None else pace
         self.clock = clock
         self._sleep = sleep
-        self._seen: OrderedDict[str, _Seen] = OrderedDict()
+        self._seen: OrderedDict[str, _AddressRecord] = OrderedDict()
         self._waiting = 0
 
     def delay(self, address: str) -> float:
@@ -98,12 +98,12 @@ class Refusals:
 
     @property
     def size(self) -> int:
-        """How many addresses are remembered."""
+        """The number of addresses that are remembered."""
         return len(self._seen)
 
-    def _remembered(self, address: str) -> _Seen:
+    def _remembered(self, address: str) -> _AddressRecord:
         name, now = _network(address), self.clock()
-        found = self._seen.setdefault(name, _Seen(now))
+        found = self._seen.setdefault(name, _AddressRecord(now))
         if now - found.last > self.pace.memory:
             found.refused = 0
         found.last = now
@@ -114,7 +114,7 @@ class Refusals:
 
 
 def _network(address: str) -> str:
-    """What stands for a client: its address, and of IPv6 the network, which one client may have.
+    """The key of a client: its address, or its network in IPv6, since one client may have it all.
 
     >>> _network("192.0.2.7"), _network("2001:db8::1") == _network("2001:db8::2"), _network("")
     ('192.0.2.7', True, '')

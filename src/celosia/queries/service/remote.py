@@ -1,4 +1,4 @@
-"""What the service told, as the values that a vault would give."""
+"""Plans, answers and ledgers of a service, as the values that a vault would give."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Get = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class RemotePlan:
-    """How a question would be answered: the `Plan` of a vault, as the service told it."""
+    """The `Plan` of a vault behind a service."""
 
     facts: Mapping[str, Any] = field(repr=False)
 
@@ -60,17 +60,17 @@ class RemotePlan:
 
     @property
     def neighbours(self) -> str:
-        """Whom the promise protects, in words."""
+        """The neighbour relation of the promise, in words."""
         return str(self.facts["neighbours"])
 
     @property
     def method(self) -> str:
-        """How the answer is bounded."""
+        """The method that bounds the answer."""
         return str(self.facts["method"])
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the answer leaves out."""
+        """Notes on what the answer leaves out."""
         return tuple(self.facts.get("notes", ()))
 
     @property
@@ -90,7 +90,7 @@ class RemotePlan:
         return "\n".join([*lines, *map(str, self.parts), *self.tree, *notes])
 
 
-def answer_of(facts: Mapping[str, Any]) -> QueryAnswer:
+def parse_answer(facts: Mapping[str, Any]) -> QueryAnswer:
     """The answer that `QueryAnswer.as_dict` describes."""
     from celosia.queries.answer import QueryAnswer  # noqa: PLC0415 - only where one is told
 
@@ -123,7 +123,7 @@ class RemoteLedger:
 
     @property
     def remaining(self) -> Price:
-        """What is left."""
+        """The remaining budget."""
         return _price(self._get("/v1/ledger", most=1)["remaining"])
 
     def history(self, analyst: str | None = None) -> tuple[Record, ...]:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.security import HTTPBearer
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from celosia.queries.service.envelope import Reply, answered
+from celosia.accounting.prices import Price
+from celosia.core.work_folders import WorkFolder
+from celosia.queries.ledger import Ledger
+from celosia.queries.ledger.amounts import format_amount
+from celosia.queries.policy.values import Policy
+from celosia.queries.service.envelope import Reply, success_reply
 from celosia.queries.service.gate import HOLDER
-from celosia.queries.service.ledger_views import ledger_lines, ledger_view
 from celosia.queries.service.service import Asked, Service
 from celosia.queries.service.tokens import LONGEST_DAYS, Token
 
 _STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
-class Plan(BaseModel):
+class ExplainRequest(BaseModel):
     """A question to be explained, which costs nothing."""
 
     model_config = _STRICT
@@ -34,7 +39,7 @@ class Plan(BaseModel):
     )
 
 
-class Question(Plan):
+class QueryRequest(ExplainRequest):
     """A question and what it may cost, all its parts together."""
 
     epsilon: float = Field(gt=0, le=1e6, allow_inf_nan=False)
@@ -42,7 +47,7 @@ class Question(Plan):
     fresh: bool = Field(default=False, description="Pay again where an answer is stored.")
 
 
-class Wish(BaseModel):
+class TokenRequest(BaseModel):
     """A token to be made."""
 
     model_config = _STRICT
@@ -52,15 +57,15 @@ class Wish(BaseModel):
     days: float = Field(default=30, gt=0, le=LONGEST_DAYS, allow_inf_nan=False)
 
 
-class Answered(BaseModel):
-    """What was asked for."""
+class SuccessResponse(BaseModel):
+    """The reply to a request that succeeded."""
 
     ok: Literal[True]
     data: dict[str, Any] | list[Any]
 
 
-class Refused(BaseModel):
-    """Why it was not given."""
+class ErrorResponse(BaseModel):
+    """The reply to a request that was refused."""
 
     ok: Literal[False]
     code: str
@@ -73,18 +78,21 @@ class Refused(BaseModel):
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"model": Answered},
-    400: {"model": Refused, "description": "Refused: it cannot be promised under the policy"},
-    401: {"model": Refused, "description": "No token that is good now"},
-    402: {"model": Refused, "description": "The budget does not allow it; nothing was charged"},
-    403: {"model": Refused, "description": "The token is of another role"},
-    404: {"model": Refused, "description": "There is no such thing"},
-    405: {"model": Refused, "description": "Not this method"},
-    408: {"model": Refused, "description": "The body did not arrive in time"},
-    413: {"model": Refused, "description": "Too large"},
-    422: {"model": Refused, "description": "A field is missing or out of range"},
-    429: {"model": Refused, "description": "Too many requests; nothing was charged"},
-    500: {"model": Refused, "description": "Not answered; one fixed text whatever happened"},
+    200: {"model": SuccessResponse},
+    400: {"model": ErrorResponse, "description": "Refused: it cannot be promised under the policy"},
+    401: {"model": ErrorResponse, "description": "No token that is good now"},
+    402: {
+        "model": ErrorResponse,
+        "description": "The budget does not allow it; nothing was charged",
+    },
+    403: {"model": ErrorResponse, "description": "The token is of another role"},
+    404: {"model": ErrorResponse, "description": "There is no such thing"},
+    405: {"model": ErrorResponse, "description": "Not this method"},
+    408: {"model": ErrorResponse, "description": "The body did not arrive in time"},
+    413: {"model": ErrorResponse, "description": "Too large"},
+    422: {"model": ErrorResponse, "description": "A field is missing or out of range"},
+    429: {"model": ErrorResponse, "description": "Too many requests; nothing was charged"},
+    500: {"model": ErrorResponse, "description": "Not answered; one fixed text whatever happened"},
 }
 
 
@@ -98,12 +106,12 @@ def _holder(request: Request) -> Token:
     return found
 
 
-Serving = Annotated[Service, Depends(_service)]
-Holding = Annotated[Token, Depends(_holder)]
+ServiceDependency = Annotated[Service, Depends(_service)]
+HolderDependency = Annotated[Token, Depends(_holder)]
 
 router = APIRouter(prefix="/v1", responses=RESPONSES, default_response_class=Response)
 # The gate has checked the token already; this tells OpenAPI that one is wanted.
-tokened = APIRouter(dependencies=[Depends(HTTPBearer(auto_error=False))])
+token_router = APIRouter(dependencies=[Depends(HTTPBearer(auto_error=False))])
 
 
 def response_of(reply: Reply) -> Response:
@@ -114,99 +122,151 @@ def response_of(reply: Reply) -> Response:
 @router.get("/health")
 async def health() -> Response:
     """Whether the service runs. Needs no token, and tells nothing else."""
-    return response_of(answered({"status": "running"}))
+    return response_of(success_reply({"status": "running"}))
 
 
-@tokened.post("/query")
-async def query(body: Question, service: Serving, holder: Holding) -> Response:
+@token_router.post("/query")
+async def query(
+    body: QueryRequest, service: ServiceDependency, holder: HolderDependency
+) -> Response:
     """Answer a question under the budget of the holder.
 
-    The same question with the same parameters is told again for free. An answer leaves at the
+    The same question with the same parameters is given again for free. An answer leaves at the
     deadline that `/v1/explain` shows, counted from the charge, whatever the data.
     """
     return response_of(await service.query(holder, Asked(**body.model_dump())))
 
 
-@tokened.post("/explain")
-async def explain(body: Plan, service: Serving, holder: Holding) -> Response:
-    """How a question would be answered, at what cost and with which error. Nothing is spent."""
+@token_router.post("/explain")
+async def explain(
+    body: ExplainRequest, service: ServiceDependency, holder: HolderDependency
+) -> Response:
+    """Plan a question, with its cost and expected error. Nothing is spent."""
     return response_of(await service.explain(holder, Asked(**body.model_dump())))
 
 
-@tokened.get("/schema")
-async def schema(service: Serving, holder: Holding) -> Response:
+@token_router.get("/schema")
+async def schema(service: ServiceDependency, holder: HolderDependency) -> Response:
     """The tables and columns that may be asked about, as far as they are public."""
 
     def work() -> Reply:
-        return answered(service.vault().public_schema())
+        return success_reply(service.vault().public_schema())
 
     return response_of(await service.look_up("schema", holder, work))
 
 
-@tokened.get("/ledger")
+@token_router.get("/ledger")
 async def ledger(
-    service: Serving, holder: Holding, most: Annotated[int, Query(ge=1, le=10_000)] = 1_000
+    service: ServiceDependency,
+    holder: HolderDependency,
+    most: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
 ) -> Response:
-    """What was spent and is left: an analyst's own part, or all of it for a curator."""
+    """The spent and remaining budget: all for a curator, for analysts only their own."""
 
     def work() -> Reply:
         vault = service.vault()
-        return answered(ledger_view(vault.ledger, vault.policy, holder, most=most))
+        return success_reply(_ledger_view(vault.ledger, vault.policy, holder, most=most))
 
     return response_of(await service.look_up("ledger", holder, work))
 
 
-@tokened.get("/ledger/verify")
+@token_router.get("/ledger/verify")
 async def verify(
-    service: Serving, holder: Holding, anchor: Annotated[str | None, Query(max_length=90)] = None
+    service: ServiceDependency,
+    holder: HolderDependency,
+    anchor: Annotated[str | None, Query(max_length=90)] = None,
 ) -> Response:
     """Check each link of the ledger; for curators."""
 
     def work() -> Reply:
-        return answered({"head": str(service.vault().ledger.verify(anchor=anchor))})
+        return success_reply({"head": str(service.vault().ledger.verify(anchor=anchor))})
 
     return response_of(await service.look_up("verify", holder, work, role="curator"))
 
 
-@tokened.get("/ledger/export")
-async def export(service: Serving, holder: Holding) -> Response:
+@token_router.get("/ledger/export")
+async def export(service: ServiceDependency, holder: HolderDependency) -> Response:
     """All entries of the ledger, which anybody can check; for curators."""
 
     def work() -> Reply:
-        return answered(ledger_lines(service.vault().ledger))
+        return success_reply(_ledger_lines(service.vault().ledger))
 
     return response_of(await service.look_up("export", holder, work, role="curator"))
 
 
-@tokened.post("/tokens")
-async def create_token(body: Wish, service: Serving, holder: Holding) -> Response:
+@token_router.post("/tokens")
+async def create_token(
+    body: TokenRequest, service: ServiceDependency, holder: HolderDependency
+) -> Response:
     """Make a token; its text is in this answer and nowhere else. For curators."""
 
     def work() -> Reply:
         made = service.tokens.create(role=body.role, name=body.name, days=body.days)
-        return answered(made.as_dict())
+        return success_reply(made.as_dict())
 
     return response_of(await service.look_up("tokens.create", holder, work, role="curator"))
 
 
-@tokened.get("/tokens")
-async def list_tokens(service: Serving, holder: Holding) -> Response:
+@token_router.get("/tokens")
+async def list_tokens(service: ServiceDependency, holder: HolderDependency) -> Response:
     """All tokens, without their texts; for curators."""
 
     def work() -> Reply:
-        return answered([token.as_dict() for token in service.tokens.tokens()])
+        return success_reply([token.as_dict() for token in service.tokens.tokens()])
 
     return response_of(await service.look_up("tokens.list", holder, work, role="curator"))
 
 
-@tokened.delete("/tokens/{name}")
-async def revoke_token(name: str, service: Serving, holder: Holding) -> Response:
+@token_router.delete("/tokens/{name}")
+async def revoke_token(name: str, service: ServiceDependency, holder: HolderDependency) -> Response:
     """End a token, by its public part, from now on; for curators."""
 
     def work() -> Reply:
-        return answered(service.tokens.revoke(name).as_dict())
+        return success_reply(service.tokens.revoke(name).as_dict())
 
     return response_of(await service.look_up("tokens.revoke", holder, work, role="curator"))
 
 
-router.include_router(tokened)
+router.include_router(token_router)
+
+
+def _ledger_view(ledger: Ledger, policy: Policy, holder: Token, *, most: int) -> dict[str, Any]:
+    """The ledger as a holder may see it, with the last charges; amounts as fractions.
+
+    Raises:
+        QueryRefused: CEL-Q109 the policy does not name the analyst.
+    """
+    if holder.role == "analyst":
+        own = _account(ledger, holder.name)
+        charges = ledger.history(holder.name)
+    else:
+        own = {"spent": _price(ledger.spent), "remaining": _price(ledger.remaining)}
+        own["analysts"] = {name: _account(ledger, name) for name, _ in policy.analysts}
+        charges = ledger.history()
+    return own | {
+        "head": str(ledger.head),
+        "charges": [charge.as_dict() for charge in charges[-most:]],
+        "left_out": max(0, len(charges) - most),
+    }
+
+
+def _ledger_lines(ledger: Ledger) -> dict[str, Any]:
+    """The whole chain, as `Ledger.export` writes it."""
+    with WorkFolder() as folder:
+        path = Path(folder, "ledger.jsonl")
+        head = ledger.export(path)
+        return {"head": str(head), "lines": path.read_text("ascii").splitlines()}
+
+
+def _account(ledger: Ledger, analyst: str) -> dict[str, Any]:
+    return {
+        "spent": _price(ledger.spent_by(analyst)),
+        "remaining": _price(ledger.remaining_of(analyst)),
+    }
+
+
+def _price(price: Price) -> dict[str, str | None]:
+    return {
+        name: None if amount is None else format_amount(amount)
+        for name, amount in price.amounts.items()
+    }

@@ -15,15 +15,15 @@ from celosia.core.numbers import exact
 from celosia.queries.ledger import Ledger
 from celosia.queries.policy.values import Policy
 from celosia.queries.service.audit_log import AuditLine, AuditLog, question_hash
-from celosia.queries.service.envelope import Reply, answered, failed
+from celosia.queries.service.envelope import Reply, error_reply, success_reply
 from celosia.queries.service.errors import (
     AccessDenied,
     bad_body,
+    hidden_error,
     no_token,
     not_allowed,
     too_large,
     too_many,
-    unanswered,
 )
 from celosia.queries.service.lanes import Lane
 from celosia.queries.service.limits import Limits, RateLimit
@@ -123,7 +123,7 @@ class Service:
             return self.open()
         except Exception as error:
             LOGGER.error("the vault cannot be opened: %s", type(error).__name__)
-        raise unanswered()
+        raise hidden_error()
 
     def close(self) -> None:
         """Wait for what is under way, then let go of the vault."""
@@ -157,7 +157,7 @@ class Service:
                 raise too_many(seconds)
         except CelosiaError as error:
             if not self._refusals.admit(holder.id if holder else ""):
-                await asyncio.to_thread(self._note, "admit", failed(error), holder)
+                await asyncio.to_thread(self._note, "admit", error_reply(error), holder)
             if isinstance(error, AccessDenied):
                 await self.refusals.wait(address, arrived)
             raise
@@ -184,16 +184,16 @@ class Service:
                     fresh=asked.fresh,
                 )
                 entry = answer.entry
-                reply = answered(answer.as_dict())
+                reply = success_reply(answer.as_dict())
             except BaseException as error:  # noted, and told only if it may be
-                reply = failed(error)
+                reply = error_reply(error)
             self._note("query", reply, holder, asked=asked, entry=entry)
             return reply
 
         try:
             return await self._questions.run(work)
         except CelosiaError as error:
-            reply = failed(error)
+            reply = error_reply(error)
             await asyncio.to_thread(self._note, "query", reply, holder)
         return reply
 
@@ -205,7 +205,7 @@ class Service:
             plan = self.vault().explain(
                 asked.sql, epsilon=asked.epsilon, delta=asked.delta, method=asked.method
             )
-            return answered(plan.as_dict())
+            return success_reply(plan.as_dict())
 
         return await self.look_up("explain", holder, work)
 
@@ -227,7 +227,7 @@ class Service:
                     raise not_allowed(role)
                 reply = work()
             except BaseException as error:  # noted, and told only if it may be
-                reply = failed(error)
+                reply = error_reply(error)
             self._note(action, reply, holder)
             return reply
 

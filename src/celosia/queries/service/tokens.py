@@ -1,4 +1,4 @@
-"""Who may ask: tokens of curators and analysts, kept as hashes, expiring and revocable.
+"""Tokens of curators and analysts: kept as hashes, expiring and revocable.
 
 A token is 256 bits from the operating system, so its SHA-256 is enough: a slow, salted hash is for
 passwords, which people choose and others can guess; nobody can try 2^256 tokens, however fast the
@@ -54,7 +54,7 @@ CHARGES = sa.Table(CHARGED, METADATA, sa.Column("first", sa.Float, primary_key=T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """What is known of a token, but for the token itself. Times are in seconds since 1970."""
+    """The record of a token, without its text. Times are in seconds since 1970."""
 
     id: str
     """Its public part, which tells tokens apart in lists and logs."""
@@ -68,10 +68,10 @@ class Token:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, times in words."""
         times = {"created": self.created, "expires": self.expires, "revoked": self.revoked}
-        return asdict(self) | {name: _written(moment) for name, moment in times.items()}
+        return asdict(self) | {name: _format_time(moment) for name, moment in times.items()}
 
     def __str__(self) -> str:
-        end = "revoked" if self.revoked is not None else f"expires {_written(self.expires)}"
+        end = "revoked" if self.revoked is not None else f"expires {_format_time(self.expires)}"
         return f"{self.id}: {self.role} {self.name}, {end}"
 
 
@@ -222,7 +222,7 @@ def _token(row: Any) -> Token:
     )
 
 
-def _written(moment: float | None) -> str | None:
+def _format_time(moment: float | None) -> str | None:
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
@@ -250,6 +250,6 @@ def _unavailable() -> EngineError:
     return EngineError(
         "CEL-Q181",
         "the file of tokens cannot be read or written, or holds something else.",
-        why="Without it nobody can be told from anybody.",
+        why="Without it no client can be identified.",
         fix="Check its folder and its rights, or give another file.",
     )

@@ -1,4 +1,4 @@
-"""Expressions of FILTER to conditions on columns, true for the solutions that SPARQL keeps."""
+"""Expressions of FILTER as conditions on columns, true for the solutions that SPARQL keeps."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.queries.algebra import Column
-from celosia.queries.sparql import comparing, functions
-from celosia.queries.sparql.constants import Constant, Reader, as_term, negative
-from celosia.queries.sparql.functions import Text
+from celosia.queries.sparql import comparisons, functions
+from celosia.queries.sparql.constants import Constant, TermReader, constant_number, negate
+from celosia.queries.sparql.functions import StringValue
 from celosia.queries.sparql.patterns import Variable
 from celosia.queries.sparql.relations import whole
-from celosia.queries.sparql.trees import bare, is_variable, name_of
-from celosia.queries.sparql.values import Spoken, Typed, cases, disjunction, truth
-from celosia.queries.sparql.wording import term_words, worded, words_of
-from celosia.queries.sql.operators import both
-from celosia.queries.sql.total import total
+from celosia.queries.sparql.trees import is_variable, name_of, strip_layers
+from celosia.queries.sparql.values import BoundVariable, TypedValue, cases, disjunction, truth
+from celosia.queries.sparql.wording import attach_words, term_words, words_of
+from celosia.queries.sql.operators import conjoin
+from celosia.queries.sql.total_functions import make_total
 
-Value = Typed | Spoken | Constant | Text
+Value = TypedValue | BoundVariable | Constant | StringValue
 
 
 def conjuncts(node: Any) -> Iterator[Any]:
     """The conditions that && puts together."""
-    node = bare(node)
+    node = strip_layers(node)
     if name_of(node) == "ConditionalAndExpression":
         for each in (node["expr"], *node["other"]):
             yield from conjuncts(each)
@@ -34,11 +34,11 @@ def conjuncts(node: Any) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class ConditionReader:
     """Reads expressions over the solutions of patterns."""
 
-    reader: Reader
-    places: Mapping[Variable, Sequence[Column]]
+    reader: TermReader
+    variable_columns: Mapping[Variable, Sequence[Column]]
     prefixes: Sequence[tuple[str, str]] = ()
     """Of the policy, for words."""
     literals: frozenset[str] = frozenset()
@@ -54,8 +54,8 @@ class Conditions:
         sure = frozenset(name for part in parts if (name := _sure_literal(part)) is not None)
         reader = replace(self, literals=sure)
         return [
-            worded(
-                total(reader.truth(part, loose=True)),
+            attach_words(
+                make_total(reader.truth(part, loose=True)),
                 words_of(part, self.reader, self.prefixes),
             )
             for part in parts
@@ -63,10 +63,10 @@ class Conditions:
 
     def among(self, variable: Variable, terms: Sequence[Constant]) -> exp.Expression:
         """The condition of VALUES."""
-        column = self._spoken(variable.name).number
-        tree = exp.In(this=column, expressions=[whole(as_term(each)) for each in terms])
+        column = self._variable(variable.name).number
+        tree = exp.In(this=column, expressions=[whole(constant_number(each)) for each in terms])
         listed = ", ".join(term_words(each, self.prefixes) for each in terms)
-        return worded(tree, f"{variable} IN ({listed})")
+        return attach_words(tree, f"{variable} IN ({listed})")
 
     def truth(self, node: Any, *, loose: bool) -> exp.Expression:
         """The effective boolean value of an expression.
@@ -75,12 +75,12 @@ class Conditions:
             node: the expression.
             loose: whether an error may be taken for false.
         """
-        node = bare(node)
+        node = strip_layers(node)
         match name_of(node):
             case "ConditionalAndExpression":
                 made = self.truth(node["expr"], loose=loose)
                 for each in node["other"]:
-                    made = both(made, self.truth(each, loose=loose))
+                    made = conjoin(made, self.truth(each, loose=loose))
                 return made
             case "ConditionalOrExpression":
                 parts = [node["expr"], *node["other"]]
@@ -93,7 +93,7 @@ class Conditions:
         return self._value_of(self.value(node))
 
     def _value_of(self, value: Value) -> exp.Expression:
-        if isinstance(value, Typed):
+        if isinstance(value, TypedValue):
             match value.kind:
                 case "truth":
                     return value.tree
@@ -101,7 +101,7 @@ class Conditions:
                     return exp.NEQ(this=value.tree, expression=whole(0))
                 case "text":
                     return exp.NEQ(this=value.tree, expression=exp.Literal.string(""))
-        if isinstance(value, Spoken) and value.facts is not None:
+        if isinstance(value, BoundVariable) and value.facts is not None:
             return cases(
                 (value.has_number(), exp.NEQ(this=value.column("number"), expression=whole(0))),
                 (
@@ -112,20 +112,20 @@ class Conditions:
                 (value.is_not_a_number(), truth(False)),
                 (value.is_special(), truth(True)),
             )
-        raise comparing.misfit("a condition is neither true nor false")
+        raise comparisons.comparison_mismatch("a condition is neither true nor false")
 
     def value(self, node: Any) -> Value:  # noqa: PLR0911 - one for each kind of node
-        """What an expression is."""
-        node = bare(node)
+        """Read an expression."""
+        node = strip_layers(node)
         if is_variable(node):
-            return self._spoken(str(node))
+            return self._variable(str(node))
         name = name_of(node)
         if name in functions.RULES:
             return functions.RULES[name](node, self.value)
         match name:
             case "Builtin_STR":
-                variable = functions.object_of(self.value(node["arg"]))
-                return Text(variable, is_sure=variable.name in self.literals)
+                variable = functions.require_object(self.value(node["arg"]))
+                return StringValue(variable, is_sure=variable.name in self.literals)
             case "Builtin_IF":
                 return self._if(node)
             case "Builtin_COALESCE":
@@ -136,46 +136,48 @@ class Conditions:
                 | "UnaryNot"
                 | "RelationalExpression"
             ):
-                return Typed("truth", self.truth(node, loose=False))
+                return TypedValue("truth", self.truth(node, loose=False))
             case "UnaryMinus" | "UnaryPlus":
                 return self._signed(node)
             case "" | "pname" | "literal":
                 return self.reader.constant(node)
-        raise functions.unknown(node)
+        raise functions.unknown_function(node)
 
     def _signed(self, node: Any) -> Constant:
         value = self.value(node["expr"])
         if not isinstance(value, Constant) or value.sort != "number":
-            raise functions.unknown(node)
-        return negative(value) if name_of(node) == "UnaryMinus" else value
+            raise functions.unknown_function(node)
+        return negate(value) if name_of(node) == "UnaryMinus" else value
 
-    def _spoken(self, name: str) -> Spoken:
-        return Spoken(name, tuple(self.places[Variable(name)]))
+    def _variable(self, name: str) -> BoundVariable:
+        return BoundVariable(name, tuple(self.variable_columns[Variable(name)]))
 
-    def _typed(self, node: Any) -> Typed:
+    def _typed(self, node: Any) -> TypedValue:
         value = self.value(node)
         if isinstance(value, Constant):
-            return comparing.typed(value)
-        if isinstance(value, Text):
-            return Typed("text", value.tree())
-        if isinstance(value, Spoken):
-            raise comparing.misfit("IF and COALESCE take computed values and constants")
+            return comparisons.typed_constant(value)
+        if isinstance(value, StringValue):
+            return TypedValue("text", value.tree())
+        if isinstance(value, BoundVariable):
+            raise comparisons.comparison_mismatch(
+                "IF and COALESCE take computed values and constants"
+            )
         return value
 
-    def _if(self, node: Any) -> Typed:
+    def _if(self, node: Any) -> TypedValue:
         test = self.truth(node["arg1"], loose=False)
         first, second = self._typed(node["arg2"]), self._typed(node["arg3"])
         if first.kind != second.kind:
-            raise comparing.misfit(f"IF gives {first.kind} or {second.kind}")
+            raise comparisons.comparison_mismatch(f"IF gives {first.kind} or {second.kind}")
         other = exp.Not(this=exp.Paren(this=test.copy()))
-        return Typed(first.kind, cases((test, first.tree), (other, second.tree)))
+        return TypedValue(first.kind, cases((test, first.tree), (other, second.tree)))
 
-    def _coalesce(self, node: Any) -> Typed:
+    def _coalesce(self, node: Any) -> TypedValue:
         parts = [self._typed(each) for each in node["arg"]]
         if len({each.kind for each in parts}) != 1:
-            raise comparing.misfit("COALESCE puts values of several kinds together")
+            raise comparisons.comparison_mismatch("COALESCE puts values of several kinds together")
         first, *rest = (each.tree for each in parts)
-        return Typed(parts[0].kind, exp.Coalesce(this=first, expressions=rest))
+        return TypedValue(parts[0].kind, exp.Coalesce(this=first, expressions=rest))
 
     def _compared(self, node: Any, *, loose: bool) -> exp.Expression:
         operator = str(node["op"])
@@ -187,9 +189,9 @@ class Conditions:
     def _pair(self, operator: str, left: Any, right: Any, *, loose: bool) -> exp.Expression:
         one, other = self.value(left), self.value(right)
         if isinstance(one, Constant) and not isinstance(other, Constant):
-            one, other, operator = other, one, comparing.TURNED.get(operator, operator)
+            one, other, operator = other, one, comparisons.TURNED.get(operator, operator)
         if isinstance(one, Constant):
-            raise comparing.misfit(f"'{operator}' compares two constants")
+            raise comparisons.comparison_mismatch(f"'{operator}' compares two constants")
         if operator == "!=":
             equal = self._equal(one, other, loose=False)
             if type(equal) is exp.EQ:
@@ -197,36 +199,38 @@ class Conditions:
             return exp.Not(this=exp.Paren(this=equal))
         if operator == "=":
             return self._equal(one, other, loose=loose)
-        if isinstance(one, Spoken) and isinstance(other, Constant):
-            return comparing.order_constant(operator, one, other)
-        if isinstance(one, Spoken) and isinstance(other, Spoken):
-            return comparing.order_variables(operator, one, other)
-        return comparing.compare_typed(operator, self._one_kind(one), self._one_kind(other))
+        if isinstance(one, BoundVariable) and isinstance(other, Constant):
+            return comparisons.order_constant(operator, one, other)
+        if isinstance(one, BoundVariable) and isinstance(other, BoundVariable):
+            return comparisons.order_variables(operator, one, other)
+        return comparisons.compare_typed(operator, self._one_kind(one), self._one_kind(other))
 
     def _equal(self, one: Value, other: Value, *, loose: bool) -> exp.Expression:
-        if isinstance(one, Spoken) and isinstance(other, Constant):
-            return comparing.equal_constant(one, other, loose=loose)
-        if isinstance(one, Spoken) and isinstance(other, Spoken):
-            return comparing.equal_variables(one, other, loose=loose)
-        if isinstance(one, Text) and isinstance(other, Constant) and other.sort == "string":
-            return comparing.text_is(one.of, other)
-        return comparing.compare_typed("=", self._one_kind(one), self._one_kind(other))
+        if isinstance(one, BoundVariable) and isinstance(other, Constant):
+            return comparisons.equal_constant(one, other, loose=loose)
+        if isinstance(one, BoundVariable) and isinstance(other, BoundVariable):
+            return comparisons.equal_variables(one, other, loose=loose)
+        if isinstance(one, StringValue) and isinstance(other, Constant) and other.sort == "string":
+            return comparisons.equal_text(one.of, other)
+        return comparisons.compare_typed("=", self._one_kind(one), self._one_kind(other))
 
     @staticmethod
-    def _one_kind(value: Value) -> Typed:
+    def _one_kind(value: Value) -> TypedValue:
         if isinstance(value, Constant):
-            return comparing.typed(value)
-        if isinstance(value, Text):
-            return Typed("text", value.tree())
-        if isinstance(value, Spoken):
-            raise comparing.misfit("a computed value is compared with a variable")
+            return comparisons.typed_constant(value)
+        if isinstance(value, StringValue):
+            return TypedValue("text", value.tree())
+        if isinstance(value, BoundVariable):
+            raise comparisons.comparison_mismatch("a computed value is compared with a variable")
         return value
 
     def _in(self, left: Any, others: list[Any], negated: bool, *, loose: bool) -> exp.Expression:
         one = self.value(left)
         constants = [self.value(each) for each in others]
         if isinstance(one, Constant) or not constants:
-            raise comparing.misfit("IN takes a variable or a computed value, and a list")
+            raise comparisons.comparison_mismatch(
+                "IN takes a variable or a computed value, and a list"
+            )
         by_name = [
             each.number
             for each in constants
@@ -234,9 +238,13 @@ class Conditions:
         ]
         is_exact = loose and not negated
         simple = all(isinstance(each, Constant) and each.sort != "string" for each in constants)
-        if isinstance(one, Spoken) and len(by_name) == len(constants) and (is_exact or simple):
+        if (
+            isinstance(one, BoundVariable)
+            and len(by_name) == len(constants)
+            and (is_exact or simple)
+        ):
             if one.facts is None and not _are_addresses(constants):
-                raise comparing.never_a_literal(one)
+                raise comparisons.never_a_literal(one)
             made: exp.Expression = exp.In(
                 this=one.number, expressions=[whole(each) for each in dict.fromkeys(by_name)]
             )
@@ -253,5 +261,5 @@ def _sure_literal(node: Any) -> str | None:
     """The variable that a condition lets through as a literal only."""
     if name_of(node) not in ("Builtin_isLITERAL", "Builtin_isNUMERIC"):
         return None
-    inner = bare(node["arg"])
+    inner = strip_layers(node["arg"])
     return str(inner) if is_variable(inner) else None

@@ -1,4 +1,4 @@
-"""Constants of a query: what each term is, and the number that facts know it by."""
+"""Constants of a query: their types, and the numbers by which facts refer to them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 from celosia.core.wording import did_you_mean
-from celosia.queries.rdf.terms import XSD, address_text, literal_text, number_of
+from celosia.queries.rdf.terms import XSD, address_text, literal_text, term_number
 from celosia.queries.sparql.refusals import not_sparql, refusal
-from celosia.queries.sparql.trees import given, is_shorthand, name_of
+from celosia.queries.sparql.trees import is_shorthand, name_of, part_of
 
 STRING = XSD + "string"
 LANGUAGE_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -61,9 +61,9 @@ class Constant:
         digits = value.normalize().as_tuple().digits if value.is_finite() else ()
         is_double = self.datatype in (XSD + "double", XSD + "float")
         if not value.is_finite() or self.datatype == XSD + "float" or abs(value) > Decimal("1e300"):
-            raise _unclear("a number is infinite, no number, or of type xsd:float")
+            raise _unclear_constant("a number is infinite, no number, or of type xsd:float")
         if len(digits) > MOST_DIGITS and not is_double:
-            raise _unclear(f"a number has more than {MOST_DIGITS} digits")
+            raise _unclear_constant(f"a number has more than {MOST_DIGITS} digits")
         if value == value.to_integral_value() and abs(value) < 10**MOST_DIGITS:
             return str(int(value))
         written = repr(float(value))
@@ -87,12 +87,14 @@ class Constant:
                 shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:]))
                 local = local - shift if zone[0] == "+" else local + shift
         except (ValueError, OverflowError):
-            raise _unclear("a date or time is not in the calendar, or written otherwise") from None
+            raise _unclear_constant(
+                "a date or time is not in the calendar, or written otherwise"
+            ) from None
         return local.isoformat(sep=" "), zone is not None
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class TermReader:
     """Reads terms of the parser, with the prefixes of the query and of the policy."""
 
     prefixes: Mapping[str, str]
@@ -104,11 +106,11 @@ class Reader:
             InputError: CEL-Q240, unknown prefixes and relative addresses.
         """
         if name_of(node) == "pname":
-            prefix = str(given(node, "prefix") or "")
+            prefix = str(part_of(node, "prefix") or "")
             if prefix not in self.prefixes:
                 near = did_you_mean(prefix, list(self.prefixes))
                 raise not_sparql(f"the prefix '{prefix}:' is declared nowhere{near}")
-            address = self.prefixes[prefix] + str(given(node, "localname") or "")
+            address = self.prefixes[prefix] + str(part_of(node, "localname") or "")
         else:
             address = str(node)
         if not _SCHEME.match(address):
@@ -118,8 +120,8 @@ class Reader:
     def constant(self, node: Any) -> Constant:
         """The constant that a term is."""
         if name_of(node) == "literal":
-            datatype = given(node, "datatype")
-            language = given(node, "lang")
+            datatype = part_of(node, "datatype")
+            language = part_of(node, "lang")
             return _literal(
                 str(node["string"]),
                 self.address(datatype) if datatype is not None else None,
@@ -128,13 +130,13 @@ class Reader:
         if is_shorthand(node):
             return _literal(str(node), str(node.datatype), None, is_shorthand=True)
         address = self.address(node)
-        return Constant("address", address, number_of(address_text(address)))
+        return Constant("address", address, term_number(address_text(address)))
 
 
 def _literal(
     text: str, datatype: str | None, language: str | None, *, is_shorthand: bool = False
 ) -> Constant:
-    number = number_of(literal_text(text, datatype=datatype, language=language))
+    number = term_number(literal_text(text, datatype=datatype, language=language))
     sort: Sort = "other"
     if language is not None:
         sort = "language"
@@ -158,24 +160,24 @@ def _is_number(text: str, datatype: str | None) -> bool:
     return re.fullmatch(pattern, text, re.ASCII) is not None
 
 
-def negative(constant: Constant) -> Constant:
+def negate(constant: Constant) -> Constant:
     """A number with a minus before it."""
     text = constant.text[1:] if constant.text.startswith("-") else f"-{constant.text.lstrip('+')}"
     return _literal(text, constant.datatype, None, is_shorthand=True)
 
 
-def as_term(constant: Constant) -> int:
+def constant_number(constant: Constant) -> int:
     """The number of a constant that has to be the very same term as in a fact.
 
     Raises:
         QueryRefused: CEL-Q272, a number whose spelling is not known.
     """
     if constant.is_shorthand and constant.datatype == XSD + "double":
-        raise _unclear("a number with an exponent stands for a term")
+        raise _unclear_constant("a number with an exponent stands for a term")
     return constant.number
 
 
-def _unclear(what: str) -> Exception:
+def _unclear_constant(what: str) -> Exception:
     return refusal(
         "CEL-Q272",
         what,

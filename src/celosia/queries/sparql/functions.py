@@ -16,24 +16,24 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.rdf.terms import XSD
-from celosia.queries.sparql.comparing import misfit, never_a_literal
-from celosia.queries.sparql.constants import Constant, as_term
+from celosia.queries.sparql.comparisons import comparison_mismatch, never_a_literal
+from celosia.queries.sparql.constants import Constant, constant_number
 from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import whole
-from celosia.queries.sparql.trees import given
+from celosia.queries.sparql.trees import part_of
 from celosia.queries.sparql.values import (
-    Spoken,
-    Typed,
+    BoundVariable,
+    TypedValue,
     cases,
     conjunction,
     disjunction,
-    filled,
+    is_not_null,
     same_term,
     truth,
 )
 
-Read = Callable[[Any], "Typed | Spoken | Constant | Text"]
-Rule = Callable[[Any, Read], Typed]
+Read = Callable[[Any], "TypedValue | BoundVariable | Constant | StringValue"]
+Rule = Callable[[Any, Read], TypedValue]
 
 _PLAIN = re.compile(r"(\^?)([\w \-,;:/@#%&=!<>'\"~]*)(\$?)")
 _RANGE = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*", re.ASCII)
@@ -60,10 +60,10 @@ with dates."""
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class StringValue:
     """STR(?v): the text of a literal, or an address, which facts do not hold."""
 
-    of: Spoken
+    of: BoundVariable
     is_sure: bool
     """Whether another condition lets only literals through."""
 
@@ -80,50 +80,50 @@ class Text:
         return cases((self.of.is_literal(), self.of.column("text")))
 
 
-def object_of(value: object) -> Spoken:
+def require_object(value: object) -> BoundVariable:
     """A variable that is the object of a pattern."""
-    if not isinstance(value, Spoken):
-        raise misfit("a function takes a variable of the patterns")
+    if not isinstance(value, BoundVariable):
+        raise comparison_mismatch("a function takes a variable of the patterns")
     if value.facts is None:
         raise never_a_literal(value)
     return value
 
 
 def _text(value: object) -> exp.Expression:
-    if isinstance(value, Text):
+    if isinstance(value, StringValue):
         return value.tree()
-    if isinstance(value, Typed) and value.kind == "text":
+    if isinstance(value, TypedValue) and value.kind == "text":
         return value.tree
-    variable = object_of(value)
+    variable = require_object(value)
     return cases((variable.is_text(), variable.column("text")))
 
 
 def _number(value: object) -> exp.Expression:
-    if isinstance(value, Typed) and value.kind == "number":
+    if isinstance(value, TypedValue) and value.kind == "number":
         return value.tree
-    return object_of(value).column("number")
+    return require_object(value).column("number")
 
 
 def _written(value: object, use: str) -> str:
     if not (isinstance(value, Constant) and value.sort == "string"):
-        raise misfit(f"{use} takes a written text without a language")
+        raise comparison_mismatch(f"{use} takes a written text without a language")
     return value.text
 
 
-def _contains(node: Any, read: Read) -> Typed:
+def _contains(node: Any, read: Read) -> TypedValue:
     part = exp.Literal.string(_written(read(node["arg2"]), "CONTAINS"))
     place = exp.StrPosition(this=_text(read(node["arg1"])), substr=part)
-    return Typed("truth", exp.GT(this=place, expression=whole(0)))
+    return TypedValue("truth", exp.GT(this=place, expression=whole(0)))
 
 
-def _starts(node: Any, read: Read) -> Typed:
+def _starts(node: Any, read: Read) -> TypedValue:
     part = _written(read(node["arg2"]), "STRSTARTS")
-    return Typed("truth", _begins(_text(read(node["arg1"])), part))
+    return TypedValue("truth", _begins(_text(read(node["arg1"])), part))
 
 
-def _ends(node: Any, read: Read) -> Typed:
+def _ends(node: Any, read: Read) -> TypedValue:
     part = _written(read(node["arg2"]), "STRENDS")
-    return Typed("truth", _finishes(_text(read(node["arg1"])), part))
+    return TypedValue("truth", _finishes(_text(read(node["arg1"])), part))
 
 
 def _begins(text: exp.Expression, part: str) -> exp.Expression:
@@ -134,10 +134,10 @@ def _finishes(text: exp.Expression, part: str) -> exp.Expression:
     return exp.EndsWith(this=text, expression=exp.Literal.string(part))
 
 
-def _regex(node: Any, read: Read) -> Typed:
+def _regex(node: Any, read: Read) -> TypedValue:
     """A pattern of plain letters, with ^ and $ if wished: all engines agree on those."""
     found = _PLAIN.fullmatch(_written(read(node["pattern"]), "REGEX"))
-    if found is None or given(node, "flags") is not None:
+    if found is None or part_of(node, "flags") is not None:
         raise refusal(
             "CEL-Q258",
             "REGEX takes plain letters here, after ^ or before $, and no flags",
@@ -147,102 +147,102 @@ def _regex(node: Any, read: Read) -> Typed:
     text = _text(read(node["text"]))
     start, part, end = found.groups()
     if start and end:
-        return Typed("truth", exp.EQ(this=text, expression=exp.Literal.string(part)))
+        return TypedValue("truth", exp.EQ(this=text, expression=exp.Literal.string(part)))
     if start or end:
-        return Typed("truth", _begins(text, part) if start else _finishes(text, part))
+        return TypedValue("truth", _begins(text, part) if start else _finishes(text, part))
     place = exp.StrPosition(this=text, substr=exp.Literal.string(part))
-    return Typed("truth", exp.GT(this=place, expression=whole(0)))
+    return TypedValue("truth", exp.GT(this=place, expression=whole(0)))
 
 
-def _length(node: Any, read: Read) -> Typed:
-    return Typed("number", exp.Length(this=_text(read(node["arg"]))))
+def _length(node: Any, read: Read) -> TypedValue:
+    return TypedValue("number", exp.Length(this=_text(read(node["arg"]))))
 
 
-def _language(node: Any, read: Read) -> Typed:
-    variable = object_of(read(node["arg"]))
+def _language(node: Any, read: Read) -> TypedValue:
+    variable = require_object(read(node["arg"]))
     found = exp.Coalesce(this=variable.column("language"), expressions=[exp.Literal.string("")])
-    return Typed("text", cases((variable.is_literal(), found)))
+    return TypedValue("text", cases((variable.is_literal(), found)))
 
 
-def _language_matches(node: Any, read: Read) -> Typed:
+def _language_matches(node: Any, read: Read) -> TypedValue:
     wanted = _written(read(node["arg2"]), "LANGMATCHES")
     value = read(node["arg1"])
-    if not isinstance(value, Typed) or value.kind != "text":
-        raise misfit("LANGMATCHES takes LANG(?v) and a written range")
+    if not isinstance(value, TypedValue) or value.kind != "text":
+        raise comparison_mismatch("LANGMATCHES takes LANG(?v) and a written range")
     if wanted == "*":
-        return Typed("truth", exp.NEQ(this=value.tree, expression=exp.Literal.string("")))
+        return TypedValue("truth", exp.NEQ(this=value.tree, expression=exp.Literal.string("")))
     if not _RANGE.fullmatch(wanted):
-        raise misfit("the range of LANGMATCHES is not written as en, en-GB or *")
+        raise comparison_mismatch("the range of LANGMATCHES is not written as en, en-GB or *")
     low = wanted.lower()
     same = exp.EQ(this=value.tree, expression=exp.Literal.string(low))
-    return Typed("truth", disjunction(same, _begins(value.tree.copy(), f"{low}-")))
+    return TypedValue("truth", disjunction(same, _begins(value.tree.copy(), f"{low}-")))
 
 
-def _datatype(node: Any, read: Read) -> Typed:
-    return Typed("address", object_of(read(node["arg"])).column("datatype"))
+def _datatype(node: Any, read: Read) -> TypedValue:
+    return TypedValue("address", require_object(read(node["arg"])).column("datatype"))
 
 
 def _is_kind(*kinds: int) -> Rule:
-    def rule(node: Any, read: Read) -> Typed:
-        variable = object_of(read(node["arg"]))
+    def rule(node: Any, read: Read) -> TypedValue:
+        variable = require_object(read(node["arg"]))
         column = variable.column("kind")
-        return Typed("truth", exp.EQ(this=column, expression=whole(kinds[0])))
+        return TypedValue("truth", exp.EQ(this=column, expression=whole(kinds[0])))
 
     return rule
 
 
-def _is_numeric(node: Any, read: Read) -> Typed:
-    variable = object_of(read(node["arg"]))
+def _is_numeric(node: Any, read: Read) -> TypedValue:
+    variable = require_object(read(node["arg"]))
     special = exp.Coalesce(this=variable.is_special(), expressions=[truth(False)])
-    return Typed("truth", disjunction(variable.has_number(), special))
+    return TypedValue("truth", disjunction(variable.has_number(), special))
 
 
-def _same_term(node: Any, read: Read) -> Typed:
+def _same_term(node: Any, read: Read) -> TypedValue:
     sides = [read(node["arg1"]), read(node["arg2"])]
-    if isinstance(sides[0], Spoken) and isinstance(sides[1], Spoken):
-        return Typed("truth", same_term(sides[0], sides[1]))
+    if isinstance(sides[0], BoundVariable) and isinstance(sides[1], BoundVariable):
+        return TypedValue("truth", same_term(sides[0], sides[1]))
     trees = []
     for side in sides:
         if isinstance(side, Constant):
-            trees.append(whole(as_term(side)))
-        elif isinstance(side, Spoken):
+            trees.append(whole(constant_number(side)))
+        elif isinstance(side, BoundVariable):
             trees.append(side.number)
         else:
-            raise misfit("sameTerm takes variables and constants")
+            raise comparison_mismatch("sameTerm takes variables and constants")
     if all(isinstance(side, Constant) for side in sides):
-        raise misfit("sameTerm speaks of no variable")
-    return Typed("truth", exp.EQ(this=trees[0], expression=trees[1]))
+        raise comparison_mismatch("sameTerm refers to no variable")
+    return TypedValue("truth", exp.EQ(this=trees[0], expression=trees[1]))
 
 
-def _bound(node: Any, read: Read) -> Typed:
+def _bound(node: Any, read: Read) -> TypedValue:
     read(node["arg"])
-    return Typed("truth", truth(True))  # patterns bind all their variables
+    return TypedValue("truth", truth(True))  # patterns bind all their variables
 
 
 def _rounded(kind: type[exp.Expression]) -> Rule:
-    def rule(node: Any, read: Read) -> Typed:
-        return Typed("number", kind(this=_number(read(node["arg"]))))
+    def rule(node: Any, read: Read) -> TypedValue:
+        return TypedValue("number", kind(this=_number(read(node["arg"]))))
 
     return rule
 
 
-def _round(node: Any, read: Read) -> Typed:
+def _round(node: Any, read: Read) -> TypedValue:
     """Halves go up, as SPARQL has it; databases round them away from zero."""
     value = _number(read(node["arg"]))
     low = exp.Floor(this=value)
     rest = exp.Sub(this=value.copy(), expression=low)
     half = exp.LT(this=rest, expression=exp.Literal.number("0.5"))
-    return Typed("number", cases((half, low.copy()), default=exp.Ceil(this=value.copy())))
+    return TypedValue("number", cases((half, low.copy()), default=exp.Ceil(this=value.copy())))
 
 
 def _part(word: str) -> Rule:
-    def rule(node: Any, read: Read) -> Typed:
-        variable = object_of(read(node["arg"]))
+    def rule(node: Any, read: Read) -> TypedValue:
+        variable = require_object(read(node["arg"]))
         branches = []
         for name, place in _PARTS[word].items():
             text = variable.column("text")
             is_sound = (
-                filled(variable.column("moment"))
+                is_not_null(variable.column("moment"))
                 if name in ("dateTime", "date")
                 else exp.RegexpLike(this=text, expression=exp.Literal.string(_FORMS[name]))
             )
@@ -253,7 +253,7 @@ def _part(word: str) -> Rule:
                 length=whole(4 if word == "YEAR" else 2),
             )
             branches.append((test, exp.Cast(this=digits, to=exp.DataType.build("BIGINT"))))
-        return Typed("number", cases(*branches))
+        return TypedValue("number", cases(*branches))
 
     return rule
 
@@ -285,7 +285,7 @@ RULES: Mapping[str, Rule] = {
 """The allow-list."""
 
 
-def unknown(node: Any) -> CelosiaError:
+def unknown_function(node: Any) -> CelosiaError:
     """The refusal of a function, or another part, that has no rule."""
     word = str(getattr(node, "name", "this expression")).removeprefix("Builtin_")
     if word in ("MultiplicativeExpression", "AdditiveExpression", "UnaryMinus", "UnaryPlus"):
@@ -295,7 +295,7 @@ def unknown(node: Any) -> CelosiaError:
     return refusal(
         "CEL-Q258",
         f"{word} is not supported in FILTER",
-        why="Only what looks at one solution, never fails and can be worked out exactly as SPARQL "
+        why="Only what looks at one solution, never fails and can be computed exactly as SPARQL "
         "asks is let through.",
         fix="Use comparisons, IN, &&, ||, !, IF, COALESCE, sameTerm, BOUND, isIRI, isBlank, "
         "isLiteral, isNumeric, LANG, LANGMATCHES, DATATYPE, STR, STRLEN, CONTAINS, STRSTARTS, "

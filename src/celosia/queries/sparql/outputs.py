@@ -12,9 +12,9 @@ from celosia.queries.algebra import Aggregate, Column, Key
 from celosia.queries.policy.values import ColumnPolicy, Policy
 from celosia.queries.sparql.patterns import Variable
 from celosia.queries.sparql.refusals import refusal
-from celosia.queries.sparql.relations import Solutions, tree_of
-from celosia.queries.sparql.trees import bare, given, inside, is_variable, name_of
-from celosia.queries.sql.aggregates import Asked
+from celosia.queries.sparql.relations import Solutions, column_tree
+from celosia.queries.sparql.trees import is_variable, name_of, part_of, strip_layers, walk_tree
+from celosia.queries.sql.aggregates import UnnamedAggregate
 
 _AGGREGATE = "Aggregate_"
 
@@ -26,13 +26,13 @@ class Outputs:
     solutions: Solutions
     policy: Policy
     keys: dict[str, exp.Expression] = field(default_factory=dict)
-    aggregates: dict[str, Asked] = field(default_factory=dict)
+    aggregates: dict[str, UnnamedAggregate] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
 
-    def made(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
+    def parts(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
         """The aggregates and keys of the question."""
         return (
-            tuple(asked.named(name) for name, asked in self.aggregates.items()),
+            tuple(call.named(name) for name, call in self.aggregates.items()),
             tuple(Key(name, tree) for name, tree in self.keys.items()),
         )
 
@@ -42,12 +42,12 @@ class Outputs:
         Raises:
             QueryRefused: CEL-Q257 and CEL-Q261 to CEL-Q269.
         """
-        if given(query, "modifier") is not None:
+        if part_of(query, "modifier") is not None:
             raise _shows_rows("SELECT DISTINCT is not supported")
-        projection = given(query, "projection")
+        projection = part_of(query, "projection")
         if not projection:
             raise _shows_rows("SELECT * shows solutions")
-        group = given(query, "groupby")
+        group = part_of(query, "groupby")
         for each in group["condition"] if group is not None else ():
             self._group(each)
         for each in projection:
@@ -55,16 +55,16 @@ class Outputs:
         if not self.aggregates:
             raise _shows_rows("the query has no aggregate")
 
-    def asked(self, node: Any) -> str:
-        """The name of an aggregate that HAVING or ORDER BY speaks of, which may be new."""
-        asked = self._aggregate(node)
+    def aggregate_name(self, node: Any) -> str:
+        """The name of an aggregate that HAVING or ORDER BY refers to, which may be new."""
+        call = self._aggregate(node)
         for name, other in self.aggregates.items():
-            if other == asked:
+            if other == call:
                 return name
         number = 1
         while self._is_taken(name := f"answer_{number}"):
             number += 1
-        self.aggregates[name] = asked
+        self.aggregates[name] = call
         return name
 
     def _group(self, node: Any) -> None:
@@ -79,26 +79,26 @@ class Outputs:
         for column in self._columns(node, "GROUP BY"):
             declared = self._policy(column)
             if declared is not None and declared.keys is not None:
-                self.keys[name] = tree_of(column)
+                self.keys[name] = column_tree(column)
                 return
         raise refusal(
             "CEL-Q267",
             f"GROUP BY ?{name} would show private terms",
-            why="Which groups there are tells of single facts; they are shown for declared terms "
+            why="Which groups there are reveals single facts; they are shown for declared terms "
             "only.",
             fix="Declare `keys` (or `subject_keys`) of the predicate, or ask once for each term.",
             variable=name,
         )
 
     def _select(self, node: Any) -> None:
-        name = str(node["var"] if given(node, "var") is not None else node["evar"])
-        if given(node, "var") is not None:
+        name = str(node["var"] if part_of(node, "var") is not None else node["evar"])
+        if part_of(node, "var") is not None:
             if name not in self.keys:
                 raise _shows_rows(f"SELECT shows ?{name}, which is no key of GROUP BY")
             if name in self.shown:
                 raise _named_twice(name)
         else:
-            if self._is_taken(name) or Variable(name) in self.solutions.places:
+            if self._is_taken(name) or Variable(name) in self.solutions.variable_columns:
                 raise _named_twice(name)
             self.aggregates[name] = self._aggregate(node["expr"])
         self.shown.append(name)
@@ -107,8 +107,8 @@ class Outputs:
         # The engine that works on the answers does not tell small from capital letters.
         return name.lower() in {each.lower() for each in (*self.keys, *self.aggregates)}
 
-    def _aggregate(self, node: Any) -> Asked:
-        node = bare(node)
+    def _aggregate(self, node: Any) -> UnnamedAggregate:
+        node = strip_layers(node)
         word = name_of(node)
         if not word.startswith(_AGGREGATE):
             if has_aggregate(node):
@@ -120,14 +120,14 @@ class Outputs:
                     fix="Ask for the aggregates alone, and compute with the answers.",
                 )
             raise _shows_rows("SELECT computes something for each solution")
-        is_distinct = bool(given(node, "distinct"))
+        is_distinct = bool(part_of(node, "distinct"))
         match word.removeprefix(_AGGREGATE):
             case "Count":
-                return self._count(bare(node["vars"]), is_distinct)
+                return self._count(strip_layers(node["vars"]), is_distinct)
             case "Sum" if not is_distinct:
-                return Asked("sum", self._bounded(bare(node["vars"]), "SUM"))
+                return UnnamedAggregate("sum", self._bounded(strip_layers(node["vars"]), "SUM"))
             case "Avg" if not is_distinct:
-                return Asked("mean", self._bounded(bare(node["vars"]), "AVG"))
+                return UnnamedAggregate("mean", self._bounded(strip_layers(node["vars"]), "AVG"))
         raise refusal(
             "CEL-Q262",
             f"this form of {word.removeprefix(_AGGREGATE).upper()} is not supported",
@@ -136,9 +136,9 @@ class Outputs:
             fix="Use COUNT(*), COUNT(?v), COUNT(DISTINCT ?v), SUM(?v) or AVG(?v).",
         )
 
-    def _count(self, inner: Any, is_distinct: bool) -> Asked:
+    def _count(self, inner: Any, is_distinct: bool) -> UnnamedAggregate:
         if inner == "*" and not is_variable(inner):
-            hidden = any(each.is_hidden for each in self.solutions.places)
+            hidden = any(each.is_hidden for each in self.solutions.variable_columns)
             if is_distinct and hidden:
                 raise refusal(
                     "CEL-Q264",
@@ -146,13 +146,13 @@ class Outputs:
                     why="Different solutions would become equal, and one fact may part many.",
                     fix="Name them with variables, or count one variable: COUNT(DISTINCT ?v).",
                 )
-            return Asked("rows")  # solutions of patterns differ from each other
+            return UnnamedAggregate("rows")  # solutions of patterns differ from each other
         columns = self._columns(inner, "COUNT")
         if not is_distinct:
-            return Asked("rows")  # patterns bind all their variables
+            return UnnamedAggregate("rows")  # patterns bind all their variables
         # The subject of a fact tells whose it is.
         owners = [each for each in columns if each.name == "subject"]
-        return Asked("distinct", tree_of((owners or columns)[0]))
+        return UnnamedAggregate("distinct", column_tree((owners or columns)[0]))
 
     def _bounded(self, inner: Any, use: str) -> exp.Expression:
         for column in self._columns(inner, use):
@@ -160,7 +160,7 @@ class Outputs:
             if column.name != "object" or declared is None:
                 continue
             if declared.lower is not None and declared.upper is not None:
-                return tree_of(Column(column.relation, "number"))
+                return column_tree(Column(column.relation, "number"))
         raise refusal(
             "CEL-Q265",
             f"{use}(?{inner}) has no bounds",
@@ -178,12 +178,12 @@ class Outputs:
                 why="Values of expressions have no declared bounds.",
                 fix=f"Write {use}(?v); put conditions into FILTER.",
             )
-        places = self.solutions.places
+        places = self.solutions.variable_columns
         found = places.get(Variable(str(inner)))
         if found is None:
             raise refusal(
                 "CEL-Q257",
-                f"{use} speaks of ?{inner}, which no pattern binds",
+                f"{use} refers to ?{inner}, which no pattern binds",
                 why="There is nothing to count.",
                 fix="Use a variable of the patterns.",
                 variable=str(inner),
@@ -197,7 +197,7 @@ class Outputs:
 
 def has_aggregate(node: Any) -> bool:
     """Whether an expression holds an aggregate."""
-    return any(name_of(each).startswith(_AGGREGATE) for each in inside(node))
+    return any(name_of(each).startswith(_AGGREGATE) for each in walk_tree(node))
 
 
 def _shows_rows(what: str) -> CelosiaError:
@@ -213,6 +213,6 @@ def _named_twice(name: str) -> CelosiaError:
     return refusal(
         "CEL-Q269",
         f"?{name} is the name of two things",
-        why="Whoever reads the answer could not tell them apart.",
+        why="A reader of the answer could not distinguish them.",
         fix="Give each answer a name of its own, whatever its case: (COUNT(*) AS ?n).",
     )

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.core.wording import did_you_mean
-from celosia.queries.sparql.constants import Constant, Reader, as_term
+from celosia.queries.sparql.constants import Constant, TermReader, constant_number
 from celosia.queries.sparql.refusals import not_sparql, refusal, too_large
-from celosia.queries.sparql.scanning import MOST_PATTERNS
-from celosia.queries.sparql.trees import given, inside, is_blank, is_variable, name_of
+from celosia.queries.sparql.scanner import MOST_PATTERNS
+from celosia.queries.sparql.trees import is_blank, is_variable, name_of, part_of, walk_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Variable:
 
     name: str
     is_hidden: bool = False
-    """Whether the query cannot speak of it."""
+    """Whether the query cannot refer to it."""
 
     def __str__(self) -> str:
         return f"?{self.name}"
@@ -53,10 +53,10 @@ class Pattern:
 
 
 @dataclass(slots=True)
-class Where:
+class WhereClause:
     """All that a WHERE clause says."""
 
-    reader: Reader
+    reader: TermReader
     patterns: list[Pattern] = field(default_factory=list)
     conditions: list[Any] = field(default_factory=list)
     """Expressions of FILTER, as the parser has them."""
@@ -88,7 +88,7 @@ class Where:
         known = {each.name for each in self.variables}
         for variable, _ in self.values:
             if variable.name not in known:
-                raise _values(f"VALUES speaks of {variable}, which is in no pattern")
+                raise _values(f"VALUES refers to {variable}, which is in no pattern")
 
     def _group(self, group: Any) -> None:
         if name_of(group) != "GroupGraphPatternSub":
@@ -96,7 +96,7 @@ class Where:
         self.groups += 1
         number, first = self.groups, len(self.patterns)
         conditions: list[Any] = []
-        for part in given(group, "part") or ():
+        for part in part_of(group, "part") or ():
             match name_of(part):
                 case "TriplesBlock":
                     for block in part["triples"]:
@@ -165,16 +165,16 @@ class Where:
         self.patterns.append(pattern)
 
     def _values(self, part: Any) -> None:
-        variables = list(given(part, "var") or ())
+        variables = list(part_of(part, "var") or ())
         if len(variables) != 1:
             raise _values("VALUES lists more than one variable, or none")
-        rows = [list(each) if _is_row(each) else [each] for each in given(part, "value") or ()]
+        rows = [list(each) if _is_row(each) else [each] for each in part_of(part, "value") or ()]
         if any(len(row) != 1 for row in rows):
             raise not_sparql("a row of VALUES does not fit its variables")
         terms = [self.reader.constant(row[0]) for row in rows]
         if not terms:
             raise _values("VALUES lists nothing")
-        if len({as_term(each) for each in terms}) != len(terms):
+        if len({constant_number(each) for each in terms}) != len(terms):
             raise _values("VALUES lists a term twice, so that solutions would count twice")
         self.values.append((Variable(str(variables[0])), terms))
 
@@ -192,7 +192,7 @@ def _steps(path: Any, *, is_inverse: bool) -> Iterator[tuple[Any, bool]]:
             parts = list(path["part"])
             for part in reversed(parts) if is_inverse else parts:
                 yield from _steps(part, is_inverse=is_inverse)
-        case "PathElt" if not given(path, "mod"):
+        case "PathElt" if not part_of(path, "mod"):
             yield from _steps(_only(path["part"]), is_inverse=is_inverse)
         case "PathEltOrInverse":
             yield from _steps(_only(path["part"]), is_inverse=not is_inverse)
@@ -212,13 +212,13 @@ def _only(part: Any) -> Any:
 
 
 def check_bound(node: Any, known: set[str]) -> None:
-    """Refuse an expression that speaks of a variable of no pattern of its group."""
-    for name in (str(each) for each in inside(node) if is_variable(each)):
+    """Refuse an expression that refers to a variable of no pattern of its group."""
+    for name in (str(each) for each in walk_tree(node) if is_variable(each)):
         if name not in known:
             near = did_you_mean(name, known)
             raise refusal(
                 "CEL-Q257",
-                f"FILTER speaks of ?{name}, which no pattern of its group binds{near}",
+                f"FILTER refers to ?{name}, which no pattern of its group binds{near}",
                 why="Such a condition is true of no solution.",
                 fix="Put FILTER into the group of the patterns that it is about.",
                 variable=name,

@@ -1,4 +1,4 @@
-"""Refusals of SPARQL: which construct, where in the query, why not, and what can be asked instead.
+"""Refusals of SPARQL: the construct, its position, the reason, and an alternative.
 
 All of them are decided from the text of the query and the policy, before any data is touched, so a
 refusal says nothing about the data.

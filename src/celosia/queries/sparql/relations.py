@@ -11,13 +11,13 @@ from celosia.core.errors import CelosiaError
 from celosia.core.wording import did_you_mean
 from celosia.queries.algebra import Column, Filter, Join, Relation, Scan
 from celosia.queries.policy.values import ANY_PREDICATE, Graph, Policy
-from celosia.queries.sparql.constants import Constant, as_term
+from celosia.queries.sparql.constants import Constant, constant_number
 from celosia.queries.sparql.patterns import Pattern, Variable
 from celosia.queries.sparql.refusals import refusal
-from celosia.queries.sparql.wording import term_words, worded
+from celosia.queries.sparql.wording import attach_words, term_words
 
 
-def tree_of(column: Column) -> exp.Column:
+def column_tree(column: Column) -> exp.Column:
     """A column as a part of an expression."""
     return exp.column(column.name, table=column.relation, quoted=True)
 
@@ -28,7 +28,7 @@ def whole(number: int) -> exp.Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PatternScan:
     """A pattern with the scan of its table."""
 
     alias: str
@@ -36,7 +36,7 @@ class Item:
     pattern: Pattern
 
     @property
-    def places(self) -> list[tuple[Column, Variable]]:
+    def variables(self) -> list[tuple[Column, Variable]]:
         """The columns that hold variables."""
         return [
             (Column(self.alias, word), term)
@@ -45,7 +45,7 @@ class Item:
         ]
 
 
-def items_of(patterns: Sequence[Pattern], policy: Policy) -> list[Item]:
+def make_scans(patterns: Sequence[Pattern], policy: Policy) -> list[PatternScan]:
     """The patterns with the tables of their predicates, as `t1`, `t2`, ...
 
     Raises:
@@ -53,7 +53,7 @@ def items_of(patterns: Sequence[Pattern], policy: Policy) -> list[Item]:
     """
     assert policy.graph is not None, "a policy with a graph"
     return [
-        Item(f"t{number}", _table(pattern, policy, policy.graph), pattern)
+        PatternScan(f"t{number}", _table(pattern, policy, policy.graph), pattern)
         for number, pattern in enumerate(patterns, start=1)
     ]
 
@@ -99,16 +99,16 @@ def _undeclared(address: str, graph: Graph) -> CelosiaError:
 class Solutions:
     """The solutions of patterns as rows, and where each variable is among their columns."""
 
-    items: Sequence[Item]
+    items: Sequence[PatternScan]
     prefixes: Sequence[tuple[str, str]] = ()
     """Of the policy, for words."""
 
     @property
-    def places(self) -> Mapping[Variable, list[Column]]:
+    def variable_columns(self) -> Mapping[Variable, list[Column]]:
         """The columns of each variable, in the order of the patterns."""
         found: dict[Variable, list[Column]] = {}
         for item in self.items:
-            for column, variable in item.places:
+            for column, variable in item.variables:
                 found.setdefault(variable, []).append(column)
         return found
 
@@ -116,7 +116,7 @@ class Solutions:
         """The table of an alias."""
         return next(item.table for item in self.items if item.alias == alias)
 
-    def joined(self, conditions: Sequence[exp.Expression]) -> Relation:
+    def join(self, conditions: Sequence[exp.Expression]) -> Relation:
         """All patterns joined, from left to right as far as variables tie them together.
 
         A condition on one pattern is put below the joins, one on several above them.
@@ -128,16 +128,16 @@ class Solutions:
         waiting = list(self.items)
         first = waiting.pop(0)
         relation = self._rows(first, about)
-        known = {variable: column for column, variable in reversed(first.places)}
+        known = {variable: column for column, variable in reversed(first.variables)}
         done = {first.alias}
         while waiting:
-            tied = [each for each in waiting if any(one in known for _, one in each.places)]
+            tied = [each for each in waiting if any(one in known for _, one in each.variables)]
             if not tied:
-                raise _untied(done, [aliases for aliases, _ in about])
+                raise _no_shared_variable(done, [aliases for aliases, _ in about])
             item = tied[0]
             waiting.remove(item)
             here: dict[Variable, Column] = {}
-            for column, variable in item.places:
+            for column, variable in item.variables:
                 here.setdefault(variable, column)
             keys = tuple((known[each], column) for each, column in here.items() if each in known)
             relation = Join(relation, self._rows(item, about), keys)
@@ -148,19 +148,21 @@ class Solutions:
                 relation = Filter(relation, tree)
         return relation
 
-    def _rows(self, item: Item, about: Sequence[tuple[set[str], exp.Expression]]) -> Relation:
+    def _rows(
+        self, item: PatternScan, about: Sequence[tuple[set[str], exp.Expression]]
+    ) -> Relation:
         """The facts that match one pattern, and the conditions on nothing else."""
         relation: Relation = Scan(item.table, item.alias)
         for word, term in item.pattern.terms:
             if isinstance(term, Constant) and word != "predicate":
-                held = tree_of(Column(item.alias, word))
-                equal = exp.EQ(this=held, expression=whole(as_term(term)))
+                held = column_tree(Column(item.alias, word))
+                equal = exp.EQ(this=held, expression=whole(constant_number(term)))
                 words = f"{item.alias}.{word} = {term_words(term, self.prefixes)}"
-                relation = Filter(relation, worded(equal, words))
+                relation = Filter(relation, attach_words(equal, words))
         seen: dict[Variable, Column] = {}
-        for column, variable in item.places:
+        for column, variable in item.variables:
             if variable in seen:
-                pair = exp.EQ(this=tree_of(seen[variable]), expression=tree_of(column))
+                pair = exp.EQ(this=column_tree(seen[variable]), expression=column_tree(column))
                 relation = Filter(relation, pair)
             seen.setdefault(variable, column)
         for aliases, tree in about:
@@ -169,7 +171,7 @@ class Solutions:
         return relation
 
 
-def _untied(done: set[str], conditions: Sequence[set[str]]) -> CelosiaError:
+def _no_shared_variable(done: set[str], conditions: Sequence[set[str]]) -> CelosiaError:
     if any(aliases & done and aliases - done for aliases in conditions):
         return refusal(
             "CEL-Q256",

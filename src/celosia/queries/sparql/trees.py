@@ -1,4 +1,4 @@
-"""The syntax trees of rdflib's parser: what a node is called, and what it holds."""
+"""Syntax trees of rdflib's parser: names and parts of their nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def name_of(node: Any) -> str:
     return str(node.name) if isinstance(node, dict) and hasattr(node, "name") else ""
 
 
-def given(node: Any, word: str) -> Any:
+def part_of(node: Any, word: str) -> Any:
     """A part of a node; None where it has none (rdflib's own `get` would return the word)."""
     return dict.get(node, word)
 
@@ -45,19 +45,19 @@ def is_shorthand(node: Any) -> bool:
     return isinstance(node, rdflib.Literal)
 
 
-def bare(node: Any) -> Any:
+def strip_layers(node: Any) -> Any:
     """An expression without the layers of the grammar that do nothing."""
-    while name_of(node) in _LAYERS and given(node, "other") is None:
+    while name_of(node) in _LAYERS and part_of(node, "other") is None:
         node = node["expr"]
     return node
 
 
-def inside(node: Any) -> Iterator[Any]:
+def walk_tree(node: Any) -> Iterator[Any]:
     """A node and all that it is made of."""
     yield node
     if isinstance(node, dict):
         for each in node.values():
-            yield from inside(each)
+            yield from walk_tree(each)
     elif not isinstance(node, str) and hasattr(node, "__iter__"):
         for each in node:
-            yield from inside(each)
+            yield from walk_tree(each)

@@ -1,4 +1,4 @@
-"""What expressions speak of: terms of facts as columns, and values computed from them.
+"""Values of expressions: terms of facts as columns, and values computed from them.
 
 Terms of RDF carry their types along, so the same variable may be a number in one solution and an
 address in the next. Each rule here says for which rows a term is what; NULL stands for SPARQL's
@@ -13,16 +13,16 @@ from typing import Literal
 from sqlglot import exp
 
 from celosia.queries.algebra import Column
-from celosia.queries.rdf.terms import XSD, address_text, number_of
+from celosia.queries.rdf.terms import XSD, address_text, term_number
 from celosia.queries.sparql.constants import LANGUAGE_STRING, STRING
-from celosia.queries.sparql.relations import tree_of, whole
+from celosia.queries.sparql.relations import column_tree, whole
 
 Kind = Literal["truth", "number", "text", "address"]
 
 
 def type_number(address: str) -> int:
     """The number of a datatype."""
-    return number_of(address_text(address))
+    return term_number(address_text(address))
 
 
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
@@ -36,7 +36,7 @@ _ZONE = "(Z|[+-][0-9][0-9]:[0-9][0-9])$"
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedValue:
     """A computed value that is of one kind in every row, or NULL."""
 
     kind: Kind
@@ -44,34 +44,34 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class BoundVariable:
     """A variable as columns: its number, and what it is, where a fact has it for its object."""
 
     name: str
-    places: tuple[Column, ...]
+    columns: tuple[Column, ...]
     """All columns that hold its number."""
 
     @property
     def facts(self) -> str | None:
         """The alias of a fact that has it for its object; None for one that is never an object."""
-        return next((each.relation for each in self.places if each.name == "object"), None)
+        return next((each.relation for each in self.columns if each.name == "object"), None)
 
     @property
     def is_resource(self) -> bool:
         """Whether it is surely no literal, because it is the subject or predicate of a fact."""
-        return any(each.name != "object" for each in self.places)
+        return any(each.name != "object" for each in self.columns)
 
     @property
     def number(self) -> exp.Expression:
         """The number of the term."""
         facts = self.facts
-        first = self.places[0] if facts is None else Column(facts, "object")
-        return tree_of(first)
+        first = self.columns[0] if facts is None else Column(facts, "object")
+        return column_tree(first)
 
     def column(self, word: str) -> exp.Expression:
         """A column of the fact that has the term for its object."""
         assert self.facts is not None, "only of objects"
-        return tree_of(Column(self.facts, word))
+        return column_tree(Column(self.facts, word))
 
     def has_type(self, *addresses: str) -> exp.Expression:
         """Whether it is a literal of one of some types."""
@@ -86,7 +86,7 @@ class Spoken:
 
     def has_number(self) -> exp.Expression:
         """Whether it is a number."""
-        return filled(self.column("number"))
+        return is_not_null(self.column("number"))
 
     def is_special(self) -> exp.Expression:
         """Whether it is infinite or no number, which has a type of numbers and no value here."""
@@ -106,7 +106,7 @@ class Spoken:
 
     def is_moment(self, *addresses: str) -> exp.Expression:
         """Whether it is a date or time of a type, in the calendar."""
-        return conjunction(self.has_type(*addresses), filled(self.column("moment")))
+        return conjunction(self.has_type(*addresses), is_not_null(self.column("moment")))
 
     def is_zoned(self) -> exp.Expression:
         """Whether the time zone of a date or time is written."""
@@ -142,14 +142,14 @@ class Spoken:
         )
 
 
-def same_term(left: Spoken, right: Spoken) -> exp.Expression:
+def same_term(left: BoundVariable, right: BoundVariable) -> exp.Expression:
     """Whether two variables are the same term, by columns of one fact if there are any."""
-    pairs = [(one, other) for one in left.places for other in right.places]
+    pairs = [(one, other) for one in left.columns for other in right.columns]
     one, other = next((pair for pair in pairs if pair[0].relation == pair[1].relation), pairs[0])
-    return exp.EQ(this=tree_of(one), expression=tree_of(other))
+    return exp.EQ(this=column_tree(one), expression=column_tree(other))
 
 
-def filled(tree: exp.Expression) -> exp.Expression:
+def is_not_null(tree: exp.Expression) -> exp.Expression:
     """Whether an expression is not NULL."""
     return exp.Not(this=exp.Is(this=tree, expression=exp.Null()))
 

@@ -1,4 +1,4 @@
-"""Conditions in the words of the query, for whoever reads how a question is understood.
+"""Conditions in the words of the query, for the description of a plan.
 
 The words are kept beside the trees (`meta`), which run and are compared without them.
 """
@@ -11,15 +11,15 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.queries.rdf.terms import XSD, address_text, literal_text
-from celosia.queries.sparql.constants import WHOLE, Constant, Reader
-from celosia.queries.sparql.trees import bare, given, is_variable, name_of
+from celosia.queries.sparql.constants import WHOLE, Constant, TermReader
+from celosia.queries.sparql.trees import is_variable, name_of, part_of, strip_layers
 
 WORDS = "words"
 """Under which name a tree keeps its words."""
 
 
-def worded(tree: exp.Expression, words: str) -> exp.Expression:
-    """The same tree, with words for it."""
+def attach_words(tree: exp.Expression, words: str) -> exp.Expression:
+    """A tree with its words attached."""
     tree.meta[WORDS] = words
     return tree
 
@@ -27,16 +27,16 @@ def worded(tree: exp.Expression, words: str) -> exp.Expression:
 def term_words(constant: Constant, prefixes: Sequence[tuple[str, str]]) -> str:
     """A constant with the prefixes of the policy."""
     if constant.sort == "address":
-        return compact(constant.text, prefixes)
+        return abbreviate_address(constant.text, prefixes)
     if constant.is_shorthand or constant.datatype in (WHOLE[0], XSD + "boolean"):
         return constant.text
     text = literal_text(constant.text, language=constant.language, datatype=constant.datatype)
     start = text.rpartition("^^")[0]
     is_typed = constant.sort not in ("string", "language") and constant.datatype is not None
-    return f"{start}^^{compact(str(constant.datatype), prefixes)}" if is_typed else text
+    return f"{start}^^{abbreviate_address(str(constant.datatype), prefixes)}" if is_typed else text
 
 
-def compact(address: str, prefixes: Sequence[tuple[str, str]]) -> str:
+def abbreviate_address(address: str, prefixes: Sequence[tuple[str, str]]) -> str:
     """An address as a prefixed name, where one is declared."""
     for prefix, start in (*prefixes, ("xsd", XSD)):
         local = address.removeprefix(start)
@@ -46,16 +46,16 @@ def compact(address: str, prefixes: Sequence[tuple[str, str]]) -> str:
 
 
 def words_of(  # noqa: PLR0911 - one for each kind of node
-    node: Any, reader: Reader, prefixes: Sequence[tuple[str, str]]
+    node: Any, reader: TermReader, prefixes: Sequence[tuple[str, str]]
 ) -> str:
     """An expression of FILTER as it may be written."""
 
     def again(part: Any) -> str:
         text = words_of(part, reader, prefixes)
-        is_loose = name_of(bare(part)).endswith("Expression")
+        is_loose = name_of(strip_layers(part)).endswith("Expression")
         return f"({text})" if is_loose else text
 
-    node = bare(node)
+    node = strip_layers(node)
     if is_variable(node):
         return f"?{node}"
     match name_of(node):
@@ -78,7 +78,7 @@ def words_of(  # noqa: PLR0911 - one for each kind of node
             return term_words(reader.constant(node), prefixes)
         case word:
             named = ("text", "pattern", "arg", "arg1", "arg2", "arg3")
-            parts = [part for each in named if (part := given(node, each)) is not None]
+            parts = [part for each in named if (part := part_of(node, each)) is not None]
             parts = [one for part in parts for one in (part if _is_list(part) else [part])]
             inner = ", ".join(words_of(each, reader, prefixes) for each in parts)
             return f"{word.removeprefix('Builtin_')}({inner})"

@@ -1,13 +1,14 @@
 """SQL text to the relational algebra: one SELECT in, a question or a refusal out.
 
-The steps, each a module of its own: `parsing` (one SELECT), `relations` with `joining`, `matching`
-and `subqueries` with `stars` (FROM and WHERE to rows), `conditions` with `operators`, `functions`,
-`shorthands`, `kinds` and `total` (row-wise expressions), `grouping` and `outputs` with `aggregates`
-and `tuples` (GROUP BY and SELECT list), `after` (HAVING, ORDER BY, LIMIT, OFFSET).
+The steps, each a module of its own: `parser` (one SELECT), `relations` with `joins`, `semi_joins`
+and `subqueries` with `select_star` (FROM and WHERE to rows), `conditions` with `operators`,
+`functions`, `shorthands`, `kinds` and `total_functions` (row-wise expressions), `group_by` and
+`outputs` with `aggregates` and `tuples` (GROUP BY and SELECT list), `post_processing` (HAVING,
+ORDER BY, LIMIT, OFFSET).
 """
 
-from celosia.queries.sql.compiling import compile
-from celosia.queries.sql.total import total
-from celosia.queries.sql.writing import Line, describe, normalised
+from celosia.queries.sql.compiler import compile
+from celosia.queries.sql.question_text import TextLine, describe, normalise
+from celosia.queries.sql.total_functions import make_total
 
-__all__ = ["Line", "compile", "describe", "normalised", "total"]
+__all__ = ["TextLine", "compile", "describe", "make_total", "normalise"]

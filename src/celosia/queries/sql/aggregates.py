@@ -1,4 +1,4 @@
-"""Aggregate functions of the query to aggregates of the algebra.
+"""Aggregate functions of SQL as aggregates of the algebra.
 
 `FILTER (WHERE c)` is no step of its own: an aggregate passes over NULL, so
 `SUM(x) FILTER (WHERE c)` is `SUM(CASE WHEN c THEN x END)`, and `COUNT(*) FILTER (WHERE c)`, like
@@ -14,12 +14,12 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Aggregate, AggregateKind
-from celosia.queries.sql.conditions import read
-from celosia.queries.sql.kinds import NUMBERS, TIMES, Typed, misfit
+from celosia.queries.sql.conditions import read_expression
+from celosia.queries.sql.forbidden_parts import AGGREGATES
+from celosia.queries.sql.kinds import NUMBERS, TIMES, TypedExpression, kind_mismatch
 from celosia.queries.sql.names import Kind, Scope
-from celosia.queries.sql.refusals import only, refusal
-from celosia.queries.sql.stops import AGGREGATES
-from celosia.queries.sql.tuples import different
+from celosia.queries.sql.refusals import check_arguments, refusal
+from celosia.queries.sql.tuples import encode_tuple
 
 _SIMPLE: Mapping[type[exp.Expr], AggregateKind] = {
     exp.Sum: "sum",
@@ -38,7 +38,7 @@ _QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UnnamedAggregate:
     """An aggregate before it has a name."""
 
     kind: AggregateKind
@@ -54,7 +54,7 @@ class Asked:
 
     @property
     def gives(self) -> Kind:
-        """What the answer is."""
+        """The kind of the answer."""
         if self.kind in ("sum", "minimum", "maximum"):
             return "integer" if self.is_whole else "number"
         return "integer" if self.kind in ("rows", "count", "distinct") else "number"
@@ -73,7 +73,7 @@ def is_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, AGGREGATES)
 
 
-def aggregate(node: exp.Expr, scope: Scope) -> Asked:
+def read_aggregate(node: exp.Expr, scope: Scope) -> UnnamedAggregate:
     """The aggregate that is asked for.
 
     Raises:
@@ -81,9 +81,9 @@ def aggregate(node: exp.Expr, scope: Scope) -> Asked:
             may be refused for.
     """
     if isinstance(node, exp.Filter):
-        node = _filtered(node)
+        node = _read_filter(node)
     if isinstance(node, exp.CountIf):
-        only(node, frozenset({"this"}))
+        check_arguments(node, frozenset({"this"}))
         node = exp.Count(this=_case(node.this, exp.Literal.number(1)))
     if isinstance(node, exp.Count):
         return _count(node, scope)
@@ -93,7 +93,7 @@ def aggregate(node: exp.Expr, scope: Scope) -> Asked:
         return _within_group(node, scope)
     if isinstance(node, _QUANTILES):
         share = node.args.get("quantile") or node.args.get("expression")
-        only(node, frozenset({"this", "quantile", "expression"}))
+        check_arguments(node, frozenset({"this", "quantile", "expression"}))
         return _quantile(node, node.this, _share(node, share), scope)
     kind = _SIMPLE.get(type(node))
     if kind is None:
@@ -101,7 +101,7 @@ def aggregate(node: exp.Expr, scope: Scope) -> Asked:
     if isinstance(node.this, exp.Distinct) or set(_given(node)) != {"this"}:
         raise _unsupported(node)
     typed = _number(node, node.this, scope)
-    return Asked(
+    return UnnamedAggregate(
         kind,
         typed.tree,
         sample=isinstance(node, _SAMPLES),
@@ -114,15 +114,15 @@ def _case(condition: exp.Expr, value: exp.Expr) -> exp.Case:
     return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
 
 
-def _filtered(node: exp.Filter) -> exp.Expr:
+def _read_filter(node: exp.Filter) -> exp.Expr:
     """The aggregate inside FILTER, of an argument that is NULL where the condition is not true."""
-    only(node, frozenset({"this", "expression"}))
+    check_arguments(node, frozenset({"this", "expression"}))
     inner: exp.Expr = node.this.copy()
     where = node.expression
     if not isinstance(where, exp.Where) or not is_aggregate(inner) or isinstance(inner, exp.Filter):
         raise _unsupported(node)
     if isinstance(inner, exp.Count) and type(inner.this) is exp.Star:
-        only(inner.this, frozenset())
+        check_arguments(inner.this, frozenset())
         return exp.Count(this=_case(where.this, exp.Literal.number(1)))
     if isinstance(inner, exp.CountIf):
         return exp.CountIf(this=exp.And(this=where.this.copy(), expression=inner.this.copy()))
@@ -141,37 +141,37 @@ def _given(node: exp.Expr) -> list[str]:
     return [name for name, value in node.args.items() if value not in (None, False, [])]
 
 
-def _count(node: exp.Count, scope: Scope) -> Asked:
-    only(node, frozenset({"this", "big_int"}))
+def _count(node: exp.Count, scope: Scope) -> UnnamedAggregate:
+    check_arguments(node, frozenset({"this", "big_int"}))
     inner = node.this
     if type(inner) is exp.Star:
-        only(inner, frozenset())
-        return Asked("rows")
+        check_arguments(inner, frozenset())
+        return UnnamedAggregate("rows")
     if isinstance(inner, exp.Distinct):
-        only(inner, frozenset({"expressions"}))
-        typed = read(different(inner.expressions, node), scope)
+        check_arguments(inner, frozenset({"expressions"}))
+        typed = read_expression(encode_tuple(inner.expressions, node), scope)
         if typed.tree.find(exp.Column) is None:
             raise _constant(node)
         _check_not_interval(typed, node)
-        return Asked("distinct", typed.tree)
+        return UnnamedAggregate("distinct", typed.tree)
     if inner is None:
         raise _unsupported(node)
-    typed = read(inner, scope)
+    typed = read_expression(inner, scope)
     _check_not_interval(typed, node)
     if isinstance(typed.tree, exp.Literal):
-        return Asked("rows")  # COUNT(1)
+        return UnnamedAggregate("rows")  # COUNT(1)
     if typed.tree.find(exp.Column) is None:
         raise _constant(node)
-    return Asked("count", typed.tree)
+    return UnnamedAggregate("count", typed.tree)
 
 
-def _check_not_interval(typed: Typed, node: exp.Expr) -> None:
+def _check_not_interval(typed: TypedExpression, node: exp.Expr) -> None:
     if typed.kind == "interval":
-        raise misfit("an aggregate takes no interval", at=node)
+        raise kind_mismatch("an aggregate takes no interval", at=node)
 
 
-def _number(node: exp.Expr, inner: exp.Expr, scope: Scope) -> Typed:
-    typed = read(inner, scope)
+def _number(node: exp.Expr, inner: exp.Expr, scope: Scope) -> TypedExpression:
+    typed = read_expression(inner, scope)
     if typed.kind in TIMES:
         raise refusal(
             "CEL-Q049",
@@ -182,18 +182,18 @@ def _number(node: exp.Expr, inner: exp.Expr, scope: Scope) -> Typed:
             "for spans of time, DATE_DIFF('day', a, b) is a number.",
         )
     if typed.kind not in NUMBERS:
-        raise misfit(f"{_word(node)} takes numbers, not {typed.kind}", at=node)
+        raise kind_mismatch(f"{_word(node)} takes numbers, not {typed.kind}", at=node)
     if typed.tree.find(exp.Column) is None:
         raise _constant(node)
     return typed
 
 
-def _within_group(node: exp.WithinGroup, scope: Scope) -> Asked:
+def _within_group(node: exp.WithinGroup, scope: Scope) -> UnnamedAggregate:
     """PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)."""
     inner, order = node.this, node.expression
     if not isinstance(inner, exp.PercentileCont | exp.PercentileDisc):
         raise _unsupported(node)
-    only(inner, frozenset({"this"}))
+    check_arguments(inner, frozenset({"this"}))
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:
         raise _unsupported(node)
     by = order.expressions[0]
@@ -218,10 +218,10 @@ def _share(node: exp.Expr, share: exp.Expr | None) -> float:
     )
 
 
-def _quantile(node: exp.Expr, inner: exp.Expr, share: float, scope: Scope) -> Asked:
+def _quantile(node: exp.Expr, inner: exp.Expr, share: float, scope: Scope) -> UnnamedAggregate:
     if isinstance(inner, exp.Distinct):
         raise _unsupported(node)
-    return Asked("quantile", _number(node, inner, scope).tree, share)
+    return UnnamedAggregate("quantile", _number(node, inner, scope).tree, share)
 
 
 def _word(node: exp.Expr) -> str:
@@ -238,13 +238,13 @@ _WORDS: Mapping[type[exp.Expr], str] = {
     exp.GroupConcat: "STRING_AGG",
     exp.ApproxDistinct: "APPROX_COUNT_DISTINCT",
 }
-"""What the parser calls by other names."""
+"""Functions to which the parser gives other names."""
 
 
 def _constant(node: exp.Expr) -> CelosiaError:
     return refusal(
         "CEL-Q054",
-        f"{_word(node)} speaks of no column",
+        f"{_word(node)} refers to no column",
         at=node,
         why="Every row would add the same.",
         fix="Use COUNT(*) for the number of rows.",
@@ -261,7 +261,7 @@ _INSTEAD: Mapping[type[exp.Expr], str] = {
     exp.CovarPop: "AVG(x * y) - AVG(x) * AVG(y)",
     exp.CovarSamp: "AVG(x * y) - AVG(x) * AVG(y)",
 }
-"""What comes near to aggregates that have no mechanism."""
+"""Alternatives to aggregates that have no mechanism."""
 
 
 def _unsupported(node: exp.Expr) -> CelosiaError:

@@ -1,7 +1,7 @@
 """The functions of row-wise expressions: an allow-list, each with the kinds that it takes.
 
 A function that is not here is refused. Those that are here look at one row only, give the same for
-the same row, and fail on no row once `total.py` has been over them. Counts and places inside
+the same row, and fail on no row once `make_total` has been over them. Counts and places inside
 functions are written numbers, because several databases fail on some negative ones.
 """
 
@@ -15,17 +15,25 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.sql import patterns, shorthands
-from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, Typed, guarded, must_be, together
+from celosia.queries.sql.kinds import (
+    NUMBERS,
+    TEXTS,
+    TIMES,
+    TypedExpression,
+    guard_casts,
+    require_kind,
+    unify_kinds,
+)
 from celosia.queries.sql.names import Kind
 from celosia.queries.sql.operators import Read, Rule
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 PARTS = frozenset(
     {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "HOUR", "MINUTE"}
 )
-"""What EXTRACT takes out of a date."""
+"""Parts of a date that EXTRACT accepts."""
 UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE"})
-"""What DATE_TRUNC cuts dates to."""
+"""Units that DATE_TRUNC accepts."""
 MOST = 10_000
 """The largest count or place inside a text."""
 
@@ -70,12 +78,12 @@ VOLATILE = frozenset(
         "version",
     ]
 )
-"""Functions known to change from call to call or to tell of the server."""
+"""Functions known to change from call to call or to depend on the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function takes and gives."""
+    """The argument and result kinds of a function."""
 
     gives: Kind | None = None
     """None: what its first argument is."""
@@ -130,7 +138,7 @@ _INSTEAD: Mapping[type[exp.Expr], str] = {
         "value on the other side: x > 9 for SQRT(x) > 3.",
     ),
 }
-"""What comes near to functions that are often asked for."""
+"""Alternatives to functions that are often asked for."""
 _LISTED = (
     "Use comparisons, arithmetic, CASE, IN, BETWEEN, LIKE, CAST, COALESCE, NULLIF, ABS, ROUND, "
     "CEIL, FLOOR, GREATEST, LEAST, LOWER, UPPER, SUBSTRING, LEFT, RIGHT, LENGTH, TRIM, CONCAT, "
@@ -139,7 +147,7 @@ _LISTED = (
 )
 
 
-def unknown(node: exp.Expr) -> CelosiaError:
+def unknown_function(node: exp.Expr) -> CelosiaError:
     """The refusal of a function, or another part, that has no rule."""
     if isinstance(node, exp.Anonymous):
         word = node.name
@@ -148,7 +156,7 @@ def unknown(node: exp.Expr) -> CelosiaError:
     if word.lower() in VOLATILE or word.lower().startswith("current"):
         return refusal(
             "CEL-Q048",
-            f"{word.upper()} gives another value at each call, or tells of the server",
+            f"{word.upper()} gives another value at each call, or depends on the server",
             at=node,
             why="The same question must mean the same rows whenever it is asked.",
             fix="Write the value into the query, such as DATE '2026-01-31'.",
@@ -163,17 +171,17 @@ def unknown(node: exp.Expr) -> CelosiaError:
     )
 
 
-def _by_signature(node: exp.Expr, read: Read) -> Typed:
+def _by_signature(node: exp.Expr, read: Read) -> TypedExpression:
     signature = SIGNATURES[type(node)]
     values, counts = signature.values or {}, signature.counts or {}
-    only(node, frozenset({*values, *counts, *signature.literals, *signature.flags}))
+    check_arguments(node, frozenset({*values, *counts, *signature.literals, *signature.flags}))
     made: dict[str, object] = {
         name: node.args[name] for name in signature.flags if node.args.get(name)
     }
     first: Kind = "null"
     for name, kinds in values.items():
         part = node.args[name]
-        typed = must_be(read(part), kinds, at=part, use=_word(node))
+        typed = require_kind(read(part), kinds, at=part, use=_word(node))
         made[name] = typed.tree
         first = typed.kind if name == "this" else first
     for name, least in counts.items():
@@ -185,7 +193,7 @@ def _by_signature(node: exp.Expr, read: Read) -> Typed:
                 raise _must_be_written(node, "a text")
             made[name] = exp.Literal.string(part.name)
     tree = cast(type[exp.Expression], type(node))(**made)
-    return Typed(tree, signature.gives or first)
+    return TypedExpression(tree, signature.gives or first)
 
 
 def _whole(node: exp.Expr, part: exp.Expr | None, least: int) -> int:
@@ -209,34 +217,36 @@ def _word(node: exp.Expr) -> str:
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
-def _of_one_kind(node: exp.Expr, read: Read) -> Typed:
+def _of_one_kind(node: exp.Expr, read: Read) -> TypedExpression:
     """COALESCE, GREATEST, LEAST: any number of values of one kind."""
-    only(node, frozenset({"this", "expressions", "ignore_nulls", "is_nvl", "is_null"}))
+    check_arguments(node, frozenset({"this", "expressions", "ignore_nulls", "is_nvl", "is_null"}))
     values = [read(node.this), *(read(each) for each in node.expressions)]
-    parts, kind = together(values, at=node, use=_word(node))
+    parts, kind = unify_kinds(values, at=node, use=_word(node))
     first, *rest = (part.tree for part in parts)
     flags = {"ignore_nulls": True} if node.args.get("ignore_nulls") else {}
     tree = cast(type[exp.Expression], type(node))(this=first, expressions=rest, **flags)
-    return Typed(guarded(tree, parts), kind)
+    return TypedExpression(guard_casts(tree, parts), kind)
 
 
-def _nullif(node: exp.Expr, read: Read) -> Typed:
-    parts, _ = together([read(node.this), read(node.expression)], at=node, use="NULLIF")
+def _nullif(node: exp.Expr, read: Read) -> TypedExpression:
+    parts, _ = unify_kinds([read(node.this), read(node.expression)], at=node, use="NULLIF")
     tree = exp.Nullif(this=parts[0].tree, expression=parts[1].tree)
-    return Typed(guarded(tree, parts), parts[0].kind)
+    return TypedExpression(guard_casts(tree, parts), parts[0].kind)
 
 
-def _concat(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"expressions", "safe", "coalesce"}))
-    parts = [must_be(read(each), TEXTS, at=each, use="CONCAT").tree for each in node.expressions]
-    return Typed(exp.Concat(expressions=parts, safe=True, coalesce=True), "text")
+def _concat(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"expressions", "safe", "coalesce"}))
+    parts = [
+        require_kind(read(each), TEXTS, at=each, use="CONCAT").tree for each in node.expressions
+    ]
+    return TypedExpression(exp.Concat(expressions=parts, safe=True, coalesce=True), "text")
 
 
-def _extract(node: exp.Expr, read: Read) -> Typed:
+def _extract(node: exp.Expr, read: Read) -> TypedExpression:
     return _part(node, node.name.upper(), node.expression, read)
 
 
-def _part(node: exp.Expr, part: str, value: exp.Expr, read: Read) -> Typed:
+def _part(node: exp.Expr, part: str, value: exp.Expr, read: Read) -> TypedExpression:
     part = {"DAYOFWEEK": "DOW", "DAYOFYEAR": "DOY"}.get(part, part)
     if part not in PARTS:
         raise refusal(
@@ -246,22 +256,22 @@ def _part(node: exp.Expr, part: str, value: exp.Expr, read: Read) -> Typed:
             why="Not every database has it.",
             fix=f"Take one of {', '.join(sorted(PARTS))}.",
         )
-    typed = must_be(read(value), TIMES, at=node, use="EXTRACT")
-    return Typed(exp.Extract(this=exp.var(part), expression=typed.tree), "integer")
+    typed = require_kind(read(value), TIMES, at=node, use="EXTRACT")
+    return TypedExpression(exp.Extract(this=exp.var(part), expression=typed.tree), "integer")
 
 
 def _part_function(part: str) -> Rule:
     """YEAR(d) is EXTRACT(YEAR FROM d)."""
 
-    def rule(node: exp.Expr, read: Read) -> Typed:
-        only(node, frozenset({"this"}))
+    def rule(node: exp.Expr, read: Read) -> TypedExpression:
+        check_arguments(node, frozenset({"this"}))
         return _part(node, part, node.this, read)
 
     return rule
 
 
-def _truncated(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "unit", "input_type_preserved"}))
+def _truncate(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "unit", "input_type_preserved"}))
     unit = node.args["unit"].name.upper()
     if unit not in UNITS:
         raise refusal(
@@ -271,12 +281,12 @@ def _truncated(node: exp.Expr, read: Read) -> Typed:
             why="Not every database has it.",
             fix=f"Take one of {', '.join(sorted(UNITS))}.",
         )
-    typed = must_be(read(node.this), TIMES, at=node, use="DATE_TRUNC")
-    return Typed(exp.TimestampTrunc(this=typed.tree, unit=exp.var(unit)), "timestamp")
+    typed = require_kind(read(node.this), TIMES, at=node, use="DATE_TRUNC")
+    return TypedExpression(exp.TimestampTrunc(this=typed.tree, unit=exp.var(unit)), "timestamp")
 
 
-def _unknown(node: exp.Expr, read: Read) -> Typed:
-    raise unknown(node)
+def _unknown(node: exp.Expr, read: Read) -> TypedExpression:
+    raise unknown_function(node)
 
 
 RULES: Mapping[type[exp.Expr], Rule] = {
@@ -290,8 +300,8 @@ RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Nullif: _nullif,
     exp.Concat: _concat,
     exp.Extract: _extract,
-    exp.TimestampTrunc: _truncated,
-    exp.DateTrunc: _truncated,
+    exp.TimestampTrunc: _truncate,
+    exp.DateTrunc: _truncate,
     exp.Year: _part_function("YEAR"),
     exp.Quarter: _part_function("QUARTER"),
     exp.Month: _part_function("MONTH"),

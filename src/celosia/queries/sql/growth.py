@@ -1,7 +1,7 @@
-"""How long a text, and how large an expression, a question can make of one row.
+"""Limits on the length of texts and the size of expressions that a question makes of one row.
 
 Sub-queries that double a text (`t || t`) or an expression (`x * x`) double it again at each level:
-sixty levels would fill any memory, but only where a row gets so far, and that would tell of it. The
+sixty levels would fill any memory, but only where a row gets so far, and that would reveal it. The
 bounds here follow from the text of the query alone.
 """
 
@@ -15,16 +15,16 @@ from sqlglot import exp
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Derived, Filter, Join, Match, Question, Relation, Scan, Stack
 from celosia.queries.sql.refusals import refusal
-from celosia.queries.sql.total import FALLIBLE
+from celosia.queries.sql.total_functions import FALLIBLE
 
 MOST_COPIES = 16
-"""The most values of columns that one text is put together of."""
+"""The most values of columns that one text is composed of."""
 MOST_WRITTEN = 100_000
 """The most written letters in one text, those of sub-queries counted at each use."""
 MOST_PARTS = 10_000
 """The most parts of an expression, once those of sub-queries stand in it."""
 REPEATED = 3
-"""How often a column is written in arithmetic and casts for PostgreSQL, which has no TRY."""
+"""Copies of a column in arithmetic and casts for PostgreSQL, which has no TRY."""
 
 _JOINED = (exp.Concat, exp.DPipe)
 _ONE_OF = (exp.Coalesce, exp.Greatest, exp.Least)
@@ -44,7 +44,7 @@ _NO_LONGER = (
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What an expression can grow to."""
+    """The largest size of an expression."""
 
     copies: int = 0
     """Of values of columns in its text; 0 for what is no text."""
@@ -70,14 +70,14 @@ def check_growth(question: Question) -> None:
         if tree is not None:
             size_of(tree, sizes)
     answers: dict[tuple[str, str], Size] = {}
-    for named in question.after.computed:  # each may speak of those before it
+    for named in question.post_processing.computed:  # each may refer to those before it
         answers["", named.name.lower()] = size_of(named.expression, answers)
-    if question.after.having is not None:
-        size_of(question.after.having, answers)
+    if question.post_processing.having is not None:
+        size_of(question.post_processing.having, answers)
 
 
 def _sizes(relation: Relation) -> Sizes:
-    """The columns that can be spoken of outside a relation, all inside it looked at."""
+    """The sizes of the columns of a relation, after all inside it was checked."""
     match relation:
         case Scan():
             return {}
@@ -124,7 +124,7 @@ def size_of(tree: exp.Expr, sizes: Sizes) -> Size:
         for each in tree.iter_expressions()
     )
     text = _text([below[id(each)] for each in _sources(tree)], is_joined=isinstance(tree, _JOINED))
-    return _checked(Size(text.copies, text.written, parts))
+    return _check_size(Size(text.copies, text.written, parts))
 
 
 def _is_computed(tree: exp.Expr, sizes: Mapping[int, Size]) -> bool:
@@ -161,10 +161,10 @@ def _largest(sizes: list[Size]) -> Size:
     )
 
 
-def _checked(size: Size) -> Size:
+def _check_size(size: Size) -> Size:
     if size.copies > MOST_COPIES or size.written > MOST_WRITTEN:
         raise _too_large(
-            f"a text is put together of more than {MOST_COPIES} values of columns, or more than "
+            f"a text is composed of more than {MOST_COPIES} values of columns, or more than "
             f"{MOST_WRITTEN:,} written letters"
         )
     if size.parts > MOST_PARTS:
@@ -179,7 +179,7 @@ def _too_large(what: str) -> CelosiaError:
     return refusal(
         "CEL-Q023",
         what,
-        why="What doubles in each sub-query fills any memory, and whether it does would tell of "
+        why="What doubles in each sub-query fills any memory, and whether it does would reveal "
         "rows.",
         fix="Write it with fewer sub-queries that compute with each other's columns.",
     )

@@ -1,7 +1,7 @@
-"""What an expression is, and which kinds go together.
+"""Kinds of expressions, and which kinds can be combined.
 
 A database casts in silence where kinds differ (`name = 5` reads every name as a number), and such
-a cast can fail on a row: an error that tells of the data. So kinds must fit here, before that.
+a cast can fail on a row: an error that reveals the data. So kinds must fit here, before that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedExpression:
     """A row-wise expression, with its kind."""
 
     tree: exp.Expression
@@ -36,23 +36,27 @@ class Typed:
     """Whether it is a column of a table, and not computed on the way."""
 
 
-def of_field(field: Field) -> Typed:
+def typed_field(field: Field) -> TypedExpression:
     """A column as an expression."""
-    return Typed(field.tree, field.kind, field.is_plain)
+    return TypedExpression(field.tree, field.kind, field.is_plain)
 
 
-def must_be(typed: Typed, wanted: frozenset[Kind], *, at: exp.Expr, use: str) -> Typed:
+def require_kind(
+    typed: TypedExpression, wanted: frozenset[Kind], *, at: exp.Expr, use: str
+) -> TypedExpression:
     """The expression, if it is of a wanted kind; a bare NULL is of every kind."""
     if typed.kind in wanted or typed.kind == "null":
         return typed
     if wanted == TIMES and _is_text(typed.tree):
         return _moment(typed.tree, "timestamp", at=at)
     names = " or ".join(sorted(wanted))
-    raise misfit(f"{use} takes {names}, not {typed.kind}", at=at)
+    raise kind_mismatch(f"{use} takes {names}, not {typed.kind}", at=at)
 
 
-def together(parts: Sequence[Typed], *, at: exp.Expr, use: str) -> tuple[list[Typed], Kind]:
-    """The same expressions as one kind: texts that are written out become dates beside dates."""
+def unify_kinds(
+    parts: Sequence[TypedExpression], *, at: exp.Expr, use: str
+) -> tuple[list[TypedExpression], Kind]:
+    """Convert expressions to one kind: literal texts become dates beside dates."""
     kinds = {part.kind for part in parts if not _is_text(part.tree)} - {"null"}
     if kinds and kinds <= TIMES:
         kind: Kind = "timestamp" if "timestamp" in kinds else "date"
@@ -61,16 +65,16 @@ def together(parts: Sequence[Typed], *, at: exp.Expr, use: str) -> tuple[list[Ty
         ], (kind)
     kinds = {part.kind for part in parts} - {"null"}
     if "interval" in kinds:
-        raise misfit(f"{use} takes no interval", at=at)
+        raise kind_mismatch(f"{use} takes no interval", at=at)
     if kinds == NUMBERS:
         return list(parts), "number"
     if len(kinds) > 1:
-        raise misfit(f"{use} puts {' and '.join(sorted(kinds))} together", at=at)
+        raise kind_mismatch(f"{use} puts {' and '.join(sorted(kinds))} together", at=at)
     return list(parts), kinds.pop() if kinds else "null"
 
 
-def guarded(tree: exp.Expression, parts: Sequence[Typed]) -> exp.Expression:
-    """What puts parts of one kind together, in TRY where the database may cast one and fail.
+def guard_casts(tree: exp.Expression, parts: Sequence[TypedExpression]) -> exp.Expression:
+    """Wrap a combination of parts in TRY where the database may cast one of them and fail.
 
     Beside a decimal number of more places, a decimal column is cast to as many, and a value that
     leaves no room for them fails; so does a date beside timestamps that do not reach its year.
@@ -85,7 +89,7 @@ def guarded(tree: exp.Expression, parts: Sequence[Typed]) -> exp.Expression:
     return exp.Try(this=tree) if may_fail else tree
 
 
-def moment(text: str, kind: Kind, *, at: exp.Expr) -> Typed:
+def parse_moment(text: str, kind: Kind, *, at: exp.Expr) -> TypedExpression:
     """A date or timestamp that is written out and exists in the calendar."""
     written = _DATE if kind == "date" else _TIMESTAMP
     try:
@@ -101,25 +105,27 @@ def moment(text: str, kind: Kind, *, at: exp.Expr) -> Typed:
             why="One that cannot be read would fail in the database.",
             fix=f"Write it as {kind.upper()} '{form}'.",
         ) from None
-    return Typed(exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build(kind)), kind)
+    return TypedExpression(
+        exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build(kind)), kind
+    )
 
 
 def _is_text(tree: exp.Expression) -> bool:
     return isinstance(tree, exp.Literal) and tree.is_string
 
 
-def _moment(tree: exp.Expression, kind: Kind, *, at: exp.Expr) -> Typed:
+def _moment(tree: exp.Expression, kind: Kind, *, at: exp.Expr) -> TypedExpression:
     if kind == "date" and not _DATE.fullmatch(tree.name):
         kind = "timestamp"
-    return moment(tree.name, kind, at=at)
+    return parse_moment(tree.name, kind, at=at)
 
 
-def misfit(what: str, *, at: exp.Expr) -> CelosiaError:
+def kind_mismatch(what: str, *, at: exp.Expr) -> CelosiaError:
     """The refusal of kinds that do not go together."""
     return refusal(
         "CEL-Q049",
         what,
         at=at,
-        why="The database would cast row by row, and a row that fails would tell of itself.",
+        why="The database would cast row by row, and a row that fails would reveal itself.",
         fix="Write the cast yourself, such as CAST(x AS INTEGER): what cannot be cast is NULL.",
     )

@@ -1,4 +1,4 @@
-"""Names to columns: aliases that are unique in the whole question, and scopes that find a column.
+"""Names and scopes: aliases that are unique in the question, and the columns that names mean.
 
 SQLGlot's own qualifier is not used: it rewrites while it resolves (stars, USING, aliases), and
 here each name must lead to one declared column or to a refusal that shows its place.
@@ -16,10 +16,10 @@ from celosia.core.errors import CelosiaError
 from celosia.core.wording import did_you_mean
 from celosia.queries.algebra import Column, Relation
 from celosia.queries.policy.values import ColumnType
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 Kind = ColumnType | Literal["interval", "null"]
-"""What an expression is: a type that columns may have, a span of time, or a bare NULL."""
+"""The kind of an expression: a type of columns, a span of time, or a bare NULL."""
 
 MOST_RELATIONS = 64
 """The most relations of a question: CTEs that use each other twice double at every step."""
@@ -27,7 +27,7 @@ MOST_RELATIONS = 64
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column that can be spoken of."""
+    """A column that can be referred to."""
 
     column: Column
     kind: Kind
@@ -41,14 +41,14 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class FromItem:
     """A relation in FROM: its name there, and its columns by their names in lower case."""
 
     name: str
     alias: str
     relation: Relation
     fields: Mapping[str, Field]
-    doubtful: frozenset[str] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
     """Names that `*` gave to several of its columns."""
 
 
@@ -84,17 +84,17 @@ class Aliases:
 
 @dataclass(slots=True)
 class Scope:
-    """The relations that the expressions of a SELECT can speak of.
+    """The relations that the expressions of a SELECT can refer to.
 
     `outer` is the scope of the query around an EXISTS or IN, one level and no more.
     """
 
     outer: Scope | None = None
-    items: dict[str, Item] = field(default_factory=dict)
+    items: dict[str, FromItem] = field(default_factory=dict)
     merged: dict[str, tuple[Field, frozenset[str]]] = field(default_factory=dict)
     """Columns of USING: their bare names mean the left one; with all aliases it is equal in."""
 
-    def add(self, item: Item, *, at: exp.Expr) -> None:
+    def add(self, item: FromItem, *, at: exp.Expr) -> None:
         """Put a relation of FROM into the scope."""
         if item.name.lower() in self.items:
             raise refusal(
@@ -113,7 +113,7 @@ class Scope:
 
     def find(self, node: exp.Column) -> Field:
         """The column that is meant."""
-        only(node, frozenset({"this", "table"}))
+        check_arguments(node, frozenset({"this", "table"}))
         found = self._look(node) or (self.outer._look(node) if self.outer else None)
         if found is None:
             raise self._unknown(node)
@@ -132,11 +132,11 @@ class Scope:
         name = node.name.lower()
         if node.table:
             item = self.items.get(node.table.lower())
-            if item is not None and name in item.doubtful:
+            if item is not None and name in item.ambiguous:
                 raise _in_doubt(node, item)
             return item.fields.get(name) if item else None
         for item in self.items.values():
-            if name in item.doubtful:
+            if name in item.ambiguous:
                 raise _in_doubt(node, item)
         hits = [item for item in self.items.values() if name in item.fields]
         if name in self.merged:
@@ -144,7 +144,7 @@ class Scope:
             if all(item.alias in equal for item in hits):
                 return field
         if len(hits) > 1:
-            raise ambiguous(node, [f"{item.name}.{node.name}" for item in hits])
+            raise ambiguous_name(node, [f"{item.name}.{node.name}" for item in hits])
         return hits[0].fields[name] if hits else None
 
     def _unknown(self, node: exp.Column) -> CelosiaError:
@@ -167,7 +167,7 @@ class Scope:
         )
 
 
-def _in_doubt(node: exp.Expr, item: Item) -> CelosiaError:
+def _in_doubt(node: exp.Expr, item: FromItem) -> CelosiaError:
     return refusal(
         "CEL-Q027",
         f"'*' gives '{item.name}' two columns called '{node.name}'",
@@ -177,7 +177,7 @@ def _in_doubt(node: exp.Expr, item: Item) -> CelosiaError:
     )
 
 
-def ambiguous(node: exp.Expr, readings: Iterable[str]) -> CelosiaError:
+def ambiguous_name(node: exp.Expr, readings: Iterable[str]) -> CelosiaError:
     """The refusal of a name that could mean two things."""
     return refusal(
         "CEL-Q027",

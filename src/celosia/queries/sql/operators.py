@@ -13,18 +13,18 @@ from celosia.queries.sql.kinds import (
     TEXTS,
     TIMES,
     TRUTHS,
-    Typed,
-    guarded,
-    misfit,
-    moment,
-    must_be,
+    TypedExpression,
+    guard_casts,
+    kind_mismatch,
+    parse_moment,
+    require_kind,
 )
-from celosia.queries.sql.kinds import together as fitted
+from celosia.queries.sql.kinds import unify_kinds as fitted
 from celosia.queries.sql.names import Kind
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
 
-Read = Callable[[exp.Expr], Typed]
-Rule = Callable[[exp.Expr, Read], Typed]
+Read = Callable[[exp.Expr], TypedExpression]
+Rule = Callable[[exp.Expr, Read], TypedExpression]
 
 _PAIR = frozenset({"this", "expression"})
 
@@ -43,7 +43,7 @@ TYPES: Mapping[exp.DType, Kind] = {
     exp.DType.TIMESTAMP: "timestamp",
     exp.DType.TIMESTAMPNTZ: "timestamp",
 }
-"""What can be cast to; the time of day depends on the place with time zones, so they are not."""
+"""Target types of casts; not those with a time zone, whose values depend on the server."""
 
 _BUILT = {"integer": "BIGINT", "number": "DOUBLE", "text": "TEXT"}
 _CASTS: Mapping[Kind, frozenset[Kind]] = {
@@ -62,13 +62,13 @@ MOST_SPAN = 10_000
 """The most days, months, ... that a date is moved by."""
 
 
-def both(left: exp.Expression, right: exp.Expression) -> exp.And:
+def conjoin(left: exp.Expression, right: exp.Expression) -> exp.And:
     """`left AND right`."""
     return exp.And(this=_truth(left, exp.And), expression=_truth(right))
 
 
 _LOOSE = (exp.Connector, exp.Not, exp.Predicate)
-"""What binds less than arithmetic does."""
+"""Operators that bind less than arithmetic."""
 
 
 def _bracketed(tree: exp.Expression) -> exp.Expression:
@@ -81,7 +81,7 @@ def _truth(tree: exp.Expression, same: type[exp.Expression] | None = None) -> ex
     return _bracketed(tree) if is_other else tree
 
 
-def compared(tree: exp.Expression) -> exp.Expression:
+def comparison_side(tree: exp.Expression) -> exp.Expression:
     """A side of a comparison."""
     return _bracketed(tree) if isinstance(tree, _LOOSE) else tree
 
@@ -93,76 +93,84 @@ def _term(tree: exp.Expression, same: type[exp.Expression] | None = None) -> exp
     return _bracketed(tree)
 
 
-def _logic(node: exp.Expr, read: Read) -> Typed:
-    only(node, _PAIR)
+def _logic(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, _PAIR)
     kind = cast(type[exp.Expression], type(node))
     left, right = (
-        must_be(read(side), TRUTHS, at=side, use=node.key.upper()).tree
+        require_kind(read(side), TRUTHS, at=side, use=node.key.upper()).tree
         for side in (node.this, node.expression)
     )
-    return Typed(kind(this=_truth(left, kind), expression=_truth(right)), "boolean")
+    return TypedExpression(kind(this=_truth(left, kind), expression=_truth(right)), "boolean")
 
 
-def _not(node: exp.Expr, read: Read) -> Typed:
-    inner = must_be(read(node.this), TRUTHS, at=node.this, use="NOT")
-    return Typed(exp.Not(this=_truth(inner.tree)), "boolean")
+def _not(node: exp.Expr, read: Read) -> TypedExpression:
+    inner = require_kind(read(node.this), TRUTHS, at=node.this, use="NOT")
+    return TypedExpression(exp.Not(this=_truth(inner.tree)), "boolean")
 
 
-def negated(tree: exp.Expression, node: exp.Expr) -> Typed:
+def negate_if_flagged(tree: exp.Expression, node: exp.Expr) -> TypedExpression:
     """A condition, or its opposite where the dialect keeps NOT as a flag of the node."""
-    return Typed(exp.Not(this=tree) if node.args.get("negate") else tree, "boolean")
+    return TypedExpression(exp.Not(this=tree) if node.args.get("negate") else tree, "boolean")
 
 
-def _comparison(node: exp.Expr, read: Read) -> Typed:
-    only(node, _PAIR)
+def _comparison(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, _PAIR)
     parts, _ = fitted([read(node.this), read(node.expression)], at=node, use="a comparison")
     kind = cast(type[exp.Expression], type(node))
-    left, right = (compared(part.tree) for part in parts)
-    return Typed(guarded(kind(this=left, expression=right), parts), "boolean")
+    left, right = (comparison_side(part.tree) for part in parts)
+    return TypedExpression(guard_casts(kind(this=left, expression=right), parts), "boolean")
 
 
-def _is(node: exp.Expr, read: Read) -> Typed:
-    only(node, _PAIR | {"negate"})
+def _is(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, _PAIR | {"negate"})
     value = node.expression
     if isinstance(value, exp.Null):
-        return negated(exp.Is(this=compared(read(node.this).tree), expression=exp.Null()), node)
+        return negate_if_flagged(
+            exp.Is(this=comparison_side(read(node.this).tree), expression=exp.Null()), node
+        )
     if not isinstance(value, exp.Boolean):
-        raise misfit("IS takes NULL, TRUE or FALSE", at=node)
-    truth = must_be(read(node.this), TRUTHS, at=node, use="IS TRUE")
-    return negated(exp.Is(this=compared(truth.tree), expression=value.copy()), node)
+        raise kind_mismatch("IS takes NULL, TRUE or FALSE", at=node)
+    truth = require_kind(read(node.this), TRUTHS, at=node, use="IS TRUE")
+    return negate_if_flagged(
+        exp.Is(this=comparison_side(truth.tree), expression=value.copy()), node
+    )
 
 
-def _in(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "expressions"}))
+def _in(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "expressions"}))
     if not node.expressions:
-        raise misfit("IN has an empty list", at=node)
+        raise kind_mismatch("IN has an empty list", at=node)
     parts, _ = fitted(
         [read(node.this), *(read(each) for each in node.expressions)], at=node, use="IN"
     )
     first, *rest = (part.tree for part in parts)
-    return Typed(guarded(exp.In(this=compared(first), expressions=rest), parts), "boolean")
+    return TypedExpression(
+        guard_casts(exp.In(this=comparison_side(first), expressions=rest), parts), "boolean"
+    )
 
 
-def _between(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "low", "high"}))
+def _between(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "low", "high"}))
     sides = [read(node.args[name]) for name in ("this", "low", "high")]
     parts, _ = fitted(sides, at=node, use="BETWEEN")
-    this, low, high = (compared(part.tree) for part in parts)
-    return Typed(guarded(exp.Between(this=this, low=low, high=high), parts), "boolean")
+    this, low, high = (comparison_side(part.tree) for part in parts)
+    return TypedExpression(
+        guard_casts(exp.Between(this=this, low=low, high=high), parts), "boolean"
+    )
 
 
-def _arithmetic(node: exp.Expr, read: Read) -> Typed:
-    only(node, _PAIR | {"typed", "safe"})
+def _arithmetic(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, _PAIR | {"typed", "safe"})
     left, right = read(node.this), read(node.expression)
     kind = _result(node, left.kind, right.kind)
     made = cast(type[exp.Expression], type(node))
     same = made if isinstance(node, exp.Add | exp.Mul | exp.Sub) else None
     parts = {"this": _term(left.tree, same), "expression": _term(right.tree)}
     if not isinstance(node, exp.Div):
-        return Typed(made(**parts), kind)
+        return TypedExpression(made(**parts), kind)
     if node.args.get("typed") and {left.kind, right.kind} <= {"integer", "null"}:
-        return Typed(exp.IntDiv(**parts), "integer")  # PostgreSQL: 7 / 2 is 3
-    return Typed(exp.Div(**parts, typed=False, safe=False), "number")
+        return TypedExpression(exp.IntDiv(**parts), "integer")  # PostgreSQL: 7 / 2 is 3
+    return TypedExpression(exp.Div(**parts, typed=False, safe=False), "number")
 
 
 def _result(node: exp.Expr, left: Kind, right: Kind) -> Kind:
@@ -186,52 +194,58 @@ def _result(node: exp.Expr, left: Kind, right: Kind) -> Kind:
     if isinstance(node, exp.Sub) and (left, right) == ("date", "date"):
         return "integer"
     word = {"add": "+", "sub": "-", "mul": "*", "div": "/", "intdiv": "//", "mod": "%"}[node.key]
-    raise misfit(f"'{word}' puts {left} and {right} together", at=node)
+    raise kind_mismatch(f"'{word}' puts {left} and {right} together", at=node)
 
 
-def _minus(node: exp.Expr, read: Read) -> Typed:
-    inner = must_be(read(node.this), NUMBERS, at=node, use="'-'")
-    return Typed(exp.Neg(this=_term(inner.tree)), inner.kind)
+def _minus(node: exp.Expr, read: Read) -> TypedExpression:
+    inner = require_kind(read(node.this), NUMBERS, at=node, use="'-'")
+    return TypedExpression(exp.Neg(this=_term(inner.tree)), inner.kind)
 
 
-def _joined_text(node: exp.Expr, read: Read) -> Typed:
-    only(node, _PAIR | {"safe"})
+def _concatenation(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, _PAIR | {"safe"})
     left, right = (
-        must_be(read(side), TEXTS, at=side, use="'||'").tree
+        require_kind(read(side), TEXTS, at=side, use="'||'").tree
         for side in (node.this, node.expression)
     )
     tree = exp.DPipe(this=_term(left, exp.DPipe), expression=_term(right), safe=True)
-    return Typed(tree, "text")
+    return TypedExpression(tree, "text")
 
 
-def _literal(node: exp.Expr, read: Read) -> Typed:
+def _literal(node: exp.Expr, read: Read) -> TypedExpression:
     if node.is_string:
-        return Typed(exp.Literal.string(node.name), "text")
+        return TypedExpression(exp.Literal.string(node.name), "text")
     digits = node.name.replace(".", "", 1)
     if digits.isdecimal() and digits.isascii() and len(digits) <= 18:
-        return Typed(exp.Literal.number(node.name), "number" if "." in node.name else "integer")
+        return TypedExpression(
+            exp.Literal.number(node.name), "number" if "." in node.name else "integer"
+        )
     try:
         is_finite = isfinite(float(node.name))
     except ValueError:
         is_finite = False
     if not is_finite:
-        raise misfit("a number is written in a way that is not known, or is too large", at=node)
+        raise kind_mismatch(
+            "a number is written in a way that is not known, or is too large", at=node
+        )
     # With an exponent it is a double. A decimal number of many places would take a column beside it
     # along to as many places, and fail on each row whose value does not leave room for them.
     text = node.name if "e" in node.name.lower() else repr(float(node.name))
-    return Typed(exp.Literal.number(text if "e" in text.lower() else f"{text}e0"), "number")
+    return TypedExpression(
+        exp.Literal.number(text if "e" in text.lower() else f"{text}e0"), "number"
+    )
 
 
-def _boolean(node: exp.Expr, read: Read) -> Typed:
-    return Typed(exp.Boolean(this=bool(node.this)), "boolean")
+def _boolean(node: exp.Expr, read: Read) -> TypedExpression:
+    return TypedExpression(exp.Boolean(this=bool(node.this)), "boolean")
 
 
-def _null(node: exp.Expr, read: Read) -> Typed:
-    return Typed(exp.Null(), "null")
+def _null(node: exp.Expr, read: Read) -> TypedExpression:
+    return TypedExpression(exp.Null(), "null")
 
 
-def _interval(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "unit"}))
+def _interval(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "unit"}))
     number, unit = node.this, node.args.get("unit")
     span = unit.name.upper().removesuffix("S") if isinstance(unit, exp.Var) else ""
     if not (isinstance(number, exp.Literal) and _is_short(number.name) and span in _SPANS):
@@ -243,15 +257,15 @@ def _interval(node: exp.Expr, read: Read) -> Typed:
             fix=f"Write it as INTERVAL '3' MONTH, with one of {', '.join(sorted(_SPANS))}.",
         )
     tree = exp.Interval(this=exp.Literal.string(number.name), unit=exp.var(span))
-    return Typed(tree, "interval")
+    return TypedExpression(tree, "interval")
 
 
 def _is_short(number: str) -> bool:
     return number.isdecimal() and number.isascii() and int(number) <= MOST_SPAN
 
 
-def _cast(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "to", "safe"}))
+def _cast(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "to", "safe"}))
     to = node.args["to"]
     kind = (
         TYPES.get(to.this) if isinstance(to, exp.DataType) and not to.args.get("nested") else None
@@ -266,17 +280,17 @@ def _cast(node: exp.Expr, read: Read) -> Typed:
         )
     inner = read(node.this)
     if kind in TIMES and isinstance(inner.tree, exp.Literal) and inner.kind == "text":
-        return moment(inner.tree.name, kind, at=node)
+        return parse_moment(inner.tree.name, kind, at=node)
     if kind not in _CASTS.get(inner.kind, frozenset()):
-        raise misfit(f"{inner.kind} cannot be cast to {kind}", at=node)
+        raise kind_mismatch(f"{inner.kind} cannot be cast to {kind}", at=node)
     built = to.copy() if to.expressions or kind in ("boolean", *TIMES) else _BUILT[kind]
     if kind == "timestamp":
         built = "TIMESTAMP"
-    return Typed(exp.Cast(this=inner.tree, to=exp.DataType.build(built)), kind)
+    return TypedExpression(exp.Cast(this=inner.tree, to=exp.DataType.build(built)), kind)
 
 
-def _case(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "ifs", "default"}))
+def _case(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "ifs", "default"}))
     whens = [_when(each, node.args.get("this"), read) for each in node.args["ifs"]]
     last = node.args.get("default")
     results = [read(each.args["true"]) for each in node.args["ifs"]]
@@ -284,22 +298,22 @@ def _case(node: exp.Expr, read: Read) -> Typed:
     parts, kind = fitted(results, at=node, use="CASE")
     ifs = [exp.If(this=when, true=part.tree) for when, part in zip(whens, parts, strict=False)]
     tree = exp.Case(ifs=ifs, default=parts[-1].tree if last is not None else None)
-    return Typed(guarded(tree, parts), kind)
+    return TypedExpression(guard_casts(tree, parts), kind)
 
 
 def _when(branch: exp.Expr, operand: exp.Expr | None, read: Read) -> exp.Expression:
     if operand is None:
-        return must_be(read(branch.this), TRUTHS, at=branch.this, use="WHEN").tree
+        return require_kind(read(branch.this), TRUTHS, at=branch.this, use="WHEN").tree
     return _comparison(exp.EQ(this=operand.copy(), expression=branch.this.copy()), read).tree
 
 
-def _if(node: exp.Expr, read: Read) -> Typed:
+def _if(node: exp.Expr, read: Read) -> TypedExpression:
     branch = exp.If(this=node.this.copy(), true=node.args["true"].copy())
     last = node.args.get("false")
     return _case(exp.Case(ifs=[branch], default=last.copy() if last is not None else None), read)
 
 
-def _try(node: exp.Expr, read: Read) -> Typed:
+def _try(node: exp.Expr, read: Read) -> TypedExpression:
     return read(node.this)  # everything is put in TRY where it needs one
 
 
@@ -325,7 +339,7 @@ RULES: Mapping[type[exp.Expr], Rule] = {
     exp.IntDiv: _arithmetic,
     exp.Mod: _arithmetic,
     exp.Neg: _minus,
-    exp.DPipe: _joined_text,
+    exp.DPipe: _concatenation,
     exp.Literal: _literal,
     exp.Boolean: _boolean,
     exp.Null: _null,

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from celosia.queries.algebra import Aggregate, Key
-from celosia.queries.sql.aggregates import Asked, aggregate, is_aggregate
-from celosia.queries.sql.conditions import read
-from celosia.queries.sql.grouping import computed_places, group_keys, has_aggregate
-from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, TRUTHS, Typed
-from celosia.queries.sql.names import Kind, Scope, ambiguous
+from celosia.queries.sql.aggregates import UnnamedAggregate, is_aggregate, read_aggregate
+from celosia.queries.sql.conditions import read_expression
+from celosia.queries.sql.forbidden_parts import refuse_forbidden, star_refusal
+from celosia.queries.sql.group_by import computed_positions, has_aggregate, read_group_keys
+from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, TRUTHS, TypedExpression
+from celosia.queries.sql.names import Kind, Scope, ambiguous_name
 from celosia.queries.sql.refusals import refusal
-from celosia.queries.sql.stops import star, stop
 
 SELECT = "the SELECT list"
 
@@ -30,41 +30,41 @@ class Outputs:
     """The names of an answer, and what each of them is."""
 
     scope: Scope
-    keys: dict[str, Typed] = field(default_factory=dict)
-    aggregates: dict[str, Asked] = field(default_factory=dict)
-    computed: dict[str, Typed] = field(default_factory=dict)
+    keys: dict[str, TypedExpression] = field(default_factory=dict)
+    aggregates: dict[str, UnnamedAggregate] = field(default_factory=dict)
+    computed: dict[str, TypedExpression] = field(default_factory=dict)
     """From the answers before it, by their names."""
     shown: list[str] = field(default_factory=list)
     taken: frozenset[str] = frozenset()
     """Aliases of the SELECT list, in lower case."""
 
-    def made(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
+    def parts(self) -> tuple[tuple[Aggregate, ...], tuple[Key, ...]]:
         """The aggregates and keys of the question."""
         return (
-            tuple(asked.named(name) for name, asked in self.aggregates.items()),
+            tuple(call.named(name) for name, call in self.aggregates.items()),
             tuple(Key(name, typed.tree) for name, typed in self.keys.items()),
         )
 
-    def named(self, word: str) -> Typed | None:
+    def find(self, word: str) -> TypedExpression | None:
         """The answer of a name, whatever its case."""
         kinds: dict[str, Kind] = {name: key.kind for name, key in self.keys.items()}
-        kinds |= {name: asked.gives for name, asked in self.aggregates.items()}
+        kinds |= {name: call.gives for name, call in self.aggregates.items()}
         kinds |= {name: typed.kind for name, typed in self.computed.items()}
         for name, kind in kinds.items():
             if name.lower() == word.lower():
-                return Typed(exp.column(name, quoted=True), kind)
+                return TypedExpression(exp.column(name, quoted=True), kind)
         return None
 
     def free(self, word: str) -> str:
         """The word, or the word with a number that makes it new."""
         number, name = 1, word
-        while name.lower() in self.taken or self.named(name) is not None:
+        while name.lower() in self.taken or self.find(name) is not None:
             number += 1
             name = f"{word}_{number}"
         return name
 
-    def answer(self, node: exp.Expr, clause: str) -> Typed | None:
-        """The key or aggregate that HAVING or ORDER BY speaks of; None for what is put together.
+    def answer(self, node: exp.Expr, clause: str) -> TypedExpression | None:
+        """The key or aggregate that HAVING or ORDER BY refers to; None for a compound expression.
 
         Raises:
             QueryRefused: CEL-Q027 for a name with two meanings, CEL-Q057 for a column that is
@@ -72,14 +72,14 @@ class Outputs:
         """
         node = node.unnest()
         if is_aggregate(node):
-            asked = aggregate(node, self.scope)
-            name = next((name for name, each in self.aggregates.items() if each == asked), None)
+            call = read_aggregate(node, self.scope)
+            name = next((name for name, each in self.aggregates.items() if each == call), None)
             if name is None:
-                name = self.free(asked.word)
-                self.aggregates[name] = asked
-            return self.named(name)
+                name = self.free(call.word)
+                self.aggregates[name] = call
+            return self.find(name)
         if isinstance(node, exp.Column) and not node.table and not node.is_star:
-            known = self.named(node.name)
+            known = self.find(node.name)
             if known is not None:
                 self._check_meaning(node)
                 return known
@@ -87,23 +87,25 @@ class Outputs:
             return self._key(node, clause)
         return None
 
-    def worked_out(self, node: exp.Expr, clause: str) -> Typed:
+    def read_computed(self, node: exp.Expr, clause: str) -> TypedExpression:
         """An expression of answers.
 
         Raises:
             QueryRefused: as `answer`, and all that an expression may be refused for.
         """
 
-        def known(part: exp.Expr) -> Typed | None:
+        def known(part: exp.Expr) -> TypedExpression | None:
             found = self.answer(part, clause)
             if found is None or found.kind not in TIMES:
                 return found
             # Moments are released as texts.
-            return Typed(exp.Cast(this=found.tree, to=exp.DataType.build(found.kind)), found.kind)
+            return TypedExpression(
+                exp.Cast(this=found.tree, to=exp.DataType.build(found.kind)), found.kind
+            )
 
-        return read(node, self.scope, special=known)
+        return read_expression(node, self.scope, special=known)
 
-    def behind(self, tree: exp.Expression) -> set[str]:
+    def answers_behind(self, tree: exp.Expression) -> set[str]:
         """The keys and aggregates that an expression of answers follows from."""
         found: set[str] = set()
         rest = [tree]
@@ -121,29 +123,29 @@ class Outputs:
             typed.tree for name, typed in self.keys.items() if name.lower() == node.name.lower()
         ]
         if not same or same[0] != self.scope.find(node).tree:
-            raise ambiguous(node, ["the answer of that name", "the column of that name"])
+            raise ambiguous_name(node, ["the answer of that name", "the column of that name"])
 
-    def _key(self, node: exp.Expr, clause: str) -> Typed | None:
+    def _key(self, node: exp.Expr, clause: str) -> TypedExpression | None:
         if not isinstance(node, exp.Column) and any(
-            self.named(column.name) for column in node.find_all(exp.Column) if not column.table
+            self.find(column.name) for column in node.find_all(exp.Column) if not column.table
         ):
             return None  # an expression of answers
-        typed = read(node, self.scope)
+        typed = read_expression(node, self.scope)
         for name, key in self.keys.items():
             if key.tree == typed.tree:
-                return self.named(name)
+                return self.find(name)
         if not isinstance(node, exp.Column):
             return None
         raise refusal(
             "CEL-Q051" if clause == SELECT else "CEL-Q057",
-            f"{clause} speaks of '{node.name}', which is neither a key nor an aggregate",
+            f"{clause} refers to '{node.name}', which is neither a key nor an aggregate",
             at=node,
             why="It works on the answers, after the noise; rows are not there any more.",
             fix="Put conditions on rows into WHERE, or group by the column.",
         )
 
 
-def outputs(select: exp.Select, scope: Scope) -> Outputs:
+def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
     """The keys and aggregates that a query asks for.
 
     Raises:
@@ -151,19 +153,19 @@ def outputs(select: exp.Select, scope: Scope) -> Outputs:
     """
     for each in select.expressions:
         if each.is_star and not has_aggregate(each.unalias()):
-            raise star(each)
+            raise star_refusal(each)
         _stop_windows(each)
-    grouped = group_keys(select, scope)
+    grouped = read_group_keys(select, scope)
     aliases = frozenset(each.alias.lower() for each in select.expressions if each.alias)
     made = Outputs(scope, taken=aliases)
     names: dict[int, str] = {}
-    computed = computed_places(select, scope)
+    computed = computed_positions(select, scope)
     for place, each in enumerate(select.expressions):
         inner = each.unalias().unnest()
         if is_aggregate(inner):
-            asked = aggregate(inner, scope)
-            names[place] = _name(each, asked.word, made)
-            made.aggregates[names[place]] = asked
+            call = read_aggregate(inner, scope)
+            names[place] = _name(each, call.word, made)
+            made.aggregates[names[place]] = call
         elif place not in computed:
             typed = _shown_key(inner, grouped, scope)
             word = typed.tree.name if isinstance(typed.tree, exp.Column) else "key"
@@ -180,8 +182,8 @@ def outputs(select: exp.Select, scope: Scope) -> Outputs:
     return made
 
 
-def _computed(node: exp.Expr, made: Outputs) -> Typed:
-    typed = made.worked_out(node, SELECT)
+def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
+    typed = made.read_computed(node, SELECT)
     if typed.kind not in NUMBERS | TEXTS | TRUTHS:
         raise refusal(
             "CEL-Q052",
@@ -193,13 +195,13 @@ def _computed(node: exp.Expr, made: Outputs) -> Typed:
     return typed
 
 
-def _check_combines(typed: Typed, made: Outputs, node: exp.Expr) -> None:
+def _check_combines(typed: TypedExpression, made: Outputs, node: exp.Expr) -> None:
     """Refuse a number that follows from one aggregate and written values alone.
 
     Raises:
         QueryRefused: CEL-Q052.
     """
-    answers = made.behind(typed.tree)
+    answers = made.answers_behind(typed.tree)
     if typed.kind in NUMBERS and len(answers) == 1 and answers <= set(made.aggregates):
         raise refusal(
             "CEL-Q052",
@@ -215,12 +217,12 @@ def _check_combines(typed: Typed, made: Outputs, node: exp.Expr) -> None:
 def _stop_windows(node: exp.Expr) -> None:
     """Refuse a window function wherever it stands in an output."""
     for window in node.find_all(exp.Window):
-        stop(window)
+        refuse_forbidden(window)
 
 
-def _complete(made: Outputs, grouped: Sequence[Typed]) -> None:
+def _complete(made: Outputs, grouped: Sequence[TypedExpression]) -> None:
     """Put the keys in the order of GROUP BY, with those that are not shown."""
-    named: dict[str, Typed] = {}
+    named: dict[str, TypedExpression] = {}
     for typed in grouped:
         names = [name for name, key in made.keys.items() if key.tree == typed.tree]
         if not names:
@@ -233,21 +235,21 @@ def _complete(made: Outputs, grouped: Sequence[Typed]) -> None:
 def _name(node: exp.Expr, word: str, made: Outputs) -> str:
     if not node.alias:
         return made.free(word)
-    if made.named(node.alias) is not None:
+    if made.find(node.alias) is not None:
         raise refusal(
             "CEL-Q058",
             f"two columns of the answer are called '{node.alias}'",
             at=node,
-            why="HAVING, ORDER BY and whoever reads the answer could not tell them apart.",
+            why="HAVING, ORDER BY and a reader of the answer could not distinguish them.",
             fix="Give each an alias of its own.",
         )
     return str(node.alias)
 
 
-def _shown_key(node: exp.Expr, grouped: Sequence[Typed], scope: Scope) -> Typed:
+def _shown_key(node: exp.Expr, grouped: Sequence[TypedExpression], scope: Scope) -> TypedExpression:
     if isinstance(node, exp.Query):
-        stop(node)
-    typed = read(node, scope)
+        refuse_forbidden(node)
+    typed = read_expression(node, scope)
     for key in grouped:
         if key.tree == typed.tree:
             return typed

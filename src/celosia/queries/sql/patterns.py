@@ -1,9 +1,9 @@
-"""Texts that are looked for in others: LIKE, ILIKE and STRPOS, in time that any row bounds.
+"""Searches in texts: LIKE, ILIKE and STRPOS, in time that is bounded on every row.
 
 DuckDB matches a pattern of `%` and letters piece by piece, in time that grows with the text. With a
 `_` in it, and in ILIKE always, it tries again from every letter for each `%`: `'%a_%a_%a_%b'` takes
 the third power of the length, so one long text could keep a question from being answered in time,
-and the lack of an answer would tell of it. So ILIKE is LIKE of lower-case texts, as both databases
+and the lack of an answer would reveal it. So ILIKE is LIKE of lower-case texts, as both databases
 define it, and with a `_` only one `%` is taken beside those at the end, which cost nothing. What is
 looked for is written out and short: the time is then at most its length times that of the text.
 """
@@ -16,21 +16,21 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.sql.kinds import TEXTS, Typed, must_be
-from celosia.queries.sql.operators import Read, Rule, compared, negated
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.kinds import TEXTS, TypedExpression, require_kind
+from celosia.queries.sql.operators import Read, Rule, comparison_side, negate_if_flagged
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 MOST_LETTERS = 200
 """The longest text that is looked for."""
 
 
-def _like(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "expression", "negate"}))
-    text = must_be(read(node.this), TEXTS, at=node, use="LIKE").tree
+def _like(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "expression", "negate"}))
+    text = require_kind(read(node.this), TEXTS, at=node, use="LIKE").tree
     written: exp.Expr = _pattern(node)
     if isinstance(node, exp.ILike):
         text, written = exp.Lower(this=text), exp.Lower(this=written)
-    return negated(exp.Like(this=compared(text), expression=written), node)
+    return negate_if_flagged(exp.Like(this=comparison_side(text), expression=written), node)
 
 
 def _pattern(node: exp.Expr) -> exp.Literal:
@@ -41,7 +41,7 @@ def _pattern(node: exp.Expr) -> exp.Literal:
             "CEL-Q050",
             "the pattern of LIKE is not a text that is written out, without a backslash",
             at=node,
-            why="Some patterns fail on some rows, and the error would tell of them.",
+            why="Some patterns fail on some rows, and the error would reveal them.",
             fix="Write the pattern, such as name LIKE 'A%'.",
         )
     word = pattern.name
@@ -53,16 +53,16 @@ def _pattern(node: exp.Expr) -> exp.Literal:
             "the pattern of LIKE has '_' and more than one '%' before its end",
             at=node,
             why="It is tried from every letter of a text, once for each '%': one long text could "
-            "take so long that nothing is answered, which would tell of it.",
+            "take so long that nothing is answered, which would reveal it.",
             fix="Leave '_' out, as in '%a%b%', or join patterns by AND: "
             "x LIKE '%a_b%' AND x LIKE '%c%'.",
         )
     return exp.Literal.string(word)
 
 
-def _position(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "substr"}))
-    text = must_be(read(node.this), TEXTS, at=node, use="STRPOS")
+def _position(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "substr"}))
+    text = require_kind(read(node.this), TEXTS, at=node, use="STRPOS")
     wanted = node.args["substr"]
     if not (isinstance(wanted, exp.Literal) and wanted.is_string):
         raise refusal(
@@ -70,13 +70,13 @@ def _position(node: exp.Expr, read: Read) -> Typed:
             "the text that is looked for in another is not written out",
             at=node,
             why="Two long texts of one row could take so long that nothing is answered, which "
-            "would tell of them.",
+            "would reveal them.",
             fix="Write it out, such as CONTAINS(name, 'an').",
         )
     if len(wanted.name) > MOST_LETTERS:
         raise _too_long("the text that is looked for", node)
     found = exp.StrPosition(this=text.tree, substr=exp.Literal.string(wanted.name))
-    return Typed(found, "integer")
+    return TypedExpression(found, "integer")
 
 
 def _too_long(what: str, node: exp.Expr) -> CelosiaError:

@@ -1,4 +1,4 @@
-"""Refusals that teach: which construct, where in the query, why not, and what can be asked instead.
+"""Refusals of SQL: the construct, its position, the reason, and an alternative.
 
 All of them are decided from the text of the query and the policy, before any data is touched, so a
 refusal says nothing about the data.
@@ -11,11 +11,11 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 
 
-def place(node: exp.Expr | None) -> tuple[int, int] | None:
+def position(node: exp.Expr | None) -> tuple[int, int] | None:
     r"""The line and column, from 1, where a part of a query begins; None where unknown.
 
     >>> import sqlglot
-    >>> place(sqlglot.parse_one("SELECT a,\n  b + 1").selects[1])
+    >>> position(sqlglot.parse_one("SELECT a,\n  b + 1").selects[1])
     (2, 3)
     """
     if node is None:
@@ -42,7 +42,7 @@ def refusal(
         at: the part of the query that is meant.
         details: facts for programs.
     """
-    where = place(at)
+    where = position(at)
     if where is None:
         return QueryRefused(code, f"{what}.", why=why, fix=fix, **details)
     line, column = where
@@ -63,10 +63,10 @@ _INSTEAD = {
     "WINDOWS": "Ask for groups: ranks and running sums follow from their answers.",
     "ESCAPE": "Leave it out: patterns know % and _ only; CONTAINS(x, '100%') takes any text.",
 }
-"""What would be answered instead of some clauses."""
+"""Alternatives to some clauses."""
 
 
-def only(node: exp.Expr, allowed: frozenset[str]) -> None:
+def check_arguments(node: exp.Expr, allowed: frozenset[str]) -> None:
     """Refuse a part of a query that carries anything beyond the named arguments.
 
     Parsers grow: a clause that is not known here must stop the query, not pass unseen.

@@ -1,4 +1,4 @@
-"""FROM and WHERE to rows: tables, joins, sub-queries, conditions."""
+"""FROM and WHERE as relations: tables, joins, sub-queries, conditions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from celosia.core.wording import did_you_mean
 from celosia.queries.algebra import Column, Filter, Relation, Scan
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql.conditions import conjunction, conjuncts
-from celosia.queries.sql.joining import Condition, equality, joined, understood
-from celosia.queries.sql.kinds import of_field
-from celosia.queries.sql.matching import Around, is_match, matched
-from celosia.queries.sql.names import Aliases, Field, Item, Scope
-from celosia.queries.sql.refusals import only, refusal
-from celosia.queries.sql.subqueries import CommonTable, common_tables, derived
+from celosia.queries.sql.joins import JoinCondition, analyse_condition, join_items, make_equality
+from celosia.queries.sql.kinds import typed_field
+from celosia.queries.sql.names import Aliases, Field, FromItem, Scope
+from celosia.queries.sql.refusals import check_arguments, refusal
+from celosia.queries.sql.semi_joins import OuterQuery, is_semi_join, read_semi_join
+from celosia.queries.sql.subqueries import CommonTable, read_common_tables, read_derived_table
 
 _ROWS = frozenset({"with_", "expressions", "from_", "joins", "where"})
 _TABLE = frozenset({"this", "db", "catalog", "alias", "joins"})
@@ -25,17 +25,17 @@ _JOIN = frozenset({"this", "on", "using", "kind", "side", "method"})
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class SelectRows:
     """The rows of a SELECT before they are shown or aggregated."""
 
     relation: Relation
     scope: Scope
-    ties: tuple[Condition, ...] = ()
-    """Conditions that also speak of the query around it."""
+    ties: tuple[JoinCondition, ...] = ()
+    """Conditions that also refer to the query around it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Builder:
+class RelationBuilder:
     """Builds the relations of one question."""
 
     policy: Policy
@@ -47,20 +47,20 @@ class Builder:
         self,
         select: exp.Select,
         *,
-        seen: Mapping[str, CommonTable],
+        visible: Mapping[str, CommonTable],
         allowed: frozenset[str] = frozenset(),
         outer: Scope | None = None,
-    ) -> Rows:
+    ) -> SelectRows:
         """The rows that FROM and WHERE make.
 
         Args:
             select: the query.
-            seen: the CTEs that can be spoken of.
+            visible: the CTEs that can be referred to.
             allowed: clauses that the caller takes care of.
             outer: the scope around an EXISTS or IN.
         """
-        only(select, _ROWS | allowed)
-        seen = common_tables(select, seen, builder=self)
+        check_arguments(select, _ROWS | allowed)
+        visible = read_common_tables(select, visible, builder=self)
         scope = Scope(outer=outer)
         start = select.args.get("from_")
         if start is None:
@@ -71,75 +71,80 @@ class Builder:
                 why="There is nothing to ask about.",
                 fix="Name a table: SELECT COUNT(*) FROM a_table.",
             )
-        conditions = self._sources(start.this, scope, seen)
+        conditions = self._sources(start.this, scope, visible)
         for join in select.args.get("joins") or []:
-            conditions += self._join(join, scope, seen)
+            conditions += self._join(join, scope, visible)
         where = select.args.get("where")
         wanted = list(conjuncts(where.this if where else None))
-        conditions += [understood(each, scope) for each in wanted if not is_match(each)]
+        conditions += [analyse_condition(each, scope) for each in wanted if not is_semi_join(each)]
         own = [each for each in conditions if each.mentions <= scope.aliases]
-        relation, rest = joined(list(scope.items.values()), own)
+        relation, rest = join_items(list(scope.items.values()), own)
         if (kept := conjunction([each.tree for each in rest])) is not None:
             relation = Filter(relation, kept)
         for each in wanted:
-            if is_match(each):
-                relation = matched(each, relation, Around(scope, wanted, seen), builder=self)
+            if is_semi_join(each):
+                relation = read_semi_join(
+                    each, relation, OuterQuery(scope, wanted, visible), builder=self
+                )
         ties = tuple(each for each in conditions if not each.mentions <= scope.aliases)
-        return Rows(relation, scope, ties)
+        return SelectRows(relation, scope, ties)
 
     def _join(
-        self, join: exp.Join, scope: Scope, seen: Mapping[str, CommonTable]
-    ) -> list[Condition]:
-        only(join, _JOIN)
+        self, join: exp.Join, scope: Scope, visible: Mapping[str, CommonTable]
+    ) -> list[JoinCondition]:
+        check_arguments(join, _JOIN)
         _check_kind(join)
         before = list(scope.items.values())
-        conditions = self._sources(join.this, scope, seen)
+        conditions = self._sources(join.this, scope, visible)
         latest = list(scope.items.values())[-1].alias
         for name in join.args.get("using") or []:
             conditions.append(_using(name, before, scope, latest))
         for node in conjuncts(join.args.get("on")):
-            conditions.append(understood(node, scope, joins=latest))
+            conditions.append(analyse_condition(node, scope, joins=latest))
         return conditions
 
     def _sources(
-        self, node: exp.Expr, scope: Scope, seen: Mapping[str, CommonTable]
-    ) -> list[Condition]:
+        self, node: exp.Expr, scope: Scope, visible: Mapping[str, CommonTable]
+    ) -> list[JoinCondition]:
         """Put what stands in FROM into the scope; the conditions of joins inside brackets."""
-        conditions: list[Condition] = []
+        conditions: list[JoinCondition] = []
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
-            only(node, frozenset({"this", "joins"}))
-            conditions += self._sources(node.this, scope, seen)
+            check_arguments(node, frozenset({"this", "joins"}))
+            conditions += self._sources(node.this, scope, visible)
         elif isinstance(node, exp.Subquery):
-            only(node, frozenset({"this", "alias", "joins"}))
+            check_arguments(node, frozenset({"this", "alias", "joins"}))
             alias, columns = _alias(node)
             scope.add(
-                derived(node.this, alias or "subquery", columns, builder=self, seen=seen), at=node
+                read_derived_table(
+                    node.this, alias or "subquery", columns, builder=self, visible=visible
+                ),
+                at=node,
             )
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            scope.add(self._table(node, seen), at=node)
+            scope.add(self._table(node, visible), at=node)
         else:
             raise _not_a_table(node)
         for join in node.args.get("joins") or []:
-            conditions += self._join(join, scope, seen)
+            conditions += self._join(join, scope, visible)
         return conditions
 
-    def _table(self, node: exp.Table, seen: Mapping[str, CommonTable]) -> Item:
-        only(node, _TABLE)
+    def _table(self, node: exp.Table, visible: Mapping[str, CommonTable]) -> FromItem:
+        check_arguments(node, _TABLE)
         name = ".".join(part.name for part in node.parts)
         alias, columns = _alias(node)
-        if name.lower() in seen:
-            common = seen[name.lower()]
+        if name.lower() in visible:
+            common = visible[name.lower()]
             self.used.append(common)
-            return derived(
+            return read_derived_table(
                 common.query,
                 alias or name,
                 columns or common.columns,
                 builder=self,
-                seen=common.seen,
+                visible=common.visible,
             )
         table = self.policy.table(name)
         if table is None:
-            raise self._unknown(node, name, seen)
+            raise self._unknown(node, name, visible)
         if columns:
             raise refusal(
                 "CEL-Q042",
@@ -153,10 +158,12 @@ class Builder:
             each.name.lower(): Field(Column(unique, each.name), each.type, is_plain=True)
             for each in table.columns
         }
-        return Item(alias or node.name, unique, Scan(table.name, unique), fields)
+        return FromItem(alias or node.name, unique, Scan(table.name, unique), fields)
 
-    def _unknown(self, node: exp.Table, name: str, seen: Mapping[str, CommonTable]) -> CelosiaError:
-        known = [table.name for table in self.policy.tables] + list(seen)
+    def _unknown(
+        self, node: exp.Table, name: str, visible: Mapping[str, CommonTable]
+    ) -> CelosiaError:
+        known = [table.name for table in self.policy.tables] + list(visible)
         return refusal(
             "CEL-Q025",
             f"there is no table '{name}' to ask about{did_you_mean(name, known)}",
@@ -175,13 +182,13 @@ def _alias(node: exp.Expr) -> tuple[str, tuple[str, ...]]:
     return alias.name, tuple(column.name for column in alias.args.get("columns") or [])
 
 
-def _using(name: exp.Expr, before: list[Item], scope: Scope, latest: str) -> Condition:
+def _using(name: exp.Expr, before: list[FromItem], scope: Scope, latest: str) -> JoinCondition:
     """USING (x): the one x so far equals the x of the relation that is joined."""
     column = exp.column(name.copy())
     last = next(item for item in scope.items.values() if item.alias == latest)
     sides = Scope(items={item.name.lower(): item for item in before}, merged=dict(scope.merged))
     left, right = sides.find(column), Scope(items={last.name.lower(): last}).find(column)
-    made = equality(of_field(left), of_field(right), at=name, joins=latest)
+    made = make_equality(typed_field(left), typed_field(right), at=name, joins=latest)
     scope.merge(name.name.lower(), left, right)
     return made
 

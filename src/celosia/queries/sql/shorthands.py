@@ -1,4 +1,4 @@
-"""Functions that say shorter what others say: read as the longer form, which has its rules.
+"""Functions that are shorthands of others, read as the longer form.
 
 So each means the same in every dialect, and nothing has to be known of it further on.
 """
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.sql.kinds import NUMBERS, TEXTS, Typed, must_be
+from celosia.queries.sql.kinds import NUMBERS, TEXTS, TypedExpression, require_kind
 from celosia.queries.sql.operators import Read, Rule
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 MOST_POWER = 4
 """The highest power that is written out as a product."""
@@ -20,9 +20,9 @@ _MONTHS = "January February March April May June July August September October N
 _DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday"
 
 
-def date_difference(node: exp.Expr, read: Read) -> Typed:
+def read_date_difference(node: exp.Expr, read: Read) -> TypedExpression:
     """DATE_DIFF('month', a, b): how many beginnings of a month lie between two moments."""
-    only(node, frozenset({"this", "expression", "unit", "date_part_boundary"}))
+    check_arguments(node, frozenset({"this", "expression", "unit", "date_part_boundary"}))
     unit = node.args.get("unit")
     word = unit.name.upper() if unit is not None else "DAY"
     if word not in ("DAY", "MONTH", "QUARTER", "YEAR"):
@@ -49,24 +49,24 @@ def _part(word: str, moment: exp.Expr) -> exp.Extract:
     return exp.Extract(this=exp.var(word), expression=moment.copy())
 
 
-def _moved(node: exp.Expr, read: Read) -> Typed:
+def _read_date_shift(node: exp.Expr, read: Read) -> TypedExpression:
     """DATE_ADD(d, INTERVAL '1' DAY) is d + INTERVAL '1' DAY."""
-    only(node, frozenset({"this", "expression"}))
+    check_arguments(node, frozenset({"this", "expression"}))
     kind = exp.Add if isinstance(node, exp.DateAdd) else exp.Sub
     if not isinstance(node.expression, exp.Interval):
         raise _must_be(node, "what is added to a date", "an interval")
     return read(kind(this=node.this.copy(), expression=node.expression.copy()))
 
 
-def _contains(node: exp.Expr, read: Read) -> Typed:
-    only(node, frozenset({"this", "expression"}))
+def _contains(node: exp.Expr, read: Read) -> TypedExpression:
+    check_arguments(node, frozenset({"this", "expression"}))
     place = exp.StrPosition(this=node.this.copy(), substr=node.expression.copy())
     return read(exp.GT(this=place, expression=exp.Literal.number(0)))
 
 
-def _ends_with(node: exp.Expr, read: Read) -> Typed:
+def _ends_with(node: exp.Expr, read: Read) -> TypedExpression:
     """The last letters are the text, which must be written out: they must be counted."""
-    only(node, frozenset({"this", "expression"}))
+    check_arguments(node, frozenset({"this", "expression"}))
     text = node.expression
     if not (isinstance(text, exp.Literal) and text.is_string):
         raise _must_be(node, "the end of ENDS_WITH", "a text, written out")
@@ -75,16 +75,16 @@ def _ends_with(node: exp.Expr, read: Read) -> Typed:
     return read(exp.EQ(this=last, expression=text.copy()))
 
 
-def _power(node: exp.Expr, read: Read) -> Typed:
+def _power(node: exp.Expr, read: Read) -> TypedExpression:
     """POWER(x, 2) is the product of doubles, as which databases compute it."""
-    only(node, frozenset({"this", "expression"}))
+    check_arguments(node, frozenset({"this", "expression"}))
     power = node.expression.unnest()
     text = power.name if isinstance(power, exp.Literal) and not power.is_string else ""
     if not (text.isdecimal() and 1 < int(text[:9]) <= MOST_POWER):
         raise _must_be(node, "a power", f"a written whole number from 2 to {MOST_POWER}")
     if node.this.find(exp.Pow) is not None:  # it is repeated, and so would be all inside
         raise _must_be(node, "what is raised to a power", "no power itself")
-    must_be(read(node.this), NUMBERS, at=node, use="POWER")
+    require_kind(read(node.this), NUMBERS, at=node, use="POWER")
     factor = exp.Cast(this=node.this.copy(), to=exp.DataType.build("double"))
     product: exp.Expr = factor
     for _ in range(int(text) - 1):
@@ -95,8 +95,8 @@ def _power(node: exp.Expr, read: Read) -> Typed:
 def _name_of(part: str, names: str, first: int) -> Rule:
     """MONTHNAME(d): the cases of EXTRACT, whose results are known without the data."""
 
-    def rule(node: exp.Expr, read: Read) -> Typed:
-        only(node, frozenset({"this"}))
+    def rule(node: exp.Expr, read: Read) -> TypedExpression:
+        check_arguments(node, frozenset({"this"}))
         ifs = [
             exp.If(this=exp.Literal.number(number), true=exp.Literal.string(name))
             for number, name in enumerate(names.split(), start=first)
@@ -106,7 +106,7 @@ def _name_of(part: str, names: str, first: int) -> Rule:
     return rule
 
 
-def _anonymous(node: exp.Expr, read: Read) -> Typed | None:
+def _anonymous(node: exp.Expr, read: Read) -> TypedExpression | None:
     """DuckDB's functions that the parser knows by their names only."""
     word, values = node.name.lower(), node.expressions
     if word == "date_part" and len(values) == 2 and _is_text(values[0]):
@@ -121,16 +121,16 @@ def _anonymous(node: exp.Expr, read: Read) -> Typed | None:
 def anonymous(unknown: Rule) -> Rule:
     """The rule of functions that the parser has no type for."""
 
-    def rule(node: exp.Expr, read: Read) -> Typed:
+    def rule(node: exp.Expr, read: Read) -> TypedExpression:
         found = _anonymous(node, read)
         return unknown(node, read) if found is None else found
 
     return rule
 
 
-def replaced(node: exp.Expr, read: Read) -> Typed:
+def read_replace(node: exp.Expr, read: Read) -> TypedExpression:
     """REPLACE(x, 'ab', 'c'), which makes no text longer: nested ones could fill the memory."""
-    only(node, frozenset({"this", "expression", "replacement"}))
+    check_arguments(node, frozenset({"this", "expression", "replacement"}))
     old, new = node.expression, node.args.get("replacement")
     texts = [each.name for each in (old, new) if isinstance(each, exp.Literal) and each.is_string]
     if len(texts) != 2 or not texts[0] or len(texts[0]) < len(texts[1]):
@@ -139,9 +139,11 @@ def replaced(node: exp.Expr, read: Read) -> Typed:
             "what REPLACE replaces",
             "a written text, by a written text that is not longer",
         )
-    typed = must_be(read(node.this), TEXTS, at=node, use="REPLACE")
+    typed = require_kind(read(node.this), TEXTS, at=node, use="REPLACE")
     first, second = map(exp.Literal.string, texts)
-    return Typed(exp.Replace(this=typed.tree, expression=first, replacement=second), "text")
+    return TypedExpression(
+        exp.Replace(this=typed.tree, expression=first, replacement=second), "text"
+    )
 
 
 def _is_text(node: exp.Expr | None) -> bool:
@@ -159,13 +161,13 @@ def _must_be(node: exp.Expr, what: str, form: str) -> CelosiaError:
 
 
 RULES: Mapping[type[exp.Expr], Rule] = {
-    exp.DateDiff: date_difference,
-    exp.DateAdd: _moved,
-    exp.DateSub: _moved,
+    exp.DateDiff: read_date_difference,
+    exp.DateAdd: _read_date_shift,
+    exp.DateSub: _read_date_shift,
     exp.Contains: _contains,
     exp.EndsWith: _ends_with,
     exp.Pow: _power,
-    exp.Replace: replaced,
+    exp.Replace: read_replace,
     exp.Monthname: _name_of("MONTH", _MONTHS, 1),
     exp.Dayname: _name_of("DOW", _DAYS, 0),
 }

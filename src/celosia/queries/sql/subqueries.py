@@ -1,4 +1,4 @@
-"""Sub-queries in FROM, CTEs and UNION ALL: rows under new names, never aggregates."""
+"""Sub-queries in FROM, CTEs and UNION ALL: rows under new names, without aggregates."""
 
 from __future__ import annotations
 
@@ -10,35 +10,37 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Column, Derived, Named, Stack
-from celosia.queries.sql.kinds import Typed, together
-from celosia.queries.sql.names import Field, Item
-from celosia.queries.sql.parsing import set_operation_refused
-from celosia.queries.sql.refusals import only, refusal
-from celosia.queries.sql.stars import Selection, selection
-from celosia.queries.sql.stops import AGGREGATES
+from celosia.queries.sql.forbidden_parts import AGGREGATES
+from celosia.queries.sql.kinds import TypedExpression, unify_kinds
+from celosia.queries.sql.names import Field, FromItem
+from celosia.queries.sql.parser import set_operation_refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
+from celosia.queries.sql.select_star import Selection, read_selection
 
 if TYPE_CHECKING:
-    from celosia.queries.sql.relations import Builder
+    from celosia.queries.sql.relations import RelationBuilder
 
 
 @dataclass(frozen=True, slots=True)
 class CommonTable:
-    """A CTE: its query, and the CTEs that it may speak of itself."""
+    """A CTE: its query, and the CTEs that it may refer to itself."""
 
     node: exp.CTE
     query: exp.Query
     columns: tuple[str, ...]
-    seen: Mapping[str, CommonTable]
+    visible: Mapping[str, CommonTable]
 
 
-Seen = Mapping[str, CommonTable]
+VisibleTables = Mapping[str, CommonTable]
 
 
-def common_tables(query: exp.Expr, seen: Seen, *, builder: Builder) -> Seen:
-    """The CTEs that a query can speak of: those around it, and its own."""
+def read_common_tables(
+    query: exp.Expr, visible: VisibleTables, *, builder: RelationBuilder
+) -> VisibleTables:
+    """The CTEs that a query can refer to: those around it, and its own."""
     clause = query.args.get("with_")
     if clause is None:
-        return seen
+        return visible
     if clause.args.get("recursive"):
         raise refusal(
             "CEL-Q042",
@@ -47,10 +49,10 @@ def common_tables(query: exp.Expr, seen: Seen, *, builder: Builder) -> Seen:
             why="How often a row comes back is not bounded.",
             fix="Write a join for each step.",
         )
-    only(clause, frozenset({"expressions"}))
-    known = dict(seen)
+    check_arguments(clause, frozenset({"expressions"}))
+    known = dict(visible)
     for each in clause.expressions:
-        only(each, frozenset({"this", "alias", "materialized"}))
+        check_arguments(each, frozenset({"this", "alias", "materialized"}))
         if not isinstance(each.this, exp.Query):
             raise _not_rows(each)
         columns = tuple(column.name for column in each.args["alias"].args.get("columns") or [])
@@ -60,22 +62,27 @@ def common_tables(query: exp.Expr, seen: Seen, *, builder: Builder) -> Seen:
     return known
 
 
-def check_used(builder: Builder) -> None:
-    """Refuse a CTE that nothing speaks of: what is not used has not been looked at."""
+def check_used(builder: RelationBuilder) -> None:
+    """Refuse a CTE that nothing refers to, since it has not been checked."""
     for each in builder.declared:
         if not any(each is used for used in builder.used):
             raise refusal(
                 "CEL-Q042",
                 f"the CTE '{each.node.alias}' is not used",
                 at=each.node,
-                why="Every part of a query is looked at, and this one has no part in it.",
+                why="Every part of a query is checked, and this one has no part in it.",
                 fix="Leave it out.",
             )
 
 
-def derived(
-    query: exp.Expr, name: str, columns: Sequence[str], *, builder: Builder, seen: Seen
-) -> Item:
+def read_derived_table(
+    query: exp.Expr,
+    name: str,
+    columns: Sequence[str],
+    *,
+    builder: RelationBuilder,
+    visible: VisibleTables,
+) -> FromItem:
     """A sub-query as a relation of FROM.
 
     Args:
@@ -83,14 +90,14 @@ def derived(
         name: what it is called in FROM.
         columns: new names of its columns; none for the names it has.
         builder: of the question.
-        seen: the CTEs that can be spoken of.
+        visible: the CTEs that can be referred to.
     """
-    parts = _parts(query, seen, builder)
+    parts = _parts(query, visible, builder)
     alias = builder.aliases.fresh(name)
     if len(parts) == 1:
         made, selected = _one(*parts[0], alias, columns, builder)
         fields = _fields(alias, made, selected.values)
-        return Item(name, alias, made, fields, selected.doubtful)
+        return FromItem(name, alias, made, fields, selected.ambiguous)
     stacked = [
         _one(part, known, builder.aliases.fresh(alias), columns, builder) for part, known in parts
     ]
@@ -107,38 +114,44 @@ def derived(
                 fix="Name the same columns, in the same order, on every side.",
             )
     same = tuple(each.name for each in first.columns)
-    sides = tuple(_renamed(made, same) for made, _ in stacked)
+    sides = tuple(_rename_columns(made, same) for made, _ in stacked)
     merged = []
     for place in range(len(same)):
         values = [selected.values[place] for _, selected in stacked]
-        _, kind = together(values, at=query, use="UNION ALL")
+        _, kind = unify_kinds(values, at=query, use="UNION ALL")
         plain = all(each.is_plain for each in values)
-        merged.append(Typed(exp.Null(), kind, plain))
-    return Item(name, alias, Stack(sides, alias), _fields(alias, first, merged))
+        merged.append(TypedExpression(exp.Null(), kind, plain))
+    return FromItem(name, alias, Stack(sides, alias), _fields(alias, first, merged))
 
 
-def _parts(query: exp.Expr, seen: Seen, builder: Builder) -> list[tuple[exp.Select, Seen]]:
+def _parts(
+    query: exp.Expr, visible: VisibleTables, builder: RelationBuilder
+) -> list[tuple[exp.Select, VisibleTables]]:
     """The SELECTs between UNION ALLs, each with the CTEs that it sees."""
     if isinstance(query, exp.Subquery):
-        only(query, frozenset({"this", "with_"}))
-        return _parts(query.this, common_tables(query, seen, builder=builder), builder)
+        check_arguments(query, frozenset({"this", "with_"}))
+        return _parts(query.this, read_common_tables(query, visible, builder=builder), builder)
     if isinstance(query, exp.Union) and not query.args.get("distinct"):
-        only(query, frozenset({"this", "expression", "with_"}))
-        seen = common_tables(query, seen, builder=builder)
-        return _parts(query.this, seen, builder) + _parts(query.expression, seen, builder)
+        check_arguments(query, frozenset({"this", "expression", "with_"}))
+        visible = read_common_tables(query, visible, builder=builder)
+        return _parts(query.this, visible, builder) + _parts(query.expression, visible, builder)
     if isinstance(query, exp.SetOperation):
-        raise set_operation_refused(query)
+        raise set_operation_refusal(query)
     if not isinstance(query, exp.Select):
         raise _not_rows(query)
-    return [(query, seen)]
+    return [(query, visible)]
 
 
 def _one(
-    select: exp.Select, seen: Seen, alias: str, columns: Sequence[str], builder: Builder
+    select: exp.Select,
+    visible: VisibleTables,
+    alias: str,
+    columns: Sequence[str],
+    builder: RelationBuilder,
 ) -> tuple[Derived, Selection]:
     check_rows(select)
-    rows = builder.rows(select, seen=seen)
-    made = selection(select, rows.scope, rows.relation)
+    rows = builder.rows(select, visible=visible)
+    made = read_selection(select, rows.scope, rows.relation)
     if columns and made.has_gaps:
         raise _places(select, "a list of new names")
     if columns and len(columns) != len(made.columns):
@@ -157,7 +170,7 @@ def _one(
                 "CEL-Q058",
                 "a column of a sub-query has no name of its own",
                 at=each.node,
-                why="The query around it could not speak of it.",
+                why="The query around it could not refer to it.",
                 fix="Give each an alias: SELECT a + 1 AS b.",
             )
         if each.value.kind == "interval":
@@ -204,7 +217,7 @@ def check_rows(select: exp.Select) -> None:
             "COUNT(*) / COUNT(DISTINCT custkey) for AVG over COUNT(*) GROUP BY custkey.",
         )
     if select.args.get("distinct"):
-        raise distinct_refused(select)
+        raise distinct_refusal(select)
     for name in ("limit", "offset", "order"):
         if (clause := select.args.get(name)) is not None:
             raise refusal(
@@ -216,7 +229,7 @@ def check_rows(select: exp.Select) -> None:
             )
 
 
-def distinct_refused(node: exp.Expr) -> CelosiaError:
+def distinct_refusal(node: exp.Expr) -> CelosiaError:
     """The refusal of SELECT DISTINCT."""
     return refusal(
         "CEL-Q030",
@@ -227,14 +240,14 @@ def distinct_refused(node: exp.Expr) -> CelosiaError:
     )
 
 
-def _renamed(part: Derived, names: Sequence[str]) -> Derived:
+def _rename_columns(part: Derived, names: Sequence[str]) -> Derived:
     columns = tuple(
         Named(name, each.expression) for name, each in zip(names, part.columns, strict=True)
     )
     return Derived(part.source, part.alias, columns)
 
 
-def _fields(alias: str, part: Derived, typed: Sequence[Typed]) -> dict[str, Field]:
+def _fields(alias: str, part: Derived, typed: Sequence[TypedExpression]) -> dict[str, Field]:
     return {
         each.name: Field(Column(alias, each.name), value.kind, value.is_plain)
         for each, value in zip(part.columns, typed, strict=True)

@@ -1,4 +1,4 @@
-"""COUNT(DISTINCT (a, b)): several values as one text, different wherever any of them is.
+"""COUNT(DISTINCT (a, b)): several values as one text, different wherever any of them differs.
 
 Each value is written with its length before it, `N` for NULL, so no two lists of values have one
 text: (12, 3) is `2:121:3` and (1, 23) is `1:12:23`. A list with a NULL is a value like any other,
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.sql.refusals import only, refusal
+from celosia.queries.sql.refusals import check_arguments, refusal
 
 
-def different(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
+def encode_tuple(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
     """The one expression whose different values are counted.
 
     Raises:
@@ -30,8 +30,8 @@ def different(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
         first = first.args["ifs"][0].args["true"]
     if not isinstance(first, exp.Tuple):
         return first
-    only(first, frozenset({"expressions"}))
-    parts = [_written(each) for each in first.expressions]
+    check_arguments(first, frozenset({"expressions"}))
+    parts = [_encode_value(each) for each in first.expressions]
     if not parts:
         raise _without_brackets(at)
     whole = parts[0]
@@ -42,13 +42,13 @@ def different(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=condition.copy(), true=whole)])
 
 
-def _written(value: exp.Expr) -> exp.Expr:
+def _encode_value(value: exp.Expr) -> exp.Expr:
     """`3:abc`, or `N` for NULL."""
     text = exp.Cast(this=value.copy(), to=exp.DataType.build("text"))
     length = exp.Cast(this=exp.Length(this=text.copy()), to=exp.DataType.build("text"))
     mark = exp.DPipe(this=length, expression=exp.Literal.string(":"), safe=True)
-    told = exp.DPipe(this=mark, expression=text, safe=True)
-    return exp.Coalesce(this=told, expressions=[exp.Literal.string("N")])
+    text_value = exp.DPipe(this=mark, expression=text, safe=True)
+    return exp.Coalesce(this=text_value, expressions=[exp.Literal.string("N")])
 
 
 def _without_brackets(node: exp.Expr) -> CelosiaError:

@@ -114,7 +114,7 @@ def _make_tables(path: Path, *, has_property: bool) -> None:
 
 
 def _make_graph(folder: Path, *, has_property: bool) -> None:
-    from celosia.queries.rdf.loading import load  # noqa: PLC0415 - loads a reader of graphs
+    from celosia.queries.rdf.file_loader import load  # noqa: PLC0415 - loads a reader of graphs
 
     lines = ["@prefix : <https://example.org/> ."]
     for each in range(PATIENTS):

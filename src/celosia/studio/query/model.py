@@ -16,7 +16,7 @@ from celosia.core.files import replacing
 from celosia.core.progress import Progress, silent
 from celosia.queries import Vault
 from celosia.queries.ledger import Ledger
-from celosia.queries.places import ledger_of
+from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.studio.language import _
 from celosia.studio.translation import translate
@@ -145,15 +145,15 @@ def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:
 
 def draft(folder: Path, tables: Sequence[str]) -> str:
     """A policy for tables that a visitor brought, to be filled in; made of names and types only."""
-    from celosia.queries.catalogue import columns_in  # noqa: PLC0415 - heavy, only here
-    from celosia.queries.opening import open_engine  # noqa: PLC0415
+    from celosia.queries.catalogue import read_columns  # noqa: PLC0415 - heavy, only here
+    from celosia.queries.sessions import open_engine  # noqa: PLC0415
 
     files = tuple((Path(each).stem, each) for each in tables)
     database = Database(files=files, folder=str(folder))
     spending = Spending(epsilon=1)  # type: ignore[arg-type]
     engine = open_engine(Policy(name="draft", tables=(), budget=spending, database=database))
     try:
-        text = draft_policy(columns_in(engine, timeout=60), name="my-data")
+        text = draft_policy(read_columns(engine, timeout=60), name="my-data")
     finally:
         engine.close()
     listed = "\n".join(f'{name} = "{file}"' for name, file in files)
@@ -247,7 +247,7 @@ def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> di
     return facts | {
         "rows": facts["rows"][:MOST_ROWS],
         "intervals": facts["intervals"][:MOST_ROWS],
-        "told_noise": answer.told_noise[:MOST_ROWS],
+        "noise_only": answer.noise_only[:MOST_ROWS],
         "more": max(0, len(facts["rows"]) - MOST_ROWS),
         "left": None if left is None else _epsilon(left),
     }
@@ -255,8 +255,8 @@ def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> di
 
 def account(folder: Path) -> dict[str, Any]:
     """What was spent, by which questions, what is left, and whether the chain holds."""
-    place = ledger_of(folder / POLICY)
-    view = Ledger.look(place) if place.exists() else None
+    place = ledger_path(folder / POLICY)
+    view = Ledger.open_view(place) if place.exists() else None
     if view is None:
         return {"begun": False, "records": [], "remaining": None, "total": None, "head": None}
     with view:

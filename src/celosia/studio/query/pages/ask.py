@@ -319,7 +319,7 @@ def _groups(answer: dict[str, Any], names: list[str], noisy: list[str]) -> None:
 def _band(answer: dict[str, Any], at: int, name: str) -> tuple[float, float] | None:
     """The range of a number: of its noise under chosen caps, else of the exact answer."""
     value = answer["rows"][at].get(name)
-    noise = answer["told_noise"][at].get(name)
+    noise = answer["noise_only"][at].get(name)
     if noise is not None and value is not None:
         return value - noise, value + noise
     found = answer["intervals"][at].get(name)
@@ -333,7 +333,7 @@ def _interval_text(band: tuple[float, float] | None) -> str:
 
 
 def _surely(answer: dict[str, Any]) -> str:
-    if any(answer["told_noise"]):
+    if any(answer["noise_only"]):
         return _(
             "The range of the noise, 19 times in 20; what the chosen caps cut off is not in it"
         )

@@ -1,0 +1,130 @@
+"""Options and arguments of `celosia query`, checked before anything is opened or spent."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from celosia.cli import options
+from celosia.core.errors import InputError
+from celosia.queries.paths import ledger_path
+
+LONGEST = 1_000_000
+"""Letters of a question that are read from a file; the vault refuses far shorter ones."""
+STDIN = "-"
+ENDINGS = (".sql", ".rq", ".sparql")
+"""Of files that hold a question."""
+
+
+def check_options(
+    policy: str | None,
+    question: str | None,
+    *,
+    epsilon: float | None,
+    explain: bool,
+    with_server: dict[str, object],
+    without: dict[str, object],
+    is_remote: bool,
+) -> None:
+    """Refuse a command that lacks an option, or has one that would be ignored.
+
+    Args:
+        policy: the policy file.
+        question: what is asked.
+        epsilon: at which price.
+        explain: whether only the plan is wanted.
+        with_server: options that go with a service only, as they were given.
+        without: options that go with a policy only.
+        is_remote: whether a service is asked.
+    """
+    if is_remote and policy is not None:
+        raise _useless_option("a policy", "The service has a policy of its own.")
+    for name, value in (without if is_remote else with_server).items():
+        if value is not None:
+            why = "The service knows who asks, keeps its own ledger and draws its own noise."
+            raise _useless_option(name, why if is_remote else "It is for a service.")
+    if question is None or (policy is None and not is_remote):
+        raise InputError(
+            "CEL-Q214",
+            "a policy or a question is missing.",
+            why="The policy says which database is asked, and the question is one SELECT.",
+            fix='Write: celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5',
+        )
+    if epsilon is None and not explain:
+        raise InputError(
+            "CEL-Q215",
+            "the question has no price.",
+            why="Every answer spends a part of the budget, and you decide how much.",
+            fix="Write --epsilon 0.5, or --explain to see what that would give.",
+        )
+
+
+def _useless_option(what: str, why: str) -> InputError:
+    return InputError(
+        "CEL-Q213",
+        f"{what} cannot be used with the other options.",
+        why=why,
+        fix="Leave it out. Either a policy is asked, or a service with --server.",
+    )
+
+
+def question_file(written: str) -> Path | None:
+    """The file that holds the question, if the argument names one.
+
+    >>> question_file("prices.sql"), question_file("SELECT 1 FROM a.sql")
+    (PosixPath('prices.sql'), None)
+    """
+    # A question has a space in it, so that it cannot be taken for the name of a file.
+    is_file = written.lower().endswith(ENDINGS) and written.split() == [written]
+    return Path(written) if is_file else None
+
+
+def read_question(written: str) -> str:
+    """Read the question: the argument itself, a file, or standard input.
+
+    Raises:
+        InputError: CEL-Q216 there is none.
+    """
+    source = question_file(written)
+    if source is None and written != STDIN:
+        return written
+    try:
+        if source is None:
+            found = sys.stdin.read(LONGEST + 1)
+        else:
+            with source.open(encoding="utf-8-sig") as file:
+                found = file.read(LONGEST + 1)
+    except (OSError, ValueError):
+        found = ""
+    if not found.strip() or len(found) > LONGEST:
+        raise InputError(
+            "CEL-Q216",
+            f"no question could be read from {source or 'standard input'}.",
+            why="It is missing, empty, too long or no text.",
+            fix="Give one SELECT, a file of it (.sql, .rq, .sparql), or - to read it from a pipe.",
+        )
+    return found
+
+
+def check_output_paths(
+    policy: str | None,
+    question: str,
+    ledger: str | None,
+    output: Path | None,
+    report: Path | None,
+    *,
+    overwrite: bool,
+) -> None:
+    """Refuse files that could not be written, before anything is spent."""
+    from celosia.core.release import certificate_path
+
+    certificate = None if output is None else certificate_path(output)
+    places = {"the answer": output, "its certificate": certificate, "the report": report}
+    read = [question_file(question), None if ledger is None else Path(ledger)]
+    if policy is not None:
+        read += [Path(policy), ledger_path(policy)]
+    options.check_output_paths(places, inputs=read, overwrite=overwrite)
+    if output is not None and output.suffix.lower() != ".json":
+        from celosia.frames import format_of
+
+        format_of(output)

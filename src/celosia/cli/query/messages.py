@@ -1,0 +1,148 @@
+"""Answers and plans on the terminal; the most important line comes last."""
+
+from __future__ import annotations
+
+from itertools import compress
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.cli import console
+
+if TYPE_CHECKING:
+    from celosia.accounting.prices import Price
+    from celosia.queries import Plan, QueryAnswer
+    from celosia.queries.service import RemotePlan
+
+MOST_SHOWN = 100
+"""Rows of an answer that are printed; all of them are in the file."""
+
+
+def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
+    """Show the plan of a question and its cost; nothing was spent."""
+    if as_json:
+        console.show_json(plan.as_dict())
+        return
+    console.show("How it would be answered", strong=True)
+    for line in plan.tree:
+        console.show(f"  {line}")
+    console.show_table(
+        "What would be measured",
+        ["", "mechanism", "one unit adds", "epsilon", "delta", "typical error"],
+        [
+            [
+                part.name,
+                part.mechanism,
+                part.bound,
+                f"{float(part.epsilon):.6g}",
+                f"{float(part.delta):.6g}",
+                "not public" if part.error is None else _cell(part.error),
+            ]
+            for part in plan.parts
+        ],
+        numbers=False,
+    )
+    for note in plan.notes:
+        console.show(f"note: {note}")
+    console.show(f"neighbours: {plan.neighbours}")
+    console.show(f"method: {plan.method}")
+    console.note("Nothing was spent: leave out --explain to ask.")
+    console.show(f"price: {_price(float(plan.epsilon), float(plan.delta))}", strong=True)
+
+
+def show_answer(
+    answer: QueryAnswer, left: dict[str, Price], output: Path | None, report: Path | None
+) -> None:
+    """Show an answer: its rows, its promise, its cost and the remaining budget."""
+    from celosia.core.release import certificate_path
+    from celosia.core.wording import sentence
+
+    _show_rows(answer)
+    guarantee = answer.guarantee
+    promise = "promise without a seed" if guarantee.simulation else "promise"
+    console.show(f"{promise}: {guarantee.promise} (neighbours: {guarantee.neighbours})")
+    console.show(f"meaning: {sentence(guarantee.protects)}")
+    for assumption in guarantee.assumes:
+        console.show(f"assumes: {assumption}")
+    price = _price(answer.epsilon, answer.delta)
+    if answer.entry is None:
+        console.show("cost: nothing, as only public tables were used")
+    elif answer.stored:
+        console.show(
+            f"cost: nothing now; {price} when it was first answered (entry {answer.entry})"
+        )
+        console.show(f"{answer.stored_note}; rows may have changed since, and --fresh pays anew")
+    else:
+        console.show(f"cost: {price} (entry {answer.entry} of the ledger)")
+    for name, price_left in left.items():
+        console.show(f"left{'' if name == 'total' else f' to {name}'}: {price_left}")
+    if answer.head is not None:
+        console.show(f"head of the ledger: {answer.head}")
+    certificate = None if output is None else certificate_path(output)
+    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
+        if path is not None:
+            console.show(f"{what}: {path}")
+    console.show(str(answer), strong=True)
+
+
+def _show_rows(answer: QueryAnswer) -> None:
+    """The rows with the interval of each number beside it."""
+    if not answer.rows:
+        console.show("no rows")
+        return
+    names = list(answer.rows[0])
+    bounded = {name for row in answer.intervals for name, bounds in row.items() if bounds}
+    noisy = {name for row in answer.noise_only for name, error in row.items() if error is not None}
+    percent = f"{100 * answer.confidence:.6g}%"
+    extra = {name: (name in bounded, name in noisy) for name in names}
+    header = [
+        word
+        for name in names
+        for word in (name, *compress((f"{percent} interval", f"noise {percent}"), extra[name]))
+    ]
+    shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, answer.noise_only, strict=False)
+    rows = [
+        [
+            cell
+            for name in names
+            for cell in (
+                _cell(row[name]),
+                *compress((_ends(bounds.get(name)), _error(errors.get(name))), extra[name]),
+            )
+        ]
+        for row, bounds, errors in shown
+    ]
+    console.show_table("Answer", header, rows, numbers=len(rows) > 1)
+    if noisy:
+        console.note(
+            "The noise is of the answer under the caps that were chosen; what they cut off is not "
+            "counted in it, but in the interval."
+        )
+    if len(answer.rows) > MOST_SHOWN:
+        console.note(f"{len(answer.rows) - MOST_SHOWN:,} more are in the file: give -o FILE.")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    is_long = isfinite(value) and (value == int(value) or abs(value) >= 100_000)
+    return f"{value:,.0f}" if is_long else f"{value:,.6g}"
+
+
+def _ends(bounds: Any) -> str:
+    if bounds is None:
+        return "not public"
+    low, high = (_cell(end) if isfinite(end) else None for end in bounds)
+    if low is None or high is None:
+        return f"at least {low}" if low is not None else f"at most {high}"
+    return f"{low} to {high}"
+
+
+def _error(error: float | None) -> str:
+    return "not public" if error is None else f"± {_cell(error)}"
+
+
+def _price(epsilon: float, delta: float) -> str:
+    return f"epsilon {epsilon:.6g}" + (f", delta {delta:.6g}" if delta else "")

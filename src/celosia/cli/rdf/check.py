@@ -1,0 +1,89 @@
+"""`celosia rdf check`: compare a graph with the declarations of its policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.cli import console, options
+from celosia.cli.policy import PolicyFile, show_warnings
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.wording import counted, plural
+
+if TYPE_CHECKING:
+    from celosia.queries.policy.values import Graph, Policy
+    from celosia.queries.rdf.compliance import Violation
+
+
+def check(policy: PolicyFile, as_json: options.AsJson = False) -> None:
+    """Check the graph of a policy: classes, caps and bounds; exit code 1 unless classes hold.
+
+    What goes beyond a cap or bound is left out or clipped in every answer, so that is only noted.
+    The first examples of each violation are shown as they are: for the curator only.
+
+    **Examples**
+
+    `celosia rdf check policy.toml`
+
+    `celosia rdf check policy.toml --json`
+    """
+    from celosia.queries.rdf.compliance import check_graph
+    from celosia.queries.rdf.store import GraphStore
+
+    declared, graph = graph_policy(policy)
+    with (
+        GraphStore.open(graph.store_path()) as store,
+        console.progress_bar(quiet=as_json) as progress,
+    ):
+        found = check_graph(store, declared, progress=progress)
+    wrong = [each for each in found if each.is_error]
+    if as_json and not wrong:
+        console.show_json({"complies": True, "violations": [each.as_dict() for each in found]})
+        return
+    if not as_json:
+        _show(found)
+    if wrong:
+        raise _broken(declared, wrong, found)
+    notes = f"; {counted(len(found), 'note', 'notes')}" if found else ""
+    console.show(f"{declared.name}: the graph is as declared{notes}", strong=True)
+
+
+def graph_policy(path: Path) -> tuple[Policy, Graph]:
+    """A policy of a graph, and the graph.
+
+    Raises:
+        InputError: CEL-Q235 it is of tables.
+    """
+    from celosia.queries.policy import load_policy
+
+    with show_warnings():
+        declared = load_policy(path)
+    if declared.graph is None:
+        raise InputError(
+            "CEL-Q235",
+            f"the policy {declared.name} is not of a graph.",
+            why="It declares tables.",
+            fix=f"Check it against its database: celosia policy check {path} --connect.",
+        )
+    return declared, declared.graph
+
+
+def _show(found: list[Violation]) -> None:
+    for each in found:
+        console.note(f"{'Error' if each.is_error else 'Note'}: {each}")
+        for example in each.examples:
+            console.note(f"    {example}")
+    if any(each.examples for each in found):
+        console.note("The terms above are private: they are for the curator only.")
+
+
+def _broken(policy: Policy, wrong: list[Violation], found: list[Violation]) -> PrivacyError:
+    unit = policy.unit.name
+    entities = counted(sum(each.count for each in wrong), unit, plural(unit))
+    return PrivacyError(
+        "CEL-Q219",
+        f"the graph is not as declared: {entities} of no single class.",
+        why="Classes have to say which private facts belong to one entity.",
+        fix="Add the predicates to a class, or correct the graph. --json lists the violations.",
+        violations=[each.as_dict() for each in found],
+    )

@@ -1,0 +1,155 @@
+"""`celosia rdf load`: load files or an endpoint into a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console, options
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.core.progress import Progress
+    from celosia.queries.rdf.store_loader import LoadSummary
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...|URL",
+        help="Files of Turtle, N-Triples, RDF/XML, N-Quads or TriG, also packed (.gz); or the "
+        "address of one SPARQL endpoint of yours.",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="The store to make.", show_default=False)
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="turtle, n-triples, rdf/xml, n-quads or trig; by default known from the ending.",
+    ),
+]
+Add = Annotated[bool, typer.Option("--add", help="Add to the facts of the store.")]
+Base = Annotated[str | None, typer.Option(help="The base of relative addresses.")]
+Predicates = Annotated[
+    list[str] | None,
+    typer.Option("--predicate", metavar="IRI", help="Endpoint: only this predicate; repeatable."),
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option("--policy", help="Endpoint: only the predicates of this policy."),
+]
+Authorization = Annotated[
+    str | None,
+    typer.Option(metavar="$NAME", help="Endpoint: a variable that holds the Authorization header."),
+]
+Plain = Annotated[bool, typer.Option("--plain", help="Endpoint: allow http without encryption.")]
+
+
+def load(
+    sources: Sources,
+    output: Output,
+    format_name: Format = None,
+    add: Add = False,
+    base: Base = None,
+    predicates: Predicates = None,
+    policy: PolicyFile = None,
+    authorization: Authorization = None,
+    plain: Plain = False,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Load facts into a store, completely or not at all.
+
+    All graphs of N-Quads and TriG become one, a fact that is there twice counts once, and blank
+    nodes of different files stay apart.
+
+    **Examples**
+
+    `celosia rdf load people.ttl places.nt.gz -o people.graph`
+
+    `celosia rdf load more.nt -o people.graph --add`
+
+    `celosia rdf load https://example.org/sparql -o people.graph --policy policy.toml`
+    """
+    remote = [source for source in sources if "://" in source or source.startswith("$")]
+    wrong = bool(remote) and (len(sources) > 1 or format_name is not None or base is not None)
+    only_remote = predicates or policy is not None or authorization is not None or plain
+    if wrong or (not remote and only_remote) or (predicates and policy is not None):
+        raise InputError(
+            "CEL-Q218",
+            "these options do not go together.",
+            why="Facts come from files, with --format and --base, or from one endpoint, with "
+            "--predicate or --policy, --authorization and --plain.",
+            fix="Load from one of them, then from the other with --add.",
+        )
+    options.check_output_paths(
+        {"the store": output},
+        inputs=[] if remote else map(Path, sources),
+        overwrite=overwrite or add,
+    )
+    with console.progress_bar(quiet=as_json) as progress:
+        if remote:
+            wanted = predicates if policy is None else _predicates_of(policy)
+            made = _from_endpoint(
+                remote[0],
+                output,
+                wanted,
+                settings=(add, overwrite, plain),
+                authorization=authorization,
+                progress=progress,
+            )
+        else:
+            from celosia.queries.rdf.file_loader import load as load_files
+
+            made = load_files(
+                sources,
+                output,
+                format=format_name,
+                add=add,
+                overwrite=overwrite,
+                base=base,
+                progress=progress,
+            )
+    if as_json:
+        console.show_json(made.as_dict())
+        return
+    console.note(f"Show its counts: celosia rdf info {output}")
+    console.show(str(made), strong=True)
+
+
+def _from_endpoint(
+    source: str,
+    output: Path,
+    predicates: list[str] | None,
+    *,
+    settings: tuple[bool, bool, bool],
+    authorization: str | None,
+    progress: Progress,
+) -> LoadSummary:
+    from celosia.cli.paths import read_variable, resolve_address
+    from celosia.queries.rdf.endpoint import load_endpoint
+
+    add, overwrite, plain = settings
+    secret = None if authorization is None else read_variable(authorization)
+    return load_endpoint(
+        resolve_address(source),
+        output,
+        predicates=predicates,
+        add=add,
+        overwrite=overwrite,
+        headers={} if secret is None else {"Authorization": secret},
+        plain=plain,
+        progress=progress,
+    )
+
+
+def _predicates_of(path: Path) -> list[str]:
+    from celosia.cli.rdf.check import graph_policy
+
+    _, graph = graph_policy(path)
+    return [iri for iri, _ in graph.predicates]

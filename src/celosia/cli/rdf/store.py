@@ -1,0 +1,73 @@
+"""`celosia rdf info` and `export`: the content of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console, options
+
+Store = Annotated[Path, typer.Argument(metavar="STORE", help="The store.", show_default=False)]
+
+
+def info(store: Store, as_json: options.AsJson = False) -> None:
+    """Show the counts of a store: exact, and for the curator only.
+
+    **Examples**
+
+    `celosia rdf info people.graph`
+
+    `celosia rdf info people.graph --json`
+    """
+    from celosia.queries.rdf.store import GraphStore
+
+    with GraphStore.open(store) as graph:
+        if as_json:
+            console.show_json(graph.as_dict())
+            return
+        console.show_table(
+            "Predicates",
+            ["address", "facts", "subjects", "objects", "most of a subject", "most of an object"],
+            [
+                [
+                    each.predicate,
+                    f"{each.facts:,}",
+                    f"{each.subjects:,}",
+                    f"{each.objects:,}",
+                    f"{each.most_of_subject:,}",
+                    f"{each.most_of_object:,}",
+                ]
+                for each in graph.predicates()
+            ],
+        )
+        console.show(f"from: {', '.join(graph.sources)}; loaded {graph.loaded}")
+        console.note("These figures are exact and private: they are for the curator only.")
+        console.show(str(graph), strong=True)
+
+
+def export(
+    store: Store,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The N-Triples file.", show_default=False)
+    ],
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write all facts of a store as N-Triples, without protection.
+
+    **Examples**
+
+    `celosia rdf export people.graph -o people.nt`
+    """
+    from celosia.queries.rdf.store import GraphStore
+
+    options.check_output_paths({"the export": output}, inputs=[store], overwrite=overwrite)
+    with GraphStore.open(store) as graph, console.progress_bar(quiet=as_json) as progress:
+        facts = graph.export(output, overwrite=overwrite, progress=progress)
+    if as_json:
+        console.show_json({"output": str(output), "triples": facts})
+        return
+    console.note("The file is as private as the graph.")
+    console.show(f"{facts:,} facts: {output}", strong=True)

@@ -1,0 +1,53 @@
+"""Queries that the database does not accept are refused before they are charged.
+
+Whether it accepts a query depends on the question and the types of columns, which the refusal may
+therefore tell. No row is read to find out (see `SqlEngine.understands`), so neither a refusal nor
+the time that it takes reveals data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from celosia.core.errors import EngineError, QueryRefused
+from celosia.queries.planning import Plan
+from celosia.queries.results import list_planned_queries
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from celosia.engines import SqlEngine
+
+
+def check_accepted(
+    plan: Plan, engine: SqlEngine, *, cast: Callable[[exp.Expr], exp.Expr], timeout: float
+) -> None:
+    """Let the database look at every query of a plan, without running it.
+
+    Args:
+        plan: how the question will be answered.
+        engine: the owner's database.
+        cast: what is done to each query before it is asked.
+        timeout: the seconds that each look may take.
+
+    Raises:
+        QueryRefused: CEL-Q162 it does not accept one, CEL-Q127 one cannot be written for it.
+    """
+    try:
+        if all(
+            engine.understands(cast(each), timeout=timeout) for each in list_planned_queries(plan)
+        ):
+            return
+    except RecursionError:
+        pass  # too deep to be written, which the question alone decides
+    except EngineError as error:
+        if error.code != "CEL-E011":
+            return  # the database is gone: a failure like any other, see `Vault.sql`
+    raise QueryRefused(
+        "CEL-Q162",
+        "the database does not accept the question.",
+        why="It looked at it without running it: the types of columns do not allow an operation. "
+        "Nothing was charged.",
+        fix="Cast values to DOUBLE, as in SUM(CAST(a AS DOUBLE) * b), or use other functions.",
+    )

@@ -1,0 +1,49 @@
+"""Locations of a ledger: a file of SQLite, or a database of PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celosia.core.errors import InputError
+
+
+def parse_location(location: str | Path) -> Path | str:
+    """The file of a ledger, or the address of the server that keeps it.
+
+    Raises:
+        InputError: CEL-Q116 not a location that keeps anything.
+    """
+    if isinstance(location, str) and "://" in location:
+        from sqlalchemy import exc, make_url  # noqa: PLC0415 - 0.2 s, only where there is a URL
+
+        try:
+            url = make_url(location)
+        except (exc.ArgumentError, ValueError):
+            raise bad_location_error("the URL of the ledger cannot be read") from None
+        if url.get_backend_name() in {"postgres", "postgresql"}:
+            return location
+        if url.get_backend_name() != "sqlite" or url.query:
+            raise bad_location_error("a ledger is kept in a file of SQLite or in PostgreSQL")
+        location = url.database or ""
+    if not str(location) or str(location) == ":memory:" or str(location).startswith("file:"):
+        raise bad_location_error("a ledger in memory forgets what was spent")
+    path = Path(location).absolute()
+    if path.is_dir() or not path.parent.is_dir():
+        raise bad_location_error(f"{path} is a folder, or its folder does not exist")
+    return path
+
+
+def file_exists(location: str | Path) -> bool:
+    """Whether the file of a location exists; True for a server, which only a connection can ask."""
+    found = parse_location(location)
+    return isinstance(found, str) or found.is_file()
+
+
+def bad_location_error(what: str) -> InputError:
+    """The error for a location that keeps nothing."""
+    return InputError(
+        "CEL-Q116",
+        f"{what}.",
+        why="A charge that can be forgotten can be spent again.",
+        fix="Give the name of a file in a folder that exists, or postgresql://user@host/database.",
+    )

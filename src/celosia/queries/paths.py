@@ -1,0 +1,56 @@
+"""Default paths of the files that belong to a policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.queries.policy import Policy
+
+
+def ledger_path(policy: str | Path | Policy) -> Path:
+    """The file of a policy's ledger: beside the policy file, with its name.
+
+    Raises:
+        InputError: CEL-Q153 a policy that is no file has no place.
+
+    >>> ledger_path("shop.toml").name
+    'shop.ledger.sqlite'
+    """
+    if not isinstance(policy, str | Path):
+        raise InputError(
+            "CEL-Q153",
+            "a policy that is no file has no place for its ledger.",
+            why="What was spent must outlive the program.",
+            fix="Give the file or the URL of a ledger: ledger=...",
+        )
+    return _beside(policy, ".ledger.sqlite")
+
+
+def tokens_path(policy: str | Path) -> Path:
+    """Where the tokens of a policy are kept unless said otherwise.
+
+    >>> tokens_path("shop.toml").name, audit_log_path("shop.toml").name
+    ('shop.tokens.sqlite', 'shop.audit.jsonl')
+    """
+    return _beside(policy, ".tokens.sqlite")
+
+
+def audit_log_path(policy: str | Path) -> Path:
+    """Where the audit log of a policy is kept unless said otherwise."""
+    return _beside(policy, ".audit.jsonl")
+
+
+def trace_paths(policy: str | Path | Policy) -> tuple[Path, ...]:
+    """The files beside a policy file that record charges, also where its ledger is lost."""
+    if not isinstance(policy, str | Path):
+        return ()
+    return audit_log_path(policy), tokens_path(policy)
+
+
+def _beside(policy: str | Path, ending: str) -> Path:
+    path = Path(policy)
+    return path.with_name(path.stem + ending)

@@ -1,0 +1,273 @@
+"""Checks of a policy as a whole, whether read from a file or made in Python."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+
+from celosia.core.errors import PrivacyWarning
+from celosia.queries.policy.column_checks import check_column
+from celosia.queries.policy.database_location import check_database
+from celosia.queries.policy.problems import Problems
+from celosia.queries.policy.reference_checks import check_references
+from celosia.queries.policy.values import Policy, Spending, TablePolicy
+
+MOST_EPSILON = Fraction(10**6)
+"""The largest budget that is taken for one; what is sensible is far below."""
+WARN_EPSILON = Fraction(20)
+WARN_DELTA = Fraction(1, 1000)
+MOST_COUNT = 2**62
+"""The largest cap: sums of counts below it stay in the integers of every engine."""
+LEAST_DEADLINE, MOST_DEADLINE = Fraction(1, 10), Fraction(256)
+"""Seconds to an answer: what any question takes, and what a service waits for."""
+LONGEST_NAME = 63
+"""Letters of a name: PostgreSQL cuts longer ones, and two of them could become one."""
+LONGEST_ADDRESS = 1000
+"""Letters of the name of a predicate, which may be a whole address."""
+
+
+def check_policy(policy: Policy) -> None:
+    """Refuse a policy on which no promise can be built; all problems in one error.
+
+    Raises:
+        InputError: CEL-Q003 several problems, or the code of the only one (CEL-Q005 to CEL-Q017).
+    """
+    problems = Problems("the policy")
+    collect_problems(policy, problems)
+    problems.refuse()
+    warn_of_weak_budgets(policy, stacklevel=3)
+
+
+def collect_problems(policy: Policy, problems: Problems, *, tables_are_read: bool = True) -> None:
+    """Note all problems of a policy.
+
+    Where some setting of a table could not be read, nothing is said of how tables go together:
+    what it would have meant is not guessed.
+    """
+    _check_names(policy, problems)
+    for table in policy.tables:
+        _check_count(table.rows, f"rows of table '{table.name}'", 0, problems)
+        for column in table.columns:
+            check_column(column, f"column '{table.name}.{column.name}'", problems)
+            where = f"most of column '{table.name}.{column.name}'"
+            _check_count(column.most, where, 1, problems)
+    _check_count(policy.most_per_unit, "most_per_unit", 1, problems)
+    _check_unit(policy, problems, tables_are_read)
+    _check_ownerless(policy, problems)
+    if tables_are_read:
+        check_references(policy, problems)
+    _check_budgets(policy, problems)
+    _check_ceilings(policy, problems)
+    if policy.graph is None:
+        check_database(policy, problems)
+
+
+def warn_of_weak_budgets(policy: Policy, *, stacklevel: int) -> None:
+    """Warn of budgets that are allowed but protect little."""
+    if policy.budget.epsilon > WARN_EPSILON:
+        warnings.warn(
+            f"the budget allows an epsilon above {WARN_EPSILON}: once it is spent, next to nothing "
+            "is promised. Budgets of 1 to 10 are usual.",
+            PrivacyWarning,
+            stacklevel=stacklevel,
+        )
+    if policy.budget.delta >= WARN_DELTA:
+        warnings.warn(
+            "the budget allows a delta of 1e-3 or more: a mechanism may give away one person in a "
+            "thousand and still keep such a promise. Stay far below one divided by the number of "
+            "people, such as 1e-8.",
+            PrivacyWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def _check_names(policy: Policy, problems: Problems) -> None:
+    # Engines and our own look-ups know no case, so two names may differ by more than that.
+    groups: list[tuple[str, list[str]]] = [
+        ("the policy", [policy.name]),
+        ("the unit", [policy.unit.name]),
+        ("tables", [table.name for table in policy.tables]),
+        ("analysts", [name for name, _ in policy.analysts]),
+    ]
+    groups += [
+        (f"columns of table '{table.name}'", [column.name for column in table.columns])
+        for table in policy.tables
+    ]
+    for where, names in groups:
+        # Predicates are named by their addresses, and a store is never in PostgreSQL.
+        is_address = policy.graph is not None and where == "tables"
+        longest = LONGEST_ADDRESS if is_address else LONGEST_NAME
+        for name in names:
+            if not (name and name.isprintable() and name == name.strip()) or (
+                len(name.encode("utf-8", "replace")) > longest
+            ):
+                problems.add(
+                    "CEL-Q016",
+                    f"{where}: {name[:LONGEST_NAME]!r} cannot be a name.",
+                    why=f"Names are printed and quoted: they need 1 to {longest} bytes of "
+                    "printable letters without spaces around them.",
+                    fix="Choose another name, or give the table another one by a view.",
+                )
+        for name in _repeated(names):
+            problems.add(
+                "CEL-Q016",
+                f"{where}: the name {name!r} is used more than once.",
+                why="Upper and lower case make no difference to an engine.",
+                fix="Declare each once.",
+            )
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return sorted(name for name, times in Counter(map(str.lower, names)).items() if times > 1)
+
+
+def _check_count(value: int | None, where: str, least: int, problems: Problems) -> None:
+    if value is not None and not least <= value <= MOST_COUNT:
+        problems.add(
+            "CEL-Q015",
+            f"{where} must be a whole number from {least} to 2**62.",
+            why="It bounds what one person can change, and so the noise.",
+            fix="Give a bound that is known without looking at the data.",
+        )
+
+
+def _check_ownerless(policy: Policy, problems: Problems) -> None:
+    """Note a refusal of rows without an owner where rows have none, or where all have one."""
+    has_people = not policy.unit.is_row and policy.graph is None
+    said = [(policy.ownerless == "refuse", "the policy", has_people)]
+    said += [
+        (table.ownerless is not None, f"table '{table.name}'", has_people and not table.public)
+        for table in policy.tables
+    ]
+    for is_said, where, has_owners in said:
+        if is_said and not has_owners:
+            problems.add(
+                "CEL-Q010",
+                f"{where} says what becomes of rows without an owner, but its rows have none.",
+                why="Only private tables under a unit with a table and a key have owners.",
+                fix="Leave ownerless out, or name the unit.",
+            )
+
+
+def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> None:
+    unit = policy.unit
+    if unit.table is None and unit.key is None:
+        if unit.name.lower() != ("row" if policy.graph is None else "triple"):
+            problems.add(
+                "CEL-Q010",
+                f"the unit '{unit.name}' has no table and key.",
+                why="A person is everything that one key of a table leads to.",
+                fix='Add table and key under [unit], or write name = "row".',
+            )
+        return
+    if unit.table is None or unit.key is None:
+        problems.add(
+            "CEL-Q010",
+            "[unit] needs both the table and the key of a person.",
+            fix='Write table = "customer" and key = "custkey".',
+        )
+        return
+    if unit.name.lower() == "row":
+        problems.add(
+            "CEL-Q010",
+            "the unit is called 'row' but has a table and a key.",
+            why="Releases would say that they protect rows, and not people.",
+            fix="Call it what a person is: customer, patient.",
+        )
+    table = policy.table(unit.table)
+    column = None if table is None else table.column(unit.key)
+    if table is None or column is None:
+        problems.add(
+            "CEL-Q010",
+            f"the key of the unit, {unit.table}.{unit.key}, is not declared.",
+            fix="Declare the table with this column, or correct the name.",
+        )
+        return
+    if tables_are_read:
+        _check_unit_table(table, column.unique, unit.key, problems)
+
+
+def _check_unit_table(table: TablePolicy, unique: bool, key: str, problems: Problems) -> None:
+    if not unique:
+        problems.add(
+            "CEL-Q010",
+            f"the key of the unit, {table.name}.{key}, is not declared unique.",
+            why="Two rows with the same key could be one person or two.",
+            fix=f'Write {key} = {{ type = "...", unique = true }} if the database enforces it.',
+        )
+    if table.public:
+        problems.add(
+            "CEL-Q010",
+            f"the table of the unit, '{table.name}', is public.",
+            why="Public tables are given away as they are, and with them who is in the data.",
+            fix="Write public = false.",
+        )
+
+
+def _check_budgets(policy: Policy, problems: Problems) -> None:
+    total = policy.budget
+    if not _check_spending(total, "[budget]", "CEL-Q013", problems):
+        return  # nothing that analysts could be held against
+    for name, own in policy.analysts:
+        _check_spending(own, f"[analysts.{name}]", "CEL-Q014", problems)
+        for word, part, whole in (
+            ("epsilon", own.epsilon, total.epsilon),
+            ("delta", own.delta, total.delta),
+        ):
+            if part > whole:
+                problems.add(
+                    "CEL-Q014",
+                    f"{word} of [analysts.{name}] is above the {word} of [budget].",
+                    why="It could never be spent: all answers together count against the budget.",
+                    fix=f"Lower it, or leave it out to allow all of the {word}.",
+                )
+
+
+def _check_ceilings(policy: Policy, problems: Problems) -> None:
+    if not 0 <= policy.least_epsilon <= MOST_EPSILON:
+        problems.add(
+            "CEL-Q013",
+            f"least_epsilon must be at least 0 and at most {MOST_EPSILON}.",
+            why="It is the least price of one question, part of the budget.",
+            fix="Leave it out for 0.01, or write 0 for no least price.",
+        )
+    for name, most in (
+        ("questions_per_day", policy.questions_per_day),
+        ("exceeded_per_day", policy.exceeded_per_day),
+    ):
+        if not 1 <= most <= MOST_COUNT:
+            problems.add(
+                "CEL-Q013",
+                f"{name} must be a whole number from 1 to 2**62.",
+                why="With less than 1, no question could be asked.",
+                fix="Leave it out for the usual one.",
+            )
+    if policy.deadline is not None and not LEAST_DEADLINE <= policy.deadline <= MOST_DEADLINE:
+        problems.add(
+            "CEL-Q013",
+            f"deadline must be a number of seconds from {float(LEAST_DEADLINE)} to "
+            f"{MOST_DEADLINE}.",
+            why="Every answer leaves at its deadline, so that its time tells nothing about rows.",
+            fix="Leave it out: each question then gets a deadline by the declared sizes.",
+        )
+
+
+def _check_spending(amount: Spending, where: str, code: str, problems: Problems) -> bool:
+    before = len(problems.items)
+    if not 0 < amount.epsilon <= MOST_EPSILON:
+        problems.add(
+            code,
+            f"epsilon of {where} must be above 0 and at most {MOST_EPSILON}.",
+            why="An epsilon of 0 allows no answer at all.",
+            fix="Try 1 to 10 for all answers together.",
+        )
+    if not 0 <= amount.delta < 1:
+        problems.add(
+            code,
+            f"delta of {where} must be at least 0 and below 1.",
+            why="Delta is the chance that the promise fails altogether.",
+            fix="Take it far below one divided by the number of people, such as 1e-8.",
+        )
+    return len(problems.items) == before

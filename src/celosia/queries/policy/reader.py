@@ -1,0 +1,291 @@
+"""The reader of policy files: the declarations of a database's owner, in TOML.
+
+name = "shop"                        # of the data set; its ledger is kept under this name
+neighbours = "add-remove"            # or "change-one", where the number of people is public
+most_per_unit = 1048576              # the most that one unit may add to any answer
+least_epsilon = 0.01                 # of one question: nothing is answered for less
+questions_per_day = 1000             # of one analyst; stored answers do not count
+exceeded_per_day = 3                 # of one analyst: questions that were too much for the rows
+deadline = 2                         # seconds to every answer; left out: chosen by declared sizes
+ownerless = "leave-out"              # rows that lead to no person; or "refuse", see below
+elastic = false                      # noise scaled by what is measured on the data: for curators
+
+[database]
+kind = "duckdb"                      # or "postgres", "spark"
+path = "shop.duckdb"                 # a DuckDB file, from the folder of this file
+# url = "$SHOP_DATABASE"             # of PostgreSQL: $NAME is read from the environment
+
+[database.files]                     # tables that are CSV or Parquet files, from the same folder
+orders = "orders.parquet"
+
+[unit]                               # the unit of protection; name = "row" alone for rows
+name = "customer"
+table = "customer"
+key = "custkey"
+
+[budget]                             # all answers together
+epsilon = 10
+delta = 1e-6
+
+[analysts.ana]                       # only analysts listed here may ask; without any, all may
+epsilon = "1/3"                      # not above the budget; left out: all of it
+
+[tables.customer.columns]            # a table that is not named here cannot be asked at all
+custkey = { type = "integer", unique = true }
+segment = { type = "text", keys = ["BUILDING", "MACHINERY"] }
+
+[tables.orders]
+public = false                       # the default
+rows = 2000000                       # a bound on the number of rows that is public
+references = { custkey = "customer.custkey" }
+
+[tables.orders.columns]
+custkey = { type = "integer", most = 50 }
+orderdate = "date"
+price = { type = "number", lower = 0, upper = 600000, grid = 0.01 }
+
+Numbers mean what is written: 0.1 is one tenth. Where that is no decimal, a text holds the fraction:
+"1/3". Analysts' budgets may add up to more than the total, which is then spent by the first to ask;
+no analyst's own may be above it. Nothing is read but the file: a policy holds no measured value.
+A row belongs to the person whose key its references lead to. Rows that lead to none are left out of
+every answer. With ownerless = "refuse", for all tables or under [tables.NAME], such rows, and rows
+whose person the table of the unit does not hold, are refused when the vault is opened.
+An RDF graph takes the place of [database] and [tables], see `policy.graphs`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+from celosia.core.errors import InputError
+from celosia.core.neighbours import Relation
+from celosia.queries.policy.checks import MOST_EPSILON, collect_problems, warn_of_weak_budgets
+from celosia.queries.policy.graphs import read_graph
+from celosia.queries.policy.problems import Problems
+from celosia.queries.policy.settings import Settings
+from celosia.queries.policy.tables import read_ownerless, read_table
+from celosia.queries.policy.values import (
+    EXCEEDED_PER_DAY,
+    LEAST_EPSILON,
+    MOST_PER_UNIT,
+    QUESTIONS_PER_DAY,
+    Database,
+    Policy,
+    Spending,
+    Unit,
+)
+
+_Any = TypeVar("_Any")
+
+LARGEST_FILE = 2**22
+"""Bytes of a policy file: far above any, and far below what would keep a reader busy."""
+
+_TOP = {
+    *("name", "neighbours", "most_per_unit", "elastic", "ownerless"),
+    *("least_epsilon", "questions_per_day", "exceeded_per_day", "deadline"),
+    *("database", "unit", "budget", "analysts", "tables", "graph"),
+}
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read and check a policy file; paths in it start from its folder.
+
+    Raises:
+        InputError: CEL-Q001 it cannot be read, CEL-Q002 it is not TOML, CEL-Q003 it has several
+            problems, or the code of the only one (CEL-Q004 to CEL-Q017).
+    """
+    source = Path(path)
+    try:
+        with source.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:  # ValueError: a path with a null byte
+        reason = error.strerror if isinstance(error, OSError) else "not a path"
+        raise InputError(
+            "CEL-Q001",
+            f"the policy {str(source)!r} cannot be read ({reason}).",
+            fix="Check the path.",
+        ) from error
+    if len(content) > LARGEST_FILE:
+        raise InputError(
+            "CEL-Q001",
+            f"the policy {str(source)!r} is larger than {LARGEST_FILE >> 20} megabytes.",
+            fix="Give the policy, not the data.",
+        )
+    try:
+        text = content.decode("utf-8-sig")  # Windows adds a mark
+    except UnicodeDecodeError as error:
+        raise _not_toml(f"byte {error.start} is not UTF-8") from error
+    policy = read_policy(text)
+    folder = str(source.parent)
+    graph = None if policy.graph is None else replace(policy.graph, folder=folder)
+    return replace(policy, database=replace(policy.database, folder=folder), graph=graph)
+
+
+def read_policy(text: str) -> Policy:
+    """A policy from the text of a policy file.
+
+    Raises:
+        InputError: as `load_policy`, but for CEL-Q001.
+
+    >>> policy = read_policy('''
+    ... name = "visits"
+    ... unit = { name = "row" }
+    ... budget = { epsilon = 1 }
+    ... database = { files = { visits = "visits.csv" } }
+    ... [tables.visits.columns]
+    ... day = "date"
+    ... ''')
+    >>> policy.budget.epsilon, policy.unit.is_row, policy.table("VISITS").column("day").type
+    (Fraction(1, 1), True, 'date')
+    """
+    try:
+        table = tomllib.loads(text.replace("\r\n", "\n"), parse_float=_decimal)
+    except RecursionError as error:
+        raise _not_toml("it is nested too deeply") from error
+    except ValueError as error:  # also whole numbers of thousands of digits
+        raise _not_toml(str(error)) from error
+    return policy_from_table(table)
+
+
+def policy_from_table(table: Mapping[str, Any]) -> Policy:
+    """A policy from the parsed content of a policy file; all problems in one error.
+
+    Raises:
+        InputError: CEL-Q003 several problems, or the code of the only one.
+    """
+    problems = Problems("the policy")
+    top = Settings(table, "the policy", problems, frozenset(_TOP))
+    budget = _budget(top)
+    before = problems.unread
+    graph, tables, unit = read_graph(top) if top.has("graph") else (None, _tables(top), _unit(top))
+    tables_are_read = problems.unread == before
+    policy = Policy(
+        name=_needed(top, "name", 'Name the data set: name = "shop".'),
+        tables=tables,
+        budget=budget,
+        database=_database(top),
+        unit=unit,
+        relation=Relation(
+            top.word("neighbours", [*Relation], Relation.ADD_REMOVE) or Relation.ADD_REMOVE
+        ),
+        analysts=_analysts(top, budget),
+        most_per_unit=_default(top.count("most_per_unit"), MOST_PER_UNIT),
+        elastic=top.flag("elastic"),
+        least_epsilon=_default(top.number("least_epsilon"), LEAST_EPSILON),
+        questions_per_day=_default(top.count("questions_per_day"), QUESTIONS_PER_DAY),
+        exceeded_per_day=_default(top.count("exceeded_per_day"), EXCEEDED_PER_DAY),
+        deadline=top.number("deadline"),
+        ownerless=read_ownerless(top) or "leave-out",
+        graph=graph,
+    )
+    collect_problems(policy, problems, tables_are_read=tables_are_read)
+    problems.refuse()
+    warn_of_weak_budgets(policy, stacklevel=4)
+    return policy
+
+
+def _tables(top: Settings) -> tuple[Any, ...]:
+    tables = top.section("tables", "[tables.NAME]")
+    if not tables.table:
+        top.problems.add(
+            "CEL-Q005",
+            "the policy has no [tables.NAME] section.",
+            why="A table that is not named cannot be asked.",
+            fix="Add one per table, with [tables.NAME.columns] below it.",
+        )
+    return tuple(read_table(tables, name) for name in tables.table)
+
+
+def _unit(top: Settings) -> Unit:
+    if not top.has("unit"):
+        top.problems.add(
+            "CEL-Q010",
+            "the policy has no [unit] section.",
+            why="The unit that answers protect would be unknown.",
+            fix='Name the table and the key of a person, or write name = "row" for single rows.',
+        )
+    unit = top.section("unit", "[unit]", {"name", "table", "key"})
+    table, key = unit.text("table"), unit.text("key")
+    name = unit.text("name")
+    if name is None:
+        name = "row" if table is None else table.lower()
+        if top.has("unit") and table is None and key is None:
+            top.problems.add(
+                "CEL-Q010",
+                "[unit] names neither a person nor rows.",
+                why="Protecting rows is far less than protecting people, so it must be said.",
+                fix='Add table and key, or write name = "row".',
+            )
+    return Unit(name=name, table=table, key=key)
+
+
+def _budget(top: Settings) -> Spending:
+    budget = top.section("budget", "[budget]", {"epsilon", "delta"})
+    if not budget.has("epsilon"):
+        top.problems.add(
+            "CEL-Q013",
+            "the policy has no epsilon under [budget].",
+            why="Without a limit, enough answers together tell everything.",
+            fix="Add epsilon = 1 and, if answers may fail, delta = 1e-8.",
+        )
+    # A budget that cannot be read is a problem already; nothing else is held against this one.
+    epsilon = _default(budget.number("epsilon"), MOST_EPSILON)
+    return Spending(epsilon=epsilon, delta=_default(budget.number("delta"), Fraction(0)))
+
+
+def _analysts(top: Settings, budget: Spending) -> tuple[tuple[str, Spending], ...]:
+    analysts = top.section("analysts", "[analysts.NAME]")
+    if top.has("analysts") and not analysts.table:
+        top.problems.add(
+            "CEL-Q014",
+            "[analysts] names no analyst.",
+            why="It could mean that no analyst may ask, or that all may.",
+            fix="Name analysts as [analysts.NAME], or leave the section out to let all ask.",
+        )
+    found = []
+    for name in analysts.table:
+        limit = analysts.section(name, f"[analysts.{name}]", {"epsilon", "delta"})
+        epsilon = _default(limit.number("epsilon"), budget.epsilon)
+        delta = _default(limit.number("delta"), budget.delta)
+        found.append((name, Spending(epsilon=epsilon, delta=delta)))
+    return tuple(found)
+
+
+def _database(top: Settings) -> Database:
+    database = top.section("database", "[database]", {"kind", "path", "url", "files"})
+    files = database.section("files", "[database.files]")
+    kind = database.word("kind", ["duckdb", "postgres", "spark"], "duckdb")
+    return Database(
+        kind=cast(Literal["duckdb", "postgres", "spark"], kind),
+        path=database.text("path"),
+        url=database.text("url"),
+        files=tuple((name, files.text(name) or "") for name in files.table),
+    )
+
+
+def _needed(settings: Settings, key: str, fix: str) -> str:
+    if not settings.has(key):
+        settings.problems.add("CEL-Q005", f"{settings.where} has no {key}.", fix=fix)
+        return key
+    return _default(settings.text(key), key)
+
+
+def _default(value: _Any | None, default: _Any) -> _Any:
+    return default if value is None else value
+
+
+def _decimal(written: str) -> Decimal:
+    """A number as it is written; one whose exact value would not fit on a page as not a number."""
+    number = Decimal(written)
+    fits = number.is_finite() and (not number or abs(number.adjusted()) <= 300)
+    return number if fits and len(written) <= 400 else Decimal("NaN")
+
+
+def _not_toml(reason: str) -> InputError:
+    return InputError("CEL-Q002", f"the policy is not valid TOML: {reason}.", fix="Mend that line.")

@@ -1,0 +1,145 @@
+"""Loading files of facts into a store: streamed, completely or not at all."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from gzip import BadGzipFile
+from pathlib import Path
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.queries.rdf.builder import StoreBuilder
+from celosia.queries.rdf.sources import EntityBombError, Source, find_sources, open_source
+from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
+
+
+def load(  # noqa: PLR0913 - settings, all but two by name
+    sources: str | Path | Sequence[str | Path],
+    store: str | Path,
+    *,
+    format: str | None = None,
+    add: bool = False,
+    overwrite: bool = False,
+    base: str | None = None,
+    progress: Progress = silent,
+) -> LoadSummary:
+    """Load files of facts into a store, which is a DuckDB file.
+
+    The store is replaced as a whole at the end, or stays as it was. All graphs of N-Quads and TriG
+    become one, a fact that is there twice counts once, and blank nodes of one file are never those
+    of another, or of an earlier loading.
+
+    Args:
+        sources: files of Turtle, N-Triples, RDF/XML, N-Quads or TriG; `.gz` is unpacked.
+        store: the file to make.
+        format: of all files; told by their endings if None. See `sources.FORMATS`.
+        add: keep what the store holds already; it is begun if there is none.
+        overwrite: whether a file of this name may be lost.
+        base: what relative addresses start from.
+        progress: receives the number of bytes read.
+
+    Raises:
+        InputError: CEL-Q221 a format is not known, CEL-Q222 a file is missing, CEL-Q223 a file is
+            broken (with line and column), CEL-Q226 the store was changed in the meantime, CEL-Q227
+            terms that RDF 1.1 does not know, CEL-Q228 what is added to is no store, CEL-I003 to
+            CEL-I005 the store cannot be written.
+        EngineError: CEL-Q224 the store could not be written, CEL-Q225 two terms of one number,
+            CEL-Q229 pyoxigraph is not installed.
+    """
+    given = [sources] if isinstance(sources, str | Path) else sources
+    found = find_sources(given, format)
+    check_parser()
+    total = sum(source.path.stat().st_size for source in found)
+
+    def fill(made: StoreBuilder) -> list[str]:
+        done = 0
+        for source in found:
+
+            def report_bytes(position: int, source: Source = source, done: int = done) -> None:
+                progress(Step(f"Reading {source.path.name}", min(done + position, total), total))
+
+            _read(source, made, base, report_bytes)
+            done += source.path.stat().st_size
+        return [source.path.name for source in found]
+
+    return make_store(Path(store), fill, add=add, overwrite=overwrite, progress=progress)
+
+
+def _read(
+    source: Source, made: StoreBuilder, base: str | None, report_bytes: Callable[[int], None]
+) -> None:
+    """Hand on all facts of a file.
+
+    Raises:
+        InputError: CEL-Q222 it cannot be read, CEL-Q223 it is broken, CEL-Q227 it holds terms that
+            RDF 1.1 does not know.
+    """
+    try:
+        with open_source(source, report_bytes) as reader:
+            try:
+                parse_into(made, reader, source.parser_format, base=base)
+            except SyntaxError as fault:
+                # Its message quotes the text, which is not ours to repeat: the place is enough.
+                line = fault.lineno or (reader.lines + 1 if reader.lines else None)
+                raise _syntax_error(source, line, fault.offset) from None
+    except EntityBombError:
+        raise _read_error(
+            source,
+            "declares an entity that is long, or made of other entities",
+            "A few of these would fill any memory.",
+            "Write addresses in full, or with namespaces (xmlns).",
+        ) from None
+    except MemoryError:  # of the parser: what it holds at a time has a limit
+        raise _read_error(
+            source,
+            "holds a term, or a line, that is too long to read",
+            "Terms of up to some 16 MB are read.",
+            "Leave such facts out, or load them as the address of a file.",
+        ) from None
+    except (EOFError, zlib.error, BadGzipFile):
+        raise _syntax_error(source, None, None, packed=True) from None
+    except OSError as fault:  # of the reader: the engine has errors of its own
+        raise InputError(
+            "CEL-Q222",
+            f"{source.path} cannot be read ({type(fault).__name__}).",
+            why="The store is as it was.",
+            fix="Check your rights to the file, and the disk it is on.",
+            path=str(source.path),
+        ) from None
+    except InputError as refusal:
+        if refusal.code == "CEL-Q227":
+            refusal.args = (f"{source.path}: {refusal}",)
+            refusal.what = f"{source.path}: {refusal.what}"
+        raise
+
+
+def _read_error(source: Source, what: str, why: str, fix: str) -> InputError:
+    return InputError(
+        "CEL-Q223",
+        f"{source.path} {what}.",
+        why=f"{why} The store is as it was.",
+        fix=fix,
+        path=str(source.path),
+    )
+
+
+def _syntax_error(
+    source: Source, line: int | None, column: int | None, *, packed: bool = False
+) -> InputError:
+    where = "" if line is None else f" at line {line:,}"
+    where += "" if line is None or column is None else f", column {column:,}"
+    what = f"is no valid {source.format}{where}"
+    if packed:
+        what = "cannot be unpacked: it is cut off, or no .gz file"
+    return InputError(
+        "CEL-Q223",
+        f"{source.path} {what}.",
+        why="Half of a graph would be another graph; the store is as it was.",
+        fix="Get the file again."
+        if packed
+        else "Correct it there, or give its true --format; relative addresses need a --base.",
+        path=str(source.path),
+        line=line,
+        column=column,
+    )

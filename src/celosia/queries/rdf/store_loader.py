@@ -1,0 +1,119 @@
+"""The frame of every load: a store is created or added to, from files or an endpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from operator import attrgetter
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from celosia.core.errors import EngineError
+from celosia.core.files import check_writable
+from celosia.core.progress import Progress, Step
+from celosia.queries.rdf.builder import StoreBuilder, build_store
+from celosia.queries.rdf.ntriples import BatchWriter
+from celosia.queries.rdf.store import GraphStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadSummary:
+    """The content of a store after loading."""
+
+    store: str
+    triples: int
+    terms: int
+    read: int
+    """Facts in the sources, counted as often as they are there."""
+    added: int
+    """Facts that were not in the store before."""
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.store}: {self.triples:,} facts and {self.terms:,} terms; "
+            f"{self.added:,} facts added in {self.seconds:.1f} s"
+        )
+
+
+def make_store(
+    store: Path,
+    fill: Callable[[StoreBuilder], list[str]],
+    *,
+    add: bool,
+    overwrite: bool,
+    progress: Progress,
+) -> LoadSummary:
+    """Make or add to a store by a function that hands facts on and names where they came from.
+
+    Raises:
+        InputError: CEL-Q226 the store was changed in the meantime, CEL-Q228 what is added to is no
+            store, CEL-I003 to CEL-I005 it cannot be written.
+        EngineError: CEL-Q224 the store could not be written, CEL-Q225 two terms of one number.
+    """
+    check_writable(store, overwrite=overwrite or add)
+    began, before, named = perf_counter(), 0, []
+    grows = add and store.exists()
+    with build_store(store) as made:
+        if grows:
+            with GraphStore.open(store) as old:
+                before, named = old.triples, list(old.sources)
+            progress(Step("Reading the store", 0))
+            made.start_from(store)
+        named += fill(made)
+        loaded = datetime.now(UTC).isoformat(timespec="seconds")
+        facts = {"sources": json.dumps(named, ensure_ascii=False), "loaded": loaded}
+        made.finish(facts, progress=progress)
+    with GraphStore.open(store) as new:
+        return LoadSummary(
+            store=str(store),
+            triples=new.triples,
+            terms=new.terms,
+            read=made.read,
+            added=new.triples - before,
+            seconds=perf_counter() - began,
+        )
+
+
+def parse_into(
+    made: StoreBuilder, reader: Any, parser_format: Any, *, base: str | None = None
+) -> None:
+    """Parse what a reader gives and hand it on, blank nodes apart from all before.
+
+    Raises:
+        SyntaxError: of pyoxigraph, with line and column where it knows them.
+    """
+    import pyoxigraph  # noqa: PLC0415 - an extra
+
+    made.files += 1
+    batches: Any = BatchWriter(made.take)
+    quads = pyoxigraph.parse(reader, format=parser_format, base_iri=base)
+    facts: Any = map(attrgetter("triple"), quads)  # without its graph
+    # Both ends of this are pyoxigraph's: no term becomes an object of ours.
+    pyoxigraph.serialize(facts, batches, pyoxigraph.RdfFormat.N_TRIPLES)
+    batches.hand_on()
+    made.wait()
+
+
+def check_parser() -> None:
+    """Refuse to begin without pyoxigraph.
+
+    Raises:
+        EngineError: CEL-Q229 it is not installed.
+    """
+    try:
+        import pyoxigraph  # noqa: F401, PLC0415 - an extra
+    except ImportError:
+        raise EngineError(
+            "CEL-Q229",
+            "pyoxigraph is not installed.",
+            why="It reads the formats of RDF.",
+            fix="Run `pip install 'celosia[rdf]'`.",
+        ) from None

@@ -1,0 +1,208 @@
+"""The parser: a text to one SELECT statement, the only statement that is ever compiled."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Literal
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from celosia.core.errors import CelosiaError, InputError
+from celosia.queries.sql.refusals import refusal
+
+Dialect = Literal["duckdb", "postgres"]
+
+MOST_LETTERS = 50_000
+"""The longest query that is read."""
+MOST_PARTS = 5_000
+"""The most nodes of a query's tree."""
+MOST_DEPTH = 120
+"""The deepest tree: what follows walks it by recursion, far below Python's limit."""
+
+_BEGINNINGS = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM}
+
+# The parser writes the text of statements it does not know to the log: they must not reach it.
+_OTHERS = (
+    "ALTER ANALYZE ATTACH BEGIN CACHE COMMAND COMMENT COPY CREATE DECLARE DELETE DESCRIBE DETACH "
+    "DROP EXECUTE GRANT INSERT INSTALL KILL LOAD MERGE PRAGMA REFRESH REVOKE SET SHOW TRUNCATE "
+    "UNCACHE UPDATE USE"
+)
+_STATEMENTS = {getattr(TokenType, name) for name in _OTHERS.split()}
+
+
+def parse(query: str, *, dialect: Dialect = "duckdb") -> exp.Select:
+    """The one SELECT statement of a text.
+
+    Raises:
+        InputError: CEL-Q020, the text is not SQL.
+        QueryRefused: CEL-Q021 to CEL-Q023, CEL-Q032 and CEL-Q033.
+    """
+    if dialect not in ("duckdb", "postgres"):
+        raise _not_sql(f"the dialect must be duckdb or postgres, got {dialect!r}")
+    if not isinstance(query, str):
+        raise _not_sql(f"a query is a text, got {type(query).__name__}")
+    if len(query) > MOST_LETTERS:
+        raise _too_large(f"the query has {len(query):,} letters, of at most {MOST_LETTERS:,}")
+    _check_beginning(_tokens(query, dialect))
+    statement: exp.Expr | None = _tree(query, dialect)
+    _check_size(statement)
+    for part in statement.walk() if statement is not None else ():
+        _check_part(part)
+    while isinstance(statement, exp.Subquery) and set(_given(statement)) == {"this"}:
+        statement = statement.this
+    if isinstance(statement, exp.SetOperation):
+        raise _of_answers(statement)
+    if not isinstance(statement, exp.Select):
+        raise _not_a_question(statement)
+    return statement
+
+
+def _given(node: exp.Expr) -> list[str]:
+    return [name for name, value in node.args.items() if value not in (None, False, [])]
+
+
+def _tokens(query: str, dialect: Dialect) -> list[Token]:
+    try:
+        tokens = sqlglot.tokenize(query, read=dialect)
+    except SqlglotError:
+        raise _not_sql("the query cannot be cut into words: a quote is left open") from None
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens.pop()
+    if not tokens:
+        raise _not_sql("the query is empty")
+    return tokens
+
+
+def _check_beginning(tokens: list[Token]) -> None:
+    """Refuse several statements and everything but SELECT, before anything is parsed."""
+    after = [token for last, token in pairwise(tokens) if last.token_type is TokenType.SEMICOLON]
+    if after:
+        raise refusal(
+            "CEL-Q021",
+            f"the query has more than one statement (line {after[0].line})",
+            why="Each question is judged, charged and answered by itself.",
+            fix="Ask them one at a time.",
+            line=after[0].line,
+        )
+    if tokens[0].token_type not in _BEGINNINGS:
+        raise _not_a_question(None, word=tokens[0].text)
+    # WITH x AS (...) COPY ..., and WITH x AS (COPY ...).
+    for before, last, token in zip([None, *tokens], tokens, tokens[1:], strict=False):
+        starts = before is not None and before.text.upper() in ("AS", "MATERIALIZED")
+        begins = starts and last.token_type is TokenType.L_PAREN
+        follows = last.token_type is TokenType.R_PAREN
+        if token.token_type in _STATEMENTS and (begins or follows):
+            raise _not_a_question(None, word=token.text)
+
+
+def _tree(query: str, dialect: Dialect) -> exp.Expr | None:
+    try:
+        statements = [each for each in sqlglot.parse(query, read=dialect) if each is not None]
+    except ParseError as error:
+        first = error.errors[0] if error.errors else {}
+        line, column = first.get("line"), first.get("col")
+        where = f" (line {line}, column {column})" if line else ""
+        raise _not_sql(
+            f"the query cannot be read as SQL{where}", line=line, column=column
+        ) from None
+    except RecursionError:
+        raise _too_large("the query is nested too deeply") from None
+    except CelosiaError:
+        raise
+    except Exception:  # a fault of the parser on odd text is still no SQL
+        raise _not_sql("the query cannot be read as SQL") from None
+    return statements[0] if len(statements) == 1 else None
+
+
+def _check_size(statement: exp.Expr | None) -> None:
+    parts = 0
+    level = [statement] if statement is not None else []
+    for _ in range(MOST_DEPTH):
+        parts += len(level)
+        level = [child for node in level for child in node.iter_expressions()]
+        if parts > MOST_PARTS:
+            raise _too_large(f"the query has more than {MOST_PARTS:,} parts")
+        if not level:
+            return
+    raise _too_large("the query is nested too deeply")
+
+
+def _check_part(part: exp.Expr) -> None:
+    """Refuse what the parser lets through: gaps, parameters anywhere, names that are no names."""
+    for name, required in part.arg_types.items():
+        if required and part.args.get(name) is None:
+            raise _not_sql(f"something is missing inside {type(part).__name__.upper()}")
+    if isinstance(part, exp.Placeholder | exp.Parameter | exp.SessionParameter):
+        raise refusal(
+            "CEL-Q024",
+            "the query has a parameter",
+            at=part,
+            why="It is judged, and remembered, with the values that it asks about.",
+            fix="Write the value into the query.",
+        )
+    if isinstance(part, exp.Select) and not part.expressions:
+        raise _not_sql("a SELECT selects nothing")
+    if isinstance(part, exp.Alias) and not isinstance(part.args.get("alias"), exp.Identifier):
+        raise _not_sql("an alias is not a name")
+
+
+def _not_sql(what: str, **details: object) -> InputError:
+    return InputError(
+        "CEL-Q020",
+        f"{what}.",
+        why="Only what is understood in full can be promised anything about.",
+        fix="Write one SELECT statement, such as SELECT COUNT(*) FROM a_table.",
+        **details,
+    )
+
+
+def _too_large(what: str) -> CelosiaError:
+    return refusal(
+        "CEL-Q023",
+        what,
+        why="Queries are bounded so that none can keep the service busy.",
+        fix="Shorten it: an IN list or a join with a public table replaces many conditions.",
+    )
+
+
+def _not_a_question(statement: exp.Expr | None, *, word: str = "") -> CelosiaError:
+    named = word or (type(statement).__name__ if statement is not None else "it")
+    return refusal(
+        "CEL-Q022",
+        f"{named.upper()} is not a question: only SELECT is answered",
+        why="Statements that change, load, copy or set something never reach the database.",
+        fix="Ask with SELECT, such as SELECT COUNT(*) FROM a_table.",
+    )
+
+
+def _of_answers(statement: exp.SetOperation) -> CelosiaError:
+    if isinstance(statement, exp.Union) and not statement.args.get("distinct"):
+        return refusal(
+            "CEL-Q033",
+            "UNION ALL puts answers together",
+            at=statement.expression,
+            why="Each answer has a cost of its own.",
+            fix="Ask them one at a time, or put the rows together first: "
+            "SELECT COUNT(*) FROM (SELECT a FROM t UNION ALL SELECT a FROM u) AS both.",
+        )
+    return set_operation_refusal(statement)
+
+
+def set_operation_refusal(statement: exp.SetOperation) -> CelosiaError:
+    """The refusal of UNION, EXCEPT and INTERSECT."""
+    word = type(statement).__name__.upper()
+    hint = {
+        "UNION": "Use UNION ALL, and COUNT(DISTINCT ...) over its rows",
+        "EXCEPT": "Use NOT EXISTS (SELECT ...)",
+        "INTERSECT": "Use EXISTS (SELECT ...)",
+    }
+    return refusal(
+        "CEL-Q032",
+        f"{word} of rows is not supported",
+        at=statement.expression,
+        why="It removes equal rows, so one row can bring back or take away another.",
+        fix=f"{hint.get(word, 'Use UNION ALL')}.",
+    )
