@@ -14,6 +14,7 @@ from sqlglot import exp
 from celosia.queries.algebra import Column
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.race_program import Incidence, program_totals
+from celosia.queries.deadlines import check_given_up
 from celosia.queries.emission import incidence_query
 from celosia.queries.planning.step import (
     Ask,
@@ -81,7 +82,8 @@ class Side:
 
         def solved(rows: Rows, sign: int) -> list[int]:
             incidence = incidence_of(rows, owned.tables, shown=shown, sign=sign)
-            return [within(total) for total in program_totals(incidence, caps)]
+            totals = program_totals(incidence, caps, progress=lambda _: check_given_up())
+            return [within(total) for total in totals]
 
         return [
             [solved(by_group.get(group, []), part * self.sign) for part in self.signs]
