@@ -297,7 +297,7 @@ def test_the_answer_is_written_before_its_deadline(
 def test_work_that_was_given_up_ends_at_its_next_look() -> None:
     freed, ended = Event(), Event()
 
-    def work() -> None:
+    def work(_: float) -> None:
         assert freed.wait(600)
         try:
             deadlines.check_given_up()
@@ -305,7 +305,7 @@ def test_work_that_was_given_up_ends_at_its_next_look() -> None:
             ended.set()
 
     attempt = deadlines.Attempt(work)
-    assert attempt.run(time.monotonic()) is None
+    assert attempt.run(time.monotonic() - 600) is None
     freed.set()
     assert ended.wait(600)
     attempt._thread.join(600)
@@ -336,7 +336,6 @@ def test_all_queries_of_a_question_share_its_time(tmp_path: Path) -> None:
         vault.sql(COUNT, epsilon=1)
         vault._engine = inner
         assert vault.ledger.incidents() == ()
-    assert given[0] <= deadlines.GIVEN_UP * vault.explain(COUNT, epsilon=1).deadline
     assert given[1] <= given[0] - 0.02
 
 

@@ -42,17 +42,19 @@ class Attempt(Generic[T]):
     never shown.
     """
 
-    def __init__(self, work: Callable[[], T]) -> None:
+    def __init__(self, work: Callable[[float], T]) -> None:
+        """Do some work, which is told the moment at which it is given up."""
         self.result: T | None = None
         self.error: BaseException | None = None
         self._work = work
+        self._until = 0.0
         self._given_up = Event()
         self._thread = Thread(target=self._run, name="celosia-question", daemon=True)
 
     def _run(self) -> None:
         _here.given_up = self._given_up
         try:
-            self.result = self._work()
+            self.result = self._work(self._until)
         except BaseException as error:
             self.error = error
 
@@ -62,6 +64,7 @@ class Attempt(Generic[T]):
         Raises:
             KeyboardInterrupt: the user has stopped it.
         """
+        self._until = until
         self._thread.start()
         self._thread.join(max(0.0, until - time.monotonic()))
         if self._thread.is_alive():

@@ -109,7 +109,7 @@ class Execution:
         if self._fallback is None:
             self.prepare()
         assert self._fallback is not None
-        attempt = deadlines.Attempt(lambda: self._measured(until - time.monotonic()))
+        attempt = deadlines.Attempt(lambda end: self._measured(end - time.monotonic()))
         outcome = attempt.run(until)
         if outcome is not None:
             return outcome, None
