@@ -248,7 +248,7 @@ def test_a_late_question_is_recorded_and_told_at_moments_of_its_deadline(
     monkeypatch.setattr("celosia.queries.execution.time", clock)
     monkeypatch.setattr(deadlines, "time", clock)
     monkeypatch.setattr(deadlines, "wait_until", clock.wait_until)
-    carried_out = Execution._carried_out
+    carried_out, held_up = Execution._carried_out, [0.0]
     with real(tmp_path) as vault:
         seal = vault.ledger.seal
 
@@ -258,13 +258,14 @@ def test_a_late_question_is_recorded_and_told_at_moments_of_its_deadline(
 
         def starved(*given: Any) -> Any:
             found = carried_out(*given)
-            clock.now += held_up
+            clock.now += held_up[0]
             return found
 
         monkeypatch.setattr(vault.ledger, "seal", noted)
         monkeypatch.setattr(Execution, "_carried_out", starved)
         wanted = vault.explain(COUNT, epsilon=1).deadline
-        for held_up in (0.81 * wanted, 1.3 * wanted, 1.79 * wanted):
+        for share in (0.81, 1.3, 1.79):
+            held_up[:] = [share * wanted]
             begun = clock.now
             vault.sql(COUNT, epsilon=1, fresh=True)
             assert clock.now - begun == pytest.approx(2 * wanted)

@@ -16,7 +16,7 @@ from celosia.core.numbers import real, whole
 MINUTE = 60.0
 PLACES_PER_CORE = 2
 """Planning a question takes some 0.1 s of a core, and a deadline leaves the engine ten times the
-time that it needs: so two questions of the least deadline, 1 s, keep a core busy half of the time."""
+time that it needs. So two questions of the least deadline, 1 s, keep a core busy for 0.4 s."""
 MOST_PLACES = 8
 """Planning is done by one core, however many there are."""
 
