@@ -63,6 +63,7 @@ def check(
     `celosia policy check policy.toml --connect --json`
     """
     from celosia.cli import owners
+    from celosia.queries.declared_sizes import undeclared_sizes
     from celosia.queries.ownerless import refuse_ownerless
     from celosia.queries.policy import policy_hash
 
@@ -83,12 +84,15 @@ def check(
             "private": private,
             "connected": connect,
             **({"owners": [each.as_dict() for each in counts]} if connect else {}),
+            "advice": [each.message for each in undeclared_sizes(declared)],
         }
         console.show_json(facts)
         return
     console.show(f"policy {declared.name}: {policy_hash(declared)}")
     console.show(f"protected: {_protected(declared)}")
     owners.show(declared, counts)
+    for each in undeclared_sizes(declared):
+        console.note(each.message)
     if not connect:
         console.note(f"Compare it with the database: celosia policy check {policy} --connect")
     where = ", and the database has them all" if connect else ""
@@ -190,6 +194,7 @@ def draft(
 
     `celosia policy draft '$SHOP_DATABASE'`
     """
+    from celosia.queries.planning.work import USUAL_ROWS
     from celosia.queries.policy import draft_policy
 
     options.check_places({"the draft": output}, inputs=map(Path, sources), overwrite=force)
@@ -208,6 +213,10 @@ def draft(
         for line in text.splitlines():
             console.show(line)
         return
+    console.note(
+        "Declare rows for each table, or a deadline: without them every table is taken to have "
+        f"{USUAL_ROWS:,} rows, and answers about small tables come late (PostgreSQL: 64 s)."
+    )
     console.note(f"Fill in unit, budget and bounds, then: celosia policy check {output} --connect")
     console.show(f"draft of {len(columns)} tables, to be filled in: {output}", strong=True)
 

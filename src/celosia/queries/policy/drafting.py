@@ -37,7 +37,7 @@ neighbours = "add-remove"            # or "change-one", where the number of peop
 """
 _TABLE = """\
 public = false                       # true only if it tells of nobody
-# rows = 1000000                     # a bound on the number of rows that is public
+# rows = 1000000                     # a public bound on the number of rows: answers come sooner
 # references = { COLUMN = "TABLE.UNIQUE_COLUMN" }
 """
 _HINTS = {

@@ -173,11 +173,10 @@ class Service:
         """
 
         def work() -> Reply:
-            question, reply = None, failed(unanswered())
+            question, replies = None, list[Reply]()
 
             def write(answer: Any) -> None:
-                nonlocal reply
-                reply = self._written(answer, holder, asked, question)
+                replies.append(self._written(answer, holder, asked, question))
 
             try:
                 self._check(asked)
@@ -194,9 +193,9 @@ class Service:
                     before_release=write,
                 )
             except BaseException as error:  # noted, and told only if it may be
-                reply = failed(error)
-                self._note("query", reply, holder, asked=asked, question=question)
-            return reply
+                replies.append(failed(error))
+                self._note("query", replies[-1], holder, asked=asked, question=question)
+            return replies[-1]
 
         try:
             return await self._questions.run(work)

@@ -183,29 +183,33 @@ def by_command(world: World) -> Iterator[Ask]:
     context.set_forkserver_preload(["celosia.queries.timing_audit.loaded"])
 
     def ask(attack: Attack) -> Seen:
-        read, write = context.Pipe(duplex=False)
-        asking = context.Process(target=run_command, args=(words_of(world, attack), write))
+        pipes = [context.Pipe(duplex=False) for _ in ("output", "errors")]
+        ends = [write for _, write in pipes]
+        asking = context.Process(target=run_command, args=(words_of(world, attack), *ends))
         begun = time.perf_counter()
         asking.start()
-        write.close()
-        parts = []
-        while part := os.read(read.fileno(), 65_536):
-            parts.append(part)
+        for end in ends:
+            end.close()
+        text = "".join(_printed(read) for read, _ in pipes)  # errors are few: no pipe fills up
         asking.join()
         seconds = time.perf_counter() - begun
-        read.close()
-        code, text = str(asking.exitcode), b"".join(parts).decode()
+        code = str(asking.exitcode)
         asking.close()
         return seen_of(code, text, seconds, answered="0")
 
     yield ask
 
 
-def run_command(words: list[str], output: Connection) -> None:
-    """Be the command: print to a pipe, and exit with its code."""
-    for stream in (1, 2):
-        os.dup2(output.fileno(), stream)
-    output.close()
+def _printed(read: Connection) -> str:
+    with read:
+        return b"".join(iter(lambda: os.read(read.fileno(), 65_536), b"")).decode()
+
+
+def run_command(words: list[str], output: Connection, errors: Connection) -> None:
+    """Be the command: print to pipes, and exit with its code."""
+    for number, pipe in ((1, output), (2, errors)):
+        os.dup2(pipe.fileno(), number)
+        pipe.close()
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - until its end
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - likewise
     sys.argv = ["celosia", *words]
