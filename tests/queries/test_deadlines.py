@@ -286,9 +286,12 @@ def test_the_answer_is_written_before_its_deadline(
     monkeypatch.setattr(deadlines, "wait_until", lambda _: None)
     with real(tmp_path) as vault:
         seal = vault.ledger.seal
-        monkeypatch.setattr(
-            vault.ledger, "seal", lambda *given: (happened.append("record"), seal(*given))[1]
-        )
+
+        def noted(*given: Any) -> Any:
+            happened.append("record")
+            return seal(*given)
+
+        monkeypatch.setattr(vault.ledger, "seal", noted)
         answer = vault.ask(COUNT, epsilon=1, before_release=lambda _: happened.append("write"))
         again = vault.ask(COUNT, epsilon=1, before_release=lambda _: happened.append("write"))
     assert happened == ["wait", "record", "write", "wait", "write", "wait"]

@@ -1,4 +1,4 @@
-"""Rows without an owner, told to the curator on the terminal: exact and private numbers."""
+"""Whom a policy protects, and rows without an owner: the latter exact, for the curator only."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from celosia.cli import console
 if TYPE_CHECKING:
     from celosia.queries.ownerless import OwnerCounts
     from celosia.queries.policy import Policy
+
+
+def protected(policy: Policy) -> str:
+    """Whom the promise is for, in words."""
+    unit = policy.unit
+    if policy.graph is not None:
+        whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"
+        return f"{whom} of the private predicates; neighbours {policy.relation}"
+    whom = "every single row" if unit.is_row else f"every {unit.name} ({unit.table}.{unit.key})"
+    return f"{whom} of the private tables; neighbours {policy.relation}"
 
 
 def rule(policy: Policy) -> str:

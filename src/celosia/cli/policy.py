@@ -89,7 +89,7 @@ def check(
         console.show_json(facts)
         return
     console.show(f"policy {declared.name}: {policy_hash(declared)}")
-    console.show(f"protected: {_protected(declared)}")
+    console.show(f"protected: {owners.protected(declared)}")
     owners.show(declared, counts)
     for each in undeclared_sizes(declared):
         console.note(each.message)
@@ -144,7 +144,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
             [[name, _amount(limit)] for name, limit in declared.analysts],
             numbers=False,
         )
-    console.show(f"protected: {_protected(declared)}")
+    console.show(f"protected: {owners.protected(declared)}")
     if not declared.unit.is_row and declared.graph is None:
         console.show(f"rows without an owner: {owners.rule(declared)}")
     console.show(f"who may ask: {'those above' if declared.analysts else 'everybody'}")
@@ -194,7 +194,6 @@ def draft(
 
     `celosia policy draft '$SHOP_DATABASE'`
     """
-    from celosia.queries.planning.work import USUAL_ROWS
     from celosia.queries.policy import draft_policy
 
     options.check_places({"the draft": output}, inputs=map(Path, sources), overwrite=force)
@@ -213,10 +212,6 @@ def draft(
         for line in text.splitlines():
             console.show(line)
         return
-    console.note(
-        "Declare rows for each table, or a deadline: without them every table is taken to have "
-        f"{USUAL_ROWS:,} rows, and answers about small tables come late (PostgreSQL: 64 s)."
-    )
     console.note(f"Fill in unit, budget and bounds, then: celosia policy check {output} --connect")
     console.show(f"draft of {len(columns)} tables, to be filled in: {output}", strong=True)
 
@@ -390,15 +385,6 @@ def _a_store(source: str) -> InputError:
         "predicates. `celosia rdf info` lists the predicates of a store.",
         path=source,
     )
-
-
-def _protected(policy: Policy) -> str:
-    unit = policy.unit
-    if policy.graph is not None:
-        whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"
-        return f"{whom} of the private predicates; neighbours {policy.relation}"
-    whom = "every single row" if unit.is_row else f"every {unit.name} ({unit.table}.{unit.key})"
-    return f"{whom} of the private tables; neighbours {policy.relation}"
 
 
 def _amount(amount: Spending) -> str:
