@@ -33,6 +33,24 @@ def test_a_sound_policy_is_called_so(run: Run, shop: Path) -> None:
     assert {path.suffix for path in shop.parent.iterdir()} == {".toml", ".parquet"}, "no ledger"
 
 
+def test_the_curator_is_told_how_long_analysts_wait_for_undeclared_sizes(
+    run: Run, shop: Path
+) -> None:
+    text = shop.read_text("utf-8")
+    bare = "\n".join(line for line in text.splitlines() if not line.startswith("rows ="))
+    shop.write_text(bare, "utf-8")
+    told = run("policy", "check", POLICY, "--connect")
+    assert told.code == 0, told.err
+    assert (
+        "Table orders declares no number of rows. A plain count is answered after 4 s" in told.err
+    )
+    assert "With rows = 100000 under [tables.orders] it would be 1 s." in told.err
+    advice = run("policy", "check", POLICY, "--json").data()["advice"]
+    assert [each.split()[1] for each in advice] == ["orders", "lineitem"]
+    shop.write_text(f"deadline = 2\n{bare}", "utf-8")
+    assert "declares no number of rows" not in run("policy", "check", POLICY).err
+
+
 def test_all_problems_of_a_policy_are_told_at_once(run: Run, shop: Path) -> None:
     changed(shop, "epsilon = 10", "epsilon = 0")
     changed(shop, 'key = "custkey"', 'key = "nationkey"')

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from celosia.core.errors import EngineError
 from celosia.engines import DuckDBEngine, PostgresEngine, SqlEngine
+from celosia.engines.sql import FETCHED
 
 SECRET = "4532-secret"
 
@@ -215,6 +216,24 @@ def test_a_snapshot_stops_what_takes_too_long(engine: SqlEngine) -> None:
     with engine.snapshot(timeout=0.2) as read, pytest.raises(EngineError) as caught:
         read(query(many))
     assert caught.value.code == "CEL-E011"
+
+
+def test_the_time_of_a_snapshot_may_be_told_when_a_query_begins(engine: SqlEngine) -> None:
+    left = [600.0, 0.0]
+    many = "SELECT COUNT(*) FROM t AS a, t AS b, t AS c, t AS d WHERE a.n * b.n + c.n * d.n = 7"
+    with engine.snapshot(timeout=lambda: left.pop(0)) as read:
+        assert read(query("SELECT COUNT(*) FROM t")) == [(1001,)]
+        with pytest.raises(EngineError) as caught:
+            read(query(many))
+    assert caught.value.code == "CEL-E011"
+
+
+def test_a_result_of_many_rows_comes_whole(engine: SqlEngine) -> None:
+    found = engine.run(query("SELECT a.n, b.n FROM t AS a, t AS b WHERE b.n < 30"), timeout=600)
+    ((wanted,),) = engine.run(
+        query("SELECT COUNT(*) FROM t AS a, t AS b WHERE b.n < 30"), timeout=600
+    )
+    assert len(found) == wanted > FETCHED
 
 
 def test_a_file_that_is_written_meanwhile_is_no_snapshot(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tests.queries.vaults import BY_ROW, POLICY, capped, opened, shop
 from celosia.core.errors import EngineError, PrivacyWarning
 from celosia.core.randomness import Seeded, System
 from celosia.queries import Vault, deadlines
+from celosia.queries.execution import Execution
 from celosia.queries.planning import deadline
 from celosia.queries.planning.cost import Cost
 from celosia.queries.policy import Database, Policy, Spending
@@ -204,6 +205,142 @@ def test_answers_failures_and_repetitions_come_at_one_time(
     assert taken == [pytest.approx(wanted)] * 5
     steps = [one - other for one, other in zip(sealed[1:], sealed, strict=False)]
     assert steps == [pytest.approx(wanted + 1.25)] * 3  # so the time of an entry tells nothing
+
+
+@pytest.mark.parametrize(
+    ("ready", "leaves"), [(0.0, 1), (0.999, 1), (1.0, 1), (1.001, 2), (1.99, 2), (2.3, 3)]
+)
+def test_what_misses_its_moment_leaves_a_whole_number_of_deadlines_later(
+    ready: float, leaves: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(deadlines, "time", clock)
+    monkeypatch.setattr(deadlines, "wait_until", clock.wait_until)
+    begun, clock.now = clock.now, clock.now + 4 * ready
+    deadlines.wait_for(begun + 4, period=4)
+    assert clock.now - begun == 4 * leaves
+
+
+def test_a_thread_that_wakes_late_waits_for_the_next_moment_and_gets_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is seen is late by a whole number of deadlines and less than the slack."""
+    clock, oversleeps = Clock(), [0.3, 0.2, 0.01]
+
+    def wait(moment: float) -> None:
+        clock.now = max(clock.now, moment) + (oversleeps.pop(0) if oversleeps else 0.3)
+
+    monkeypatch.setattr(deadlines, "time", clock)
+    monkeypatch.setattr(deadlines, "wait_until", wait)
+    begun = clock.now
+    deadlines.wait_for(begun + 1, period=1)
+    assert clock.now - begun == pytest.approx(3.01)
+    begun = clock.now
+    deadlines.wait_for(begun + 1, period=1)  # a machine that is always late by 0.3
+    assert clock.now - begun == pytest.approx(4.3)
+
+
+def test_a_late_question_is_recorded_and_told_at_moments_of_its_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the process was held up: the time of the record tells no more than that."""
+    clock, sealed = Clock(), []
+    monkeypatch.setattr("celosia.queries.execution.time", clock)
+    monkeypatch.setattr(deadlines, "time", clock)
+    monkeypatch.setattr(deadlines, "wait_until", clock.wait_until)
+    carried_out, held_up = Execution._carried_out, [0.0]
+    with real(tmp_path) as vault:
+        seal = vault.ledger.seal
+
+        def noted(*given: Any) -> Any:
+            sealed.append(clock.now)
+            return seal(*given)
+
+        def starved(*given: Any) -> Any:
+            found = carried_out(*given)
+            clock.now += held_up[0]
+            return found
+
+        monkeypatch.setattr(vault.ledger, "seal", noted)
+        monkeypatch.setattr(Execution, "_carried_out", starved)
+        wanted = vault.explain(COUNT, epsilon=1).deadline
+        for share in (0.81, 1.3, 1.79):
+            held_up[:] = [share * wanted]
+            begun = clock.now
+            vault.sql(COUNT, epsilon=1, fresh=True)
+            assert clock.now - begun == pytest.approx(2 * wanted)
+            assert sealed[-1] - begun == pytest.approx(1.8 * wanted)
+
+
+def test_the_answer_is_written_before_its_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    wait_for = deadlines.wait_for
+
+    def wait(moment: float, *, period: float) -> None:
+        happened.append("wait")
+        wait_for(moment, period=period)
+
+    monkeypatch.setattr(deadlines, "wait_for", wait)
+    monkeypatch.setattr(deadlines, "wait_until", lambda _: None)
+    with real(tmp_path) as vault:
+        seal = vault.ledger.seal
+
+        def noted(*given: Any) -> Any:
+            happened.append("record")
+            return seal(*given)
+
+        monkeypatch.setattr(vault.ledger, "seal", noted)
+        answer = vault.ask(COUNT, epsilon=1, before_release=lambda _: happened.append("write"))
+        again = vault.ask(COUNT, epsilon=1, before_release=lambda _: happened.append("write"))
+    assert happened == ["wait", "record", "write", "wait", "write", "wait"]
+    assert again.rows == answer.rows
+
+
+def test_work_that_was_given_up_ends_at_its_next_look() -> None:
+    freed, ended = Event(), Event()
+
+    def work(_: float) -> None:
+        assert freed.wait(600)
+        try:
+            deadlines.check_given_up()
+        finally:
+            ended.set()
+
+    attempt = deadlines.Attempt(work)
+    assert attempt.run(time.monotonic() - 600) is None
+    freed.set()
+    assert ended.wait(600)
+    attempt._thread.join(600)
+    assert isinstance(attempt.error, TimeoutError)
+    deadlines.check_given_up()  # of no attempt: nothing happens
+
+
+def test_all_queries_of_a_question_share_its_time(tmp_path: Path) -> None:
+    """A query that begins late is stopped as early as one that began at once."""
+    given: list[float] = []
+    with real(tmp_path) as vault:
+        inner = vault._engine
+
+        class Watched:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(inner, name)
+
+            @contextmanager
+            def snapshot(self, *, timeout: Any) -> Iterator[Any]:
+                given.append(timeout())
+                time.sleep(0.02)
+                given.append(timeout())
+                with inner.snapshot(timeout=timeout) as read:
+                    yield read
+
+        watched: Any = Watched()
+        vault._engine = watched
+        vault.sql(COUNT, epsilon=1)
+        vault._engine = inner
+        assert vault.ledger.incidents() == ()
+    assert given[1] <= given[0] - 0.02
 
 
 @pytest.mark.real_time

@@ -1,4 +1,4 @@
-"""Messages for the curator about rows without an owner: exact and private numbers."""
+"""The privacy unit of a policy, and rows without an owner: exact counts, for the curator only."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from celosia.cli import console
 if TYPE_CHECKING:
     from celosia.queries.owner_counts import OwnerCounts
     from celosia.queries.policy import Policy
+
+
+def describe_unit(policy: Policy) -> str:
+    """Describe whom the guarantee of a policy protects."""
+    unit = policy.unit
+    if policy.graph is not None:
+        whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"
+        return f"{whom} of the private predicates; neighbours {policy.relation}"
+    whom = "every single row" if unit.is_row else f"every {unit.name} ({unit.table}.{unit.key})"
+    return f"{whom} of the private tables; neighbours {policy.relation}"
 
 
 def describe_rule(policy: Policy) -> str:

@@ -63,6 +63,7 @@ def check(
     `celosia policy check policy.toml --connect --json`
     """
     from celosia.cli import owners
+    from celosia.queries.declared_sizes import undeclared_sizes
     from celosia.queries.owner_counts import refuse_ownerless
     from celosia.queries.policy import policy_hash
 
@@ -83,12 +84,15 @@ def check(
             "private": private,
             "connected": connect,
             **({"owners": [each.as_dict() for each in counts]} if connect else {}),
+            "advice": [each.message for each in undeclared_sizes(declared)],
         }
         console.show_json(facts)
         return
     console.show(f"policy {declared.name}: {policy_hash(declared)}")
-    console.show(f"protected: {_describe_unit(declared)}")
+    console.show(f"protected: {owners.describe_unit(declared)}")
     owners.show(declared, counts)
+    for each in undeclared_sizes(declared):
+        console.note(each.message)
     if not connect:
         console.note(f"Compare it with the database: celosia policy check {policy} --connect")
     where = ", and the database has them all" if connect else ""
@@ -140,7 +144,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
             [[name, _amount(limit)] for name, limit in declared.analysts],
             numbers=False,
         )
-    console.show(f"protected: {_describe_unit(declared)}")
+    console.show(f"protected: {owners.describe_unit(declared)}")
     if not declared.unit.is_row and declared.graph is None:
         console.show(f"rows without an owner: {owners.describe_rule(declared)}")
     console.show(f"who may ask: {'the analysts above' if declared.analysts else 'any analyst'}")
@@ -383,15 +387,6 @@ def _is_store(source: str) -> InputError:
         "predicates. `celosia rdf info` lists the predicates of a store.",
         path=source,
     )
-
-
-def _describe_unit(policy: Policy) -> str:
-    unit = policy.unit
-    if policy.graph is not None:
-        whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"
-        return f"{whom} of the private predicates; neighbours {policy.relation}"
-    whom = "every single row" if unit.is_row else f"every {unit.name} ({unit.table}.{unit.key})"
-    return f"{whom} of the private tables; neighbours {policy.relation}"
 
 
 def _amount(amount: Spending) -> str:

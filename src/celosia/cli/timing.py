@@ -2,32 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
 from typing import Annotated
 
 import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import PrivacyError
+from celosia.core.progress import Progress, Step
 
 EXAMPLES = """**Examples**
 
 `celosia audit timing`  (Python only, some minutes)
 
-`celosia audit timing --runs 200 --door python --door http --door command`  (thorough, hours)
+`celosia audit timing --runs 200 --door python --door http --door command`  (thorough, 1.5 hours)
+
+`celosia audit timing --runs 4 --door process --only "chain 5"`  (with a new process for each)
 
 `celosia audit timing --only "chain 5" --only division --json`
 """
+
+EVERY = 60.0
+"""Seconds between two lines about the time left."""
+
+
+class TimeLeft:
+    """Progress that also tells, once a minute, how long it will still take.
+
+    A bar is drawn on a terminal only; an audit of hours is watched in a file.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        *,
+        clock: Callable[[], float] = monotonic,
+        tell: Callable[[str], object] = console.note,
+    ) -> None:
+        self._progress, self._clock, self._tell = progress, clock, tell
+        self._stage, self._begun, self._told = "", 0.0, 0.0
+
+    def __call__(self, step: Step) -> None:
+        """Pass a step on."""
+        self._progress(step)
+        now = self._clock()
+        if step.stage != self._stage:
+            self._stage, self._begun, self._told = step.stage, now, now
+        if step.total and step.done and now - self._told >= EVERY:
+            self._told = now
+            left = (now - self._begun) / step.done * (step.total - step.done) / 60
+            self._tell(
+                f"{step.stage}: {step.done:,} of {step.total:,} questions, "
+                f"about {left:.0f} minutes left."
+            )
 
 
 def timing(
     runs: Annotated[int, typer.Option(help="Number of runs of each query on each database.")] = 20,
     door: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="python, http or command; may be repeated."),
+        typer.Option(metavar="NAME", help="python, http, command or process; may be repeated."),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Run only this query; may be repeated."),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Processes that ask; one for each core without it.")
+    ] = None,
+    at_once: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Questions that each process has under way; chosen for each door without it.",
+        ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -35,28 +84,48 @@ def timing(
 
     Two databases differ by one property of one patient. Queries that try to make the engine slow,
     or to make it fail, because of this patient run on both. A classifier then guesses from status,
-    text, size and time which database has answered: right in half of all cases is chance.
+    text, size and time which database has answered: right in half of all cases is chance. Refused
+    questions read no private row, and are asked at most 20 times. Answers that came later than
+    their deadline are counted: where there are many, ask fewer questions at once.
     """
-    from celosia.queries.timing_audit import attacks_named, audit_timing
+    from celosia.queries.service.limits import cores
+    from celosia.queries.timing_audit import REFUSED_RUNS, attacks_named, audit_timing
 
     wanted = attacks_named(only)
     with console.progress_bar(quiet=as_json) as progress:
-        found = audit_timing(runs=runs, doors=door or ["python"], attacks=wanted, progress=progress)
+        found = audit_timing(
+            runs=runs,
+            doors=door or ["python"],
+            attacks=wanted,
+            processes=processes or cores(),
+            at_once=at_once,
+            progress=TimeLeft(progress),
+        )
     if not as_json:
         console.show_table(
             "Which database has answered?",
-            ["door", "attack", "status", "right", "of", "seconds without", "seconds with"],
+            [
+                *("door", "attack", "status", "runs", "right", "of"),
+                *("seconds without", "seconds with", "deadline", "late"),
+            ],
             [
                 [
                     each.door,
                     each.attack,
                     each.status,
+                    str(each.runs),
                     str(each.right),
                     str(each.tried),
                     *(f"{seconds:.3f}" for seconds in each.seconds),
+                    "refused" if each.deadline is None else f"{each.deadline:g}",
+                    str(each.late),
                 ]
                 for each in found.findings
             ],
+        )
+        console.show(
+            f"{found.late:,} of {found.answers:,} answers were late; refused questions were asked "
+            f"{min(runs, REFUSED_RUNS)} times of each database"
         )
     if not found.holds:
         raise PrivacyError(

@@ -9,7 +9,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import EngineError
-from celosia.engines.sql import Reader, Rows, failed, out_of_time, select_text
+from celosia.engines.sql import (
+    FETCHED,
+    Reader,
+    Rows,
+    Timeout,
+    failed,
+    out_of_time,
+    seconds_of,
+    select_text,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,7 +119,7 @@ class PostgresEngine:
         return accepted
 
     @contextmanager
-    def snapshot(self, *, timeout: float) -> Iterator[Reader]:
+    def snapshot(self, *, timeout: Timeout) -> Iterator[Reader]:
         """One state of the data for several queries, see `SqlEngine.snapshot`."""
         from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
@@ -121,7 +130,9 @@ class PostgresEngine:
             raise failed()
         # The transaction begins with the first query, and what that sees all others see.
         with connection:
-            yield lambda query: _rows(self._execute(connection, timeout, query, _all_rows))
+            yield lambda query: _rows(
+                self._execute(connection, seconds_of(timeout), query, _all_rows)
+            )
 
     @property
     def version(self) -> None:
@@ -181,7 +192,12 @@ def _quoted(name: str) -> str:
 
 
 def _all_rows(cursor: Any, text: str) -> Any:
-    return cursor.execute(text).fetchall()
+    """All rows, a few at a time, as those of DuckDB are fetched."""
+    rows: list[Any] = []
+    cursor.execute(text)
+    while some := cursor.fetchmany(FETCHED):
+        rows += some
+    return rows
 
 
 def _rows(found: Any) -> Rows:

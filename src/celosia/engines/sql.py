@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from celosia.core.errors import EngineError
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 Rows = list[tuple[Any, ...]]
 Reader = Callable[["exp.Expr"], Rows]
 """Runs one query after the other in one state of the data."""
+Timeout = float | Callable[[], float]
+"""Seconds, or what tells them."""
+INTERRUPTED = 0.02
+"""Seconds after which a query that is out of time is interrupted once more."""
+FETCHED = 10_000
+"""Rows that are taken from a result at once: no other thread runs while they become Python's."""
 
 
 class SqlEngine(Protocol):
@@ -52,11 +58,12 @@ class SqlEngine(Protocol):
             EngineError: CEL-E010 it cannot be reached, CEL-E011 out of time, CEL-E012 no SELECT.
         """
 
-    def snapshot(self, *, timeout: float) -> AbstractContextManager[Reader]:
+    def snapshot(self, *, timeout: Timeout) -> AbstractContextManager[Reader]:
         """One read-only transaction: all queries in it see the same rows.
 
         Args:
-            timeout: the seconds after which each query is stopped.
+            timeout: the seconds after which each query is stopped, or a function that tells them
+                when a query begins.
 
         Raises:
             EngineError: CEL-E010 to CEL-E012 as for `run`; CEL-E016 rows changed all the same.
@@ -151,7 +158,7 @@ class DuckDBEngine:
 
     def arrow(self, query: exp.Expr, *, timeout: float) -> pa.Table:
         """The rows of a query as an Arrow table."""
-        return self._within(timeout, query, lambda cursor: cursor.to_arrow_table())
+        return self._within(timeout, query, lambda cursor, _: cursor.to_arrow_table())
 
     def understands(self, query: exp.Expr, *, timeout: float) -> bool:
         """Whether DuckDB accepts a query, see `SqlEngine.understands`.
@@ -177,7 +184,7 @@ class DuckDBEngine:
         return True
 
     @contextmanager
-    def snapshot(self, *, timeout: float) -> Iterator[Reader]:
+    def snapshot(self, *, timeout: Timeout) -> Iterator[Reader]:
         """One state of the data for several queries, see `SqlEngine.snapshot`.
 
         Transactions do not hold Parquet files, so a file that was written meanwhile is an error.
@@ -185,7 +192,7 @@ class DuckDBEngine:
         before = self.version
         cursor = self._opened("BEGIN TRANSACTION READ ONLY")
         try:
-            yield lambda query: self._timed(cursor, timeout, query, _all_rows)
+            yield lambda query: self._timed(cursor, seconds_of(timeout), query, _all_rows)
         finally:
             cursor.close()  # which ends the transaction
         if self.version != before:
@@ -204,7 +211,7 @@ class DuckDBEngine:
         self,
         timeout: float,
         query: exp.Expr,
-        fetch: Callable[[duckdb.DuckDBPyConnection], Any],
+        fetch: Callable[[duckdb.DuckDBPyConnection, Callable[[], bool]], Any],
     ) -> Any:
         cursor = self._opened()  # one for each call, so that threads may share us
         try:
@@ -226,29 +233,33 @@ class DuckDBEngine:
         cursor: duckdb.DuckDBPyConnection,
         timeout: float,
         query: exp.Expr,
-        fetch: Callable[[duckdb.DuckDBPyConnection], Any],
+        fetch: Callable[[duckdb.DuckDBPyConnection, Callable[[], bool]], Any],
         *,
         before: str = "",
     ) -> Any:
         import duckdb  # noqa: PLC0415 - loaded already, by the constructor
 
         text = before + select_text(query, self.dialect)
-        stopped = False
+        stopped, ended = False, Event()
 
         def stop() -> None:
             nonlocal stopped
             stopped = True
-            cursor.interrupt()
+            while True:  # DuckDB forgets an interruption that comes before the query has begun
+                cursor.interrupt()
+                if ended.wait(INTERRUPTED):
+                    return
 
         timer = Timer(timeout, stop)
         timer.daemon = True
         timer.start()
         self._busy.add(cursor)
         try:
-            return fetch(cursor.execute(text))
+            return fetch(cursor.execute(text), lambda: stopped)
         except (duckdb.Error, RuntimeError, MemoryError):
             pass  # what the engine says may hold values of rows
         finally:
+            ended.set()
             self._busy.discard(cursor)
             timer.cancel()
         raise out_of_time() if stopped else failed()
@@ -285,8 +296,23 @@ def _stamp(file: Path) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _all_rows(cursor: duckdb.DuckDBPyConnection) -> Rows:
-    return cursor.fetchall()
+def _all_rows(cursor: duckdb.DuckDBPyConnection, is_stopped: Callable[[], bool]) -> Rows:
+    """All rows, a few at a time: between them other threads may run, and the time is looked at."""
+    rows: Rows = []
+    while not is_stopped() and (some := cursor.fetchmany(FETCHED)):
+        rows += some
+    if is_stopped():
+        raise RuntimeError
+    return rows
+
+
+def seconds_of(timeout: Timeout) -> float:
+    """The seconds that a query has which begins now; at least a millisecond.
+
+    >>> seconds_of(2), seconds_of(lambda: -1.0)
+    (2, 0.001)
+    """
+    return max(0.001, timeout() if callable(timeout) else timeout)
 
 
 def select_text(query: exp.Expr, dialect: str) -> str:

@@ -1,4 +1,4 @@
-"""Queries that the database does not accept are refused before they are charged.
+"""The last steps before a charge: the request, and whether the database accepts its queries.
 
 Whether it accepts a query depends on the question and the types of columns, which the refusal may
 therefore tell. No row is read to find out (see `SqlEngine.understands`), so neither a refusal nor
@@ -8,16 +8,48 @@ the time that it takes reveals data.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celosia.core.errors import EngineError, QueryRefused
+from celosia.core.errors import EngineError, PrivacyError, QueryRefused
+from celosia.queries.ledger import Request
 from celosia.queries.planning import Plan
+from celosia.queries.policy import Policy
 from celosia.queries.results import list_planned_queries
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from celosia.engines import SqlEngine
+
+ANYBODY = "anybody"
+"""Who asks, where the policy names nobody."""
+
+
+def request_of(plan: Plan, policy: Policy, analyst: str | None) -> Request:
+    """What the ledger charges for a plan.
+
+    Raises:
+        QueryRefused: CEL-Q141 the policy names analysts, and none is given.
+    """
+    if analyst is None and policy.analysts:
+        raise QueryRefused(
+            "CEL-Q141",
+            "the policy names analysts, and nobody says who asks.",
+            why="Each analyst has a budget of their own.",
+            fix="Say who asks: analyst=... or --analyst.",
+        )
+    plain = Request(
+        analyst=ANYBODY if analyst is None else analyst,
+        question=plan.normalised,
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        parameters=plan.parameters,
+    )
+    try:
+        return replace(plain, loss=plan.loss)
+    except PrivacyError:  # parts that were rounded up one by one add up to a hair more
+        return plain
 
 
 def check_accepted(

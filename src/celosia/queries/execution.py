@@ -84,19 +84,18 @@ class Execution:
         self._begun = time.monotonic()
 
     def wait(self) -> None:
-        """Return at the deadline."""
-        self._wait_until(self._begun + self._plan.deadline)
+        """Return at the deadline; a whole number of deadlines later if it was missed."""
+        self._wait_for(1)
 
     def release(self, reserved: Reservation, ledger: Ledger) -> tuple[Outcome, StoredAnswer]:
         """The released numbers, recorded; also the moment of the record tells nothing."""
-        until = self._begun + self._plan.deadline * (1 - deadlines.MARGIN)
         try:
-            outcome, incident = self._carried_out(until)
+            outcome, incident = self._carried_out(self._moment(deadlines.GIVEN_UP))
         except BaseException as error:
             failure = isinstance(error, EngineError)
             ledger.fail(reserved, "CEL-Q140" if failure else "CEL-C001")
             raise
-        self._wait_until(until)
+        self._wait_for(deadlines.RECORDED)
         kept = ledger.seal(reserved, outcome.as_dict())
         if incident is not None:
             with suppress(Exception):  # the analyst must not learn of it by this either
@@ -110,7 +109,7 @@ class Execution:
         if self._fallback is None:
             self.prepare()
         assert self._fallback is not None
-        attempt = deadlines.Attempt(lambda: self._measured(until - time.monotonic()))
+        attempt = deadlines.Attempt(lambda end: self._measured(end - time.monotonic()))
         outcome = attempt.run(until)
         if outcome is not None:
             return outcome, None
@@ -120,7 +119,7 @@ class Execution:
         """The numbers of the plan, all from one state of the rows."""
         limit = time.monotonic() + min(seconds, self._timeout)
         try:
-            with self._engine.snapshot(timeout=limit - time.monotonic()) as read:
+            with self._engine.snapshot(timeout=lambda: limit - time.monotonic()) as read:
 
                 def execute(query: exp.Expr) -> Any:
                     if time.monotonic() > limit:
@@ -145,9 +144,13 @@ class Execution:
                 self._plan, self._policy, engine.dialect, read, cast=self._cast
             )
 
-    def _wait_until(self, moment: float) -> None:
+    def _moment(self, share: float) -> float:
+        """When a share of the deadline is over."""
+        return self._begun + share * self._plan.deadline
+
+    def _wait_for(self, share: float) -> None:
         if not self._rng.simulation:
-            deadlines.wait_until(moment)
+            deadlines.wait_for(self._moment(share), period=self._plan.deadline)
 
 
 def unanswered_error(*, charged: bool = True) -> EngineError:

@@ -9,7 +9,7 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from celosia.core.errors import EngineError, InputError, PrivacyError, QueryRefused
+from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
@@ -18,7 +18,7 @@ from celosia.queries.catalogue import read_columns
 from celosia.queries.check_record import CheckRecord
 from celosia.queries.comparison_types import check_comparisons
 from celosia.queries.execution import TIMEOUT, Execution, unanswered_error
-from celosia.queries.ledger import Ledger, Request, Reservation
+from celosia.queries.ledger import Ledger, Reservation
 from celosia.queries.paths import ledger_path, trace_paths
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.public_queries import PublicStep
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from celosia.engines import SqlEngine
     from celosia.queries.answer import QueryAnswer
 
-ANYBODY = "anybody"
-"""Who asks, where the policy names nobody."""
 PLANNING = 10.0
 """Seconds that the public tables of a question may take to be aggregated when it is planned."""
 
@@ -262,29 +260,46 @@ class Vault:
             method=method,
         )
 
-    def ask(self, query: str, **choices: Any) -> QueryAnswer:
-        """`sparql` where the policy is of a graph, else `sql`; with the same arguments."""
-        return (self.sql if self.policy.graph is None else self.sparql)(query, **choices)
+    def ask(
+        self,
+        query: str,
+        *,
+        before_release: Callable[[QueryAnswer], object] | None = None,
+        **choices: Any,
+    ) -> QueryAnswer:
+        """`sparql` where the policy is of a graph, else `sql`; with the same arguments.
+
+        Args:
+            query: as in `sql`.
+            before_release: called with the answer before its deadline: what is done there, such as
+                writing it down, takes no time after it. It must not raise.
+            choices: as in `sql`.
+        """
+        return self._answer(query, self._language, before_release=before_release, **choices)
 
     def _answer(  # noqa: PLR0913 - as `sql`
         self,
         query: str,
         language: str,
         *,
-        analyst: str | None,
-        confidence: float,
-        fresh: bool,
         epsilon: float,
-        delta: float,
-        method: str | None,
+        delta: float = 0,
+        analyst: str | None = None,
+        method: str | None = None,
+        confidence: float = 0.95,
+        fresh: bool = False,
+        before_release: Callable[[QueryAnswer], object] | None = None,
     ) -> QueryAnswer:
         check_confidence(confidence)
         self._check_language(language)
         plan = self._plan(query, epsilon=epsilon, delta=delta, method=method)
         if plan.method == "public":
             rows, sure = self._public_rows(plan), confidence
-            return answer_public(plan, rows, policy=self.policy, confidence=sure, rng=self._rng)
-        request = self._request(plan, analyst)
+            answer = answer_public(plan, rows, policy=self.policy, confidence=sure, rng=self._rng)
+            if before_release is not None:
+                before_release(answer)
+            return answer
+        request = request_of(plan, self.policy, analyst)
         execution = self._execution(plan)
         if fresh or not self.ledger.has_answer(request):
             ceilings_of(self.policy).check_price(request.epsilon)
@@ -306,6 +321,8 @@ class Vault:
             rng=self._rng,
             stored=not isinstance(reserved, Reservation),
         )
+        if before_release is not None:
+            before_release(answer)
         execution.wait()
         return answer
 
@@ -335,9 +352,12 @@ class Vault:
     def __repr__(self) -> str:
         return f"Vault({self.policy.name!r})"
 
+    @property
+    def _language(self) -> str:
+        return "SQL" if self.policy.graph is None else "SPARQL"
+
     def _check_language(self, language: str) -> None:
-        spoken = "SQL" if self.policy.graph is None else "SPARQL"
-        if language != spoken:
+        if language != (spoken := self._language):
             raise InputError(
                 "CEL-Q283",
                 f"the policy is asked in {spoken}, not in {language}.",
@@ -347,26 +367,6 @@ class Vault:
 
     def _ask(self, query: exp.Expr) -> Any:
         return self._engine.run(self._cast(query), timeout=self.timeout)
-
-    def _request(self, plan: Plan, analyst: str | None) -> Request:
-        if analyst is None and self.policy.analysts:
-            raise QueryRefused(
-                "CEL-Q141",
-                "the policy names analysts, and nobody says who asks.",
-                why="Each analyst has a budget of their own.",
-                fix="Say who asks: analyst=... or --analyst.",
-            )
-        plain = Request(
-            analyst=ANYBODY if analyst is None else analyst,
-            question=plan.normalised,
-            epsilon=plan.epsilon,
-            delta=plan.delta,
-            parameters=plan.parameters,
-        )
-        try:
-            return replace(plain, loss=plan.loss)
-        except PrivacyError:  # parts that were rounded up one by one add up to a hair more
-            return plain
 
     def _public_rows(self, plan: Plan) -> list[dict[str, Any]]:
         (step,) = plan.steps

@@ -21,6 +21,8 @@ from celosia.core.randomness import System
 from celosia.queries import Vault, deadlines
 from celosia.queries.execution import Execution
 from celosia.queries.policy import Database, Spending
+from celosia.queries.service import Limits, limits
+from celosia.queries.service.audit_log import AuditLog
 
 COUNT = "SELECT COUNT(*) AS n FROM orders"
 
@@ -74,6 +76,43 @@ def test_a_place_is_kept_until_the_deadline(
         assert first.result().status_code == 200
     assert second.status_code == 429
     assert len(moments) == 2  # the moment of the record, and the deadline
+
+
+def test_everything_is_written_before_the_deadline(
+    house_of: Callable[..., House], vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After it, bytes that stand are sent."""
+    lines: list[str] = []
+    house = house_of(vault=vault)
+
+    def wait(_: Execution) -> None:
+        lines.extend(house.audit.splitlines())
+
+    monkeypatch.setattr(Execution, "wait", wait)
+    assert house.ask(COUNT, epsilon=1).status_code == 200
+    assert '"ok"' in lines[-1]
+    assert house.audit.splitlines() == lines
+
+
+def test_what_cannot_be_noted_is_not_answered_and_waits_all_the_same(
+    house_of: Callable[..., House], vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[bool] = []
+    house = house_of(vault=vault)
+    monkeypatch.setattr(Execution, "wait", lambda _: waited.append(True))
+    monkeypatch.setattr(AuditLog, "write", lambda *_: 1 / 0)
+    reply = house.ask(COUNT, epsilon=1)
+    assert (reply.status_code, reply.json()["code"]) == (500, "CEL-Q180")
+    assert waited == [True]
+
+
+def test_a_small_machine_answers_few_questions_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for number in (1, 2, 4, 64):
+        monkeypatch.setattr(limits, "cores", lambda number=number: number)
+        found.append(Limits().concurrent)
+    assert found == [2, 4, 8, 8]
+    assert Limits(concurrent=3).concurrent == 3
 
 
 def test_a_service_shortens_deadlines_to_its_own_limit(

@@ -108,7 +108,13 @@ class FakeVault:
         method: str | None = None,
         confidence: float = 0.95,
         fresh: bool = False,
+        before_release: Callable[[QueryAnswer], object] = lambda _: None,
     ) -> QueryAnswer:
+        answer = self._answer(query, epsilon, analyst, fresh)
+        before_release(answer)
+        return answer
+
+    def _answer(self, query: str, epsilon: float, analyst: str | None, fresh: bool) -> QueryAnswer:
         if "refuse" in query:
             raise QueryRefused("CEL-Q022", "it is not a question.", why="W.", fix="F.", line=3)
         price: Any = epsilon

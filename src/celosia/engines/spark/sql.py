@@ -15,9 +15,11 @@ from celosia.engines.spark.time_limit import time_limit
 from celosia.engines.sql import (
     Reader,
     Rows,
+    Timeout,
     changed,
     failed,
     out_of_time,
+    seconds_of,
     select_text,
     tables_of,
 )
@@ -151,14 +153,14 @@ class SparkEngine:
         raise failed()
 
     @contextmanager
-    def snapshot(self, *, timeout: float) -> Iterator[Reader]:
+    def snapshot(self, *, timeout: Timeout) -> Iterator[Reader]:
         """Several queries of one state of the files, see `SqlEngine.snapshot`."""
         before: dict[str, object] = {}
 
         def read(query: exp.Expr) -> Rows:
             for table in tables_of(query):
                 before.setdefault(table.name.lower(), self._stamp(table.name.lower()))
-            return self.run(query, timeout=timeout)
+            return self.run(query, timeout=seconds_of(timeout))
 
         if self._closed:
             raise failed()

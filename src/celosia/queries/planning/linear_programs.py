@@ -14,6 +14,7 @@ from sqlglot import exp
 from celosia.queries.algebra import Column
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.r2t_program import Incidence, program_totals
+from celosia.queries.deadlines import check_given_up
 from celosia.queries.emission import incidence_query
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.group_keys import format_key
@@ -83,7 +84,8 @@ class ProgramTerm:
 
         def solved(rows: Rows, sign: int) -> list[int]:
             incidence = read_incidence(rows, owned.tables, has_results=has_results, sign=sign)
-            return [clamp_total(total) for total in program_totals(incidence, caps)]
+            totals = program_totals(incidence, caps, progress=lambda _: check_given_up())
+            return [clamp_total(total) for total in totals]
 
         return [
             [solved(by_group.get(group, []), part * self.sign) for part in self.signs]

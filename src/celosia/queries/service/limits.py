@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from threading import Lock
 from typing import Any
 
@@ -13,6 +14,23 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import real, whole
 
 MINUTE = 60.0
+PLACES_PER_CORE = 2
+"""Planning a question takes some 0.1 s of a core, and a deadline leaves the engine ten times the
+time that it needs. So two questions of the least deadline, 1 s, keep a core busy for 0.4 s."""
+MOST_PLACES = 8
+"""Planning is done by one core, however many there are."""
+
+
+def usual_places() -> int:
+    """How many questions this machine answers at once so that each is done by its deadline."""
+    return max(2, min(MOST_PLACES, PLACES_PER_CORE * cores()))
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +49,9 @@ class Limits:
     """The most that one request may ask for; the ledger decides about the sum."""
     requests_per_minute: int = 60
     """Of one token, in one process."""
-    concurrent: int = 8
-    """Questions that are answered at once."""
+    concurrent: int = field(default_factory=usual_places)
+    """Questions that are answered at once: two for each core, and 8 at most. An answer leaves at
+    its deadline; with more at once the machine might not be done by then."""
     waiting: int = 16
     """Questions that may wait for a place; further ones are sent away."""
     seconds: float = 300.0

@@ -57,8 +57,9 @@ class VaultFace(Protocol):
         method: str | None,
         confidence: float,
         fresh: bool,
+        before_release: Callable[[Any], object],
     ) -> Any:
-        """Answer a question."""
+        """Answer a question at its deadline; the answer is given out once before, to be written."""
 
     def explain(self, query: str, *, epsilon: float, delta: float, method: str | None) -> Any:
         """Say how it would be answered."""
@@ -167,14 +168,21 @@ class Service:
         """Answer a question at the deadline of its plan, or refuse it.
 
         The vault waits for the deadline in its thread, which keeps its place until then: so neither
-        the answer nor how long the next one waits tells when the database was done.
+        the answer nor how long the next one waits tells when the database was done. The bytes of
+        the answer and its line in the log are written before the deadline; after it, they are sent.
         """
 
         def work() -> Reply:
-            entry = None
+            question, replies = None, list[Reply]()
+
+            def write(answer: Any) -> None:
+                replies.append(self._written(answer, holder, asked, question))
+
             try:
                 self._check(asked)
-                answer = self.vault().ask(
+                vault = self.vault()
+                question = self._hash(asked)
+                vault.ask(
                     asked.sql,
                     epsilon=asked.epsilon,
                     delta=asked.delta,
@@ -182,13 +190,12 @@ class Service:
                     method=asked.method,
                     confidence=asked.confidence,
                     fresh=asked.fresh,
+                    before_release=write,
                 )
-                entry = answer.entry
-                reply = success_reply(answer.as_dict())
             except BaseException as error:  # noted, and told only if it may be
-                reply = error_reply(error)
-            self._note("query", reply, holder, asked=asked, entry=entry)
-            return reply
+                replies.append(error_reply(error))
+                self._note("query", replies[-1], holder, asked=asked, question=question)
+            return replies[-1]
 
         try:
             return await self._questions.run(work)
@@ -249,13 +256,30 @@ class Service:
                 most=self.limits.epsilon,
             )
 
-    def _note(
+    def _written(self, answer: Any, holder: Token, asked: Asked, question: str | None) -> Reply:
+        """The bytes of an answer, which is noted; it never raises."""
+        try:
+            reply = answered(answer.as_dict())
+        except BaseException as error:
+            reply = failed(error)
+        try:
+            self._note("query", reply, holder, asked=asked, question=question, entry=answer.entry)
+        except BaseException as error:  # what is not noted is not answered
+            reply = failed(error)
+        return reply
+
+    def _hash(self, asked: Asked) -> str | None:
+        """What the log keeps of a question; it takes as long as planning does."""
+        return None if self.audit is None else question_hash(asked.sql, self.vault().policy)
+
+    def _note(  # noqa: PLR0913 - what a line is made of
         self,
         action: str,
         reply: Reply,
         holder: Token | None,
         *,
         asked: Asked | None = None,
+        question: str | None = None,
         entry: int | None = None,
     ) -> None:
         if entry is not None:
@@ -270,7 +294,7 @@ class Service:
                 who=holder.name if holder else None,
                 role=holder.role if holder else None,
                 token=holder.id if holder else None,
-                question=question_hash(asked.sql, self.vault().policy) if asked else None,
+                question=self._hash(asked) if asked and question is None else question,
                 epsilon=asked.epsilon if asked else None,
                 delta=asked.delta if asked else None,
                 entry=entry,

@@ -24,11 +24,12 @@ _PUBLIC = ["d", "e", "f", "g", "h"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """One question, and in which language it is asked."""
+    """One question, and the policy under which it is asked."""
 
     name: str
     query: str
-    language: str = "SQL"
+    policy: str = "tables"
+    """`tables`, `graph`, or `deadline`: tables with one declared deadline for all questions."""
     delta: float = 0.0
     method: str | None = None
 
@@ -144,15 +145,51 @@ _FAILING = {
     "sleep": "SELECT count(*) AS n FROM visits v WHERE pg_sleep(3) IS NULL AND {0}",
 }
 
+_UNKNOWN_KEYS = {
+    "a cast": "SELECT v.note, count(*) AS n FROM visits v WHERE CAST(v.diagnosis AS INTEGER) IS "
+    "NULL AND {0} GROUP BY v.note",
+    "a cast of the key": "SELECT CAST(v.note AS INTEGER) AS k, count(*) AS n FROM visits v WHERE "
+    "{0} GROUP BY CAST(v.note AS INTEGER)",
+    "a division": "SELECT v.diagnosis, sum(GREATEST(LEAST(v.cost / (v.patient - 17), 9), 0)) AS n "
+    "FROM visits v GROUP BY v.diagnosis",
+    "a key for each visit": "SELECT v.id, count(*) AS n FROM visits v WHERE ({0}) OR v.cost < 50 "
+    "GROUP BY v.id",
+    "doctors of her doctors": "SELECT e.id, count(*) AS n FROM visits v JOIN doctors d ON v.doctor "
+    "= d.id JOIN doctors e ON d.specialty = e.specialty WHERE {0} GROUP BY e.id",
+}
+"""Questions that find their groups in the data: what fails or grows does so before any noise."""
+
+_LARGE = {
+    "notes of her ward": "SELECT count(DISTINCT w.note) AS n FROM visits v JOIN visits w ON v.ward "
+    "= w.ward WHERE ({0}) OR v.id = w.id",
+    "a median": "SELECT v.ward, median(v.cost) AS n FROM visits v WHERE {0} GROUP BY v.ward",
+}
+"""Questions whose private result is large, or all of a column, before it is a few numbers."""
+
 _SPARQL = {
     "a path": "SELECT (COUNT(*) AS ?n) WHERE {{ {0} ?p :ward ?w . ?q :ward ?w . ?q :ward ?x . "
-    "?r :ward ?x }}",
-    "a star": "SELECT (COUNT(*) AS ?n) WHERE {{ {0} ?p :ward ?w . ?p :ward ?x . ?p :cost ?c }}",
+    "?r :ward ?x {1} }}",
+    "a star": "SELECT (COUNT(*) AS ?n) WHERE {{ {0} ?p :ward ?w . ?p :ward ?x . ?p :cost ?c {1} }}",
+    "a text": "SELECT (COUNT(*) AS ?n) WHERE {{ {0} ?p :note ?t . "
+    "FILTER(CONTAINS(?t, 'aaaaaaaaaaaaaaaaaaaab')) {1} }}",
+    "a sum": "SELECT (SUM(?c) AS ?n) WHERE {{ {0} ?p :cost ?c {1} }}",
+    "others beside": "SELECT (COUNT(DISTINCT ?q) AS ?n) WHERE {{ {0} ?p :ward ?w . ?q :ward ?w "
+    "{1} }}",
     "a pattern": "SELECT (COUNT(*) AS ?n) WHERE {{ {0} ?p :note ?t . "
-    "FILTER(REGEX(?t, '(a+)+$')) }}",
-    "a division": "SELECT (SUM(1 / (?c - ?c)) AS ?n) WHERE {{ {0} ?p :cost ?c }}",
-    "others beside": "SELECT (COUNT(DISTINCT ?q) AS ?n) WHERE {{ {0} ?p :ward ?w . ?q :ward ?w }}",
+    "FILTER(REGEX(?t, '(a+)+$')) {1} }}",
+    "a division": "SELECT (SUM(1 / (?c - ?c)) AS ?n) WHERE {{ {0} ?p :cost ?c {1} }}",
 }
+
+
+def _under_a_declared_deadline() -> Iterator[Attack]:
+    questions = {
+        "chain 5": f"SELECT count(*) AS n {_chain(5)} WHERE {_HERS}",
+        "self-join": "SELECT count(*) AS n FROM visits v JOIN visits w ON v.ward = w.ward "
+        f"WHERE {_HERS}",
+        "a division of all": _FAILING["a division of all"],
+    }
+    for name, query in questions.items():
+        yield Attack(name=f"declared deadline, {name}", query=query, policy="deadline")
 
 
 def _all() -> Iterator[Attack]:
@@ -160,10 +197,16 @@ def _all() -> Iterator[Attack]:
     yield from _among_private()
     for name, query in _FAILING.items():
         yield Attack(name=name, query=query.format(_HERS))
-    hers = f":patient{PERSON} :emergency true . BIND(:patient{PERSON} AS ?p)"
+    for name, query in _UNKNOWN_KEYS.items():
+        # A delta so small that no key is found by chance: what is released then differs rightly.
+        yield Attack(name=f"unknown keys, {name}", query=query.format(_HERS), delta=1e-12)
+    for name, query in _LARGE.items():
+        yield Attack(name=f"large, {name}", query=query.format(_HERS))
+    yield from _under_a_declared_deadline()
+    hers = "?p :emergency true .", f"FILTER(?p = :patient{PERSON})"
     for name, query in _SPARQL.items():
         prefix = "PREFIX : <https://example.org/> "
-        yield Attack(name=f"SPARQL, {name}", query=prefix + query.format(hers), language="SPARQL")
+        yield Attack(name=f"SPARQL, {name}", query=prefix + query.format(*hers), policy="graph")
 
 
 ATTACKS: tuple[Attack, ...] = tuple(_all())

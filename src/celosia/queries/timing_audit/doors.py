@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from multiprocessing.connection import Connection
 from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError
@@ -37,16 +41,19 @@ class Seen:
     """With a mark in the place of each number, hash and time."""
     size: int
     seconds: float
+    is_answer: bool = True
+    """Whether the question was answered; a refusal is decided before any private row is read."""
 
 
 Ask = Callable[[Attack], Seen]
 Door = Callable[[World], AbstractContextManager[Ask]]
 
 
-def _seen(status: str, text: str, seconds: float) -> Seen:
+def seen_of(status: str, text: str, seconds: float, *, answered: str) -> Seen:
+    """A look at an answer, or at a refusal where the status is not the one of answers."""
     plain = _SPACE.sub(" ", _SIGN.sub("", text))
     masked = _NUMBER.sub("#", _HASH.sub("#", plain))
-    return Seen(status, masked, len(masked), seconds)
+    return Seen(status, masked, len(masked), seconds, status == answered)
 
 
 @contextmanager
@@ -55,10 +62,10 @@ def _vaults(world: World) -> Iterator[Callable[[str], Vault]]:
     with ExitStack() as stack:
         opened: dict[str, Vault] = {}
 
-        def of(language: str) -> Vault:
-            if language not in opened:
-                opened[language] = stack.enter_context(Vault.open(world.policy(language)))
-            return opened[language]
+        def of(policy: str) -> Vault:
+            if policy not in opened:
+                opened[policy] = stack.enter_context(Vault.open(world.policy(policy)))
+            return opened[policy]
 
         yield of
 
@@ -69,7 +76,7 @@ def in_process(world: World) -> Iterator[Ask]:
     with _vaults(world) as vault:
 
         def ask(attack: Attack) -> Seen:
-            asked = vault(attack.language)
+            asked = vault(attack.policy)
             begun = time.perf_counter()
             try:
                 answer = asked.ask(attack.query, epsilon=EPSILON, fresh=True, **attack.choices)
@@ -77,7 +84,7 @@ def in_process(world: World) -> Iterator[Ask]:
             except CelosiaError as error:
                 status, facts = error.code, error.as_dict()
             seconds = time.perf_counter() - begun
-            return _seen(status, json.dumps(facts, default=str), seconds)
+            return seen_of(status, json.dumps(facts, default=str), seconds, answered="answer")
 
         yield ask
 
@@ -92,29 +99,28 @@ def over_http(world: World) -> Iterator[Ask]:
     with ExitStack() as stack:
         addresses: dict[str, tuple[str, dict[str, str]]] = {}
 
-        def address(language: str) -> tuple[str, dict[str, str]]:
-            if language not in addresses:
-                policy = world.policy(language)
-                store = TokenStore(policy.with_suffix(".tokens.sqlite"))
+        def address(policy: str) -> tuple[str, dict[str, str]]:
+            if policy not in addresses:
+                store = TokenStore(world.policy(policy).with_suffix(".tokens.sqlite"))
                 store.create(role="curator", name="carla")
                 token = store.create(role="analyst", name=ANALYST).text
-                url = stack.enter_context(_served(world, language, store))
-                addresses[language] = url, {"Authorization": f"Bearer {token}"}
-            return addresses[language]
+                url = stack.enter_context(_served(world, policy, store))
+                addresses[policy] = url, {"Authorization": f"Bearer {token}"}
+            return addresses[policy]
 
         def ask(attack: Attack) -> Seen:
-            url, headers = address(attack.language)
+            url, headers = address(attack.policy)
             body = {"sql": attack.query, "epsilon": EPSILON, "fresh": True, **attack.choices}
             begun = time.perf_counter()
             reply = httpx.post(f"{url}/v1/query", json=body, headers=headers, timeout=600)
             seconds = time.perf_counter() - begun
-            return _seen(str(reply.status_code), reply.text, seconds)
+            return seen_of(str(reply.status_code), reply.text, seconds, answered="200")
 
         yield ask
 
 
 @contextmanager
-def _served(world: World, language: str, store: Any) -> Iterator[str]:
+def _served(world: World, policy: str, store: Any) -> Iterator[str]:
     """The service in a thread, until the end."""
     from threading import Thread  # noqa: PLC0415
 
@@ -122,8 +128,12 @@ def _served(world: World, language: str, store: Any) -> Iterator[str]:
 
     from celosia.queries.service import Limits, create_app  # noqa: PLC0415
 
+    # As many places as the audit asks at once: who waits for a place learns of other questions.
     limits = Limits(requests_per_minute=1_000_000, concurrent=64, waiting=1_000)
-    app = create_app(lambda: Vault.open(world.policy(language)), tokens=store, limits=limits)
+    log = world.policy(policy).with_suffix(".audit.jsonl")
+    app = create_app(
+        lambda: Vault.open(world.policy(policy)), tokens=store, limits=limits, audit_log=log
+    )
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on"))
     thread = Thread(target=server.run, daemon=True)
     thread.start()
@@ -139,24 +149,79 @@ def _served(world: World, language: str, store: Any) -> Iterator[str]:
         thread.join(60)
 
 
+def words_of(world: World, attack: Attack) -> list[str]:
+    """The words of a question on the command line, after `celosia`."""
+    words = ["query", str(world.policy(attack.policy)), attack.query]
+    words += ["--epsilon", str(EPSILON), "--delta", str(attack.delta), "--fresh"]
+    return words + (["--method", attack.method] if attack.method else [])
+
+
 @contextmanager
-def by_command(world: World) -> Iterator[Ask]:
-    """The command `celosia query`, in a process for each question."""
+def by_process(world: World) -> Iterator[Ask]:
+    """The command `celosia query`, with an interpreter that starts for each question."""
 
     def ask(attack: Attack) -> Seen:
-        words = [sys.executable, "-c", "from celosia.cli import main; main()", "query"]
-        words += [str(world.policy(attack.language))]
-        words += [attack.query, "--epsilon", str(EPSILON), "--delta", str(attack.delta), "--fresh"]
-        words += ["--method", attack.method] if attack.method else []
+        words = [sys.executable, "-c", "from celosia.cli import main; main()"]
+        words += words_of(world, attack)
         begun = time.perf_counter()
         done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603 - ours
         seconds = time.perf_counter() - begun
-        return _seen(str(done.returncode), done.stdout + done.stderr, seconds)
+        return seen_of(str(done.returncode), done.stdout + done.stderr, seconds, answered="0")
 
     yield ask
 
 
-DOORS: dict[str, Door] = {"python": in_process, "http": over_http, "command": by_command}
+@contextmanager
+def by_command(world: World) -> Iterator[Ask]:
+    """The command `celosia query`, in a process for each question that has loaded Celosía already.
+
+    A server without threads, which has loaded all modules, forks a process for each question. That
+    opens the vault, asks, prints and ends, as the command does; only loading is left out, which no
+    row has a part in.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["celosia.queries.timing_audit.loaded"])
+
+    def ask(attack: Attack) -> Seen:
+        pipes = [context.Pipe(duplex=False) for _ in ("output", "errors")]
+        ends = [write for _, write in pipes]
+        asking = context.Process(target=run_command, args=(words_of(world, attack), *ends))
+        begun = time.perf_counter()
+        asking.start()
+        for end in ends:
+            end.close()
+        text = "".join(_printed(read) for read, _ in pipes)  # errors are few: no pipe fills up
+        asking.join()
+        seconds = time.perf_counter() - begun
+        code = str(asking.exitcode)
+        asking.close()
+        return seen_of(code, text, seconds, answered="0")
+
+    yield ask
+
+
+def _printed(read: Connection) -> str:
+    with read:
+        return b"".join(iter(lambda: os.read(read.fileno(), 65_536), b"")).decode()
+
+
+def run_command(words: list[str], output: Connection, errors: Connection) -> None:
+    """Be the command: print to pipes, and exit with its code."""
+    for number, pipe in ((1, output), (2, errors)):
+        os.dup2(pipe.fileno(), number)
+        pipe.close()
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - until its end
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - likewise
+    sys.argv = ["celosia", *words]
+    import_module("celosia.cli").main()
+
+
+DOORS: dict[str, Door] = {
+    "python": in_process,
+    "http": over_http,
+    "command": by_command,
+    "process": by_process,
+}
 """By the names that the command line has for them."""
 
 
@@ -170,7 +235,8 @@ def door_of(name: str) -> Door:
         raise InputError(
             "CEL-A121",
             f"there is no door {name!r}{did_you_mean(name, DOORS)}.",
-            why="Questions are asked in Python, over HTTP or on the command line.",
+            why="Questions are asked in Python, over HTTP, by a command, or by a command in a new "
+            "process of its own.",
             fix=f"Take one of {', '.join(DOORS)}.",
         )
     return DOORS[name]

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import random
 import warnings
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from celosia.core.errors import InputError, PrivacyWarning
+from celosia.core.errors import CelosiaError, InputError, PrivacyWarning
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.work_folders import WorkFolder
+from celosia.queries.timing_audit.asking import Asking, ask_in_processes
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
-from celosia.queries.timing_audit.doors import Ask, Seen, door_of
+from celosia.queries.timing_audit.doors import EPSILON, Seen, door_of
 from celosia.queries.timing_audit.guessing import chance_of, guessed
 from celosia.queries.timing_audit.worlds import make_world
+from celosia.queries.vault import Vault
 
 MOST_ACCURATE = 0.55
 """The share of right guesses over all questions up to which nothing is taken to be told."""
 SUSPICIOUS = 0.001
 """The chance below which one question alone is a finding, shared among all questions."""
-AT_ONCE = {"python": 16, "http": 16, "command": 4}
-"""Questions that are under way together: they mostly wait for their deadlines."""
+REFUSED_RUNS = 20
+"""How often a refused question is asked of each database: its refusal reads no private row."""
+AT_ONCE = {"python": 6, "http": 6, "command": 4, "process": 1}
+"""Questions that a process has under way together: they mostly wait for their deadlines. A question
+takes some 0.07 s of a core in Python and 0.1 s over HTTP, so that a core is busy for half of the
+time and answers leave at their deadlines."""
+TOLERANCE = {"python": 0.5, "http": 0.5, "command": 1.0, "process": 4.0}
+"""Seconds after its deadline from which an answer counts as late. It is planned and charged before
+its time begins; a command also opens the vault, and a new process loads Python before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,14 @@ class Finding:
     right: int
     seconds: tuple[float, float]
     """The median time without the property, and with it."""
+    runs: int
+    """How often each database was asked; refused questions are asked less often."""
+    answered: int = 0
+    """How many questions were answered, of both databases."""
+    deadline: float | None = None
+    """When an answer leaves, in seconds from its charge; None where none is given."""
+    late: int = 0
+    """How many answers came later than the deadline and the tolerance of the door."""
 
     @property
     def accuracy(self) -> float:
@@ -55,6 +69,10 @@ class Finding:
             "right": self.right,
             "accuracy": self.accuracy,
             "seconds": list(self.seconds),
+            "runs": self.runs,
+            "answered": self.answered,
+            "deadline": self.deadline,
+            "late": self.late,
         }
 
 
@@ -77,6 +95,16 @@ class TimingAudit:
         return tuple(each for each in self.findings if chance_of(each.right, each.tried) < limit)
 
     @property
+    def answers(self) -> int:
+        """Questions that were answered, and not refused."""
+        return sum(each.answered for each in self.findings)
+
+    @property
+    def late(self) -> int:
+        """Answers that came later than their deadline and the tolerance of the door."""
+        return sum(each.late for each in self.findings)
+
+    @property
     def holds(self) -> bool:
         """Whether nothing was told, as far as these runs show."""
         return self.accuracy <= MOST_ACCURATE and not self.telling
@@ -86,87 +114,124 @@ class TimingAudit:
         return {
             "accuracy": self.accuracy,
             "holds": self.holds,
+            "answers": self.answers,
+            "late": self.late,
+            "tolerance": {name: TOLERANCE[name] for name in {f.door: 0 for f in self.findings}},
+            "refused_runs": REFUSED_RUNS,
             "telling": [each.attack for each in self.telling],
             "findings": [each.as_dict() for each in self.findings],
         }
 
 
-def audit_timing(
+def audit_timing(  # noqa: PLR0913 - each is a choice of the curator
     *,
     runs: int = 20,
     doors: Iterable[str] = ("python",),
     attacks: Sequence[Attack] = ATTACKS,
+    processes: int = 1,
+    at_once: int | None = None,
     seed: int = 1,
     progress: Progress = silent,
 ) -> TimingAudit:
     """Attack vaults that differ by one property of one person.
 
     The vaults are real: they draw the system's randomness and keep to their deadlines. So every
-    question that is not refused takes its deadline, of a second or more; many are asked at once.
+    question that is not refused takes its deadline, of a second or more; many are asked at once. A
+    refusal is decided before any private row is read, so refused questions are asked less often.
 
     Args:
         runs: how often each question is asked of each database; at least 2.
         doors: of `DOORS`.
         attacks: the questions.
+        processes: that ask, each its own pair of databases; as many as there are cores is best.
+        at_once: questions that a process has under way together; by the door if None. With more
+            than the machine can answer, answers are late: see `TimingAudit.late`.
         seed: of the order in which they are asked, which no secret depends on.
         progress: is told how many questions were asked.
 
     Raises:
         InputError: CEL-A121 too few runs, or no such door.
+        EngineError: CEL-A294 a process has ended before its time.
     """
-    if runs < 2:
-        raise InputError(
-            "CEL-A121",
-            f"a timing audit needs at least 2 runs, got {runs}.",
-            why="One half is to learn from, and the other to guess.",
-            fix="Leave --runs out for 20; 200 see finer differences.",
-        )
+    for name, number, least in (("runs", runs, 2), ("processes", processes, 1)):
+        if number < least:
+            raise InputError(
+                "CEL-A121",
+                f"a timing audit needs at least {least} {name}, got {number}.",
+                why="One half of the runs is to learn from, and the other to guess.",
+                fix="Leave --runs out for 20; 200 see finer differences.",
+            )
     found: list[Finding] = []
-    with WorkFolder() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyWarning)  # of the large budget
+    with WorkFolder() as folder:
+        deadlines = _deadlines(Path(folder, "plans"), attacks)
         for name in doors:
-            door, at_once = door_of(name), AT_ONCE[name]
-            with ExitStack() as stack:
-                worlds = [
-                    make_world(Path(folder, f"{name}-{each}"), has_property=each)
-                    for each in (False, True)
-                ]
-                asks = [stack.enter_context(door(world)) for world in worlds]
-                _warm(asks, attacks)
-                seen = _asked(asks, _order(attacks, runs, seed), at_once, progress)
-                found += [_finding(name, each, seen[each, 0], seen[each, 1]) for each in attacks]
+            door_of(name)
+            seen: dict[tuple[str, int], list[Seen]] = {}
+            total = 2 * sum(_runs(runs, deadlines[each.name]) for each in attacks)
+            done = 0
+
+            def told(attack: Attack, world: int, look: Seen) -> None:
+                nonlocal done
+                done += 1
+                seen.setdefault((attack.name, world), []).append(look)  # noqa: B023 - used at once
+                progress(Step(f"Asking ({name})", done, total))  # noqa: B023 - likewise
+
+            parts = [
+                Asking(
+                    door=name,
+                    attacks=tuple(attacks),
+                    runs=_share(runs, number, processes),
+                    refused_runs=_share(min(runs, REFUSED_RUNS), number, processes),
+                    at_once=AT_ONCE[name] if at_once is None else at_once,
+                    folder=Path(folder, f"{name}-{number}"),
+                    seed=seed + number,
+                )
+                for number in range(min(processes, runs))
+            ]
+            if len(parts) == 1:
+                parts[0].ask(told)
+            else:
+                ask_in_processes(parts, told)
+            found += [
+                _finding(name, each, seen[each.name, 0], seen[each.name, 1], deadlines[each.name])
+                for each in attacks
+            ]
     return TimingAudit(tuple(found))
 
 
-def _warm(asks: Sequence[Ask], attacks: Sequence[Attack]) -> None:
-    """Ask once in each language: what the first question loads is no secret."""
-    for ask in asks:
-        for attack in {each.language: each for each in attacks}.values():
-            ask(attack)
+def _share(runs: int, number: int, processes: int) -> int:
+    """How many of some runs a process takes."""
+    return runs // processes + (number < runs % processes)
 
 
-def _order(attacks: Sequence[Attack], runs: int, seed: int) -> list[tuple[Attack, int]]:
-    """Each attack on each of the two databases, so many times, in random order."""
-    order = [(attack, world) for attack in attacks for world in (0, 1) for _ in range(runs)]
-    random.Random(seed).shuffle(order)  # noqa: S311 - no secret
-    return order
+def _runs(runs: int, deadline: float | None) -> int:
+    return runs if deadline is not None else min(runs, REFUSED_RUNS)
 
 
-def _asked(
-    asks: Sequence[Ask], order: list[tuple[Attack, int]], at_once: int, progress: Progress
-) -> dict[tuple[Attack, int], list[Seen]]:
-    """What was seen of each attack on each database."""
-    seen: dict[tuple[Attack, int], list[Seen]] = {}
-    with ThreadPoolExecutor(at_once) as pool:
-        answers = pool.map(lambda each: asks[each[1]](each[0]), order)
-        for done, (asked, answer) in enumerate(zip(order, answers, strict=True)):
-            progress(Step("Asking", done, len(order)))
-            seen.setdefault(asked, []).append(answer)
-    return seen
+def _deadlines(folder: Path, attacks: Sequence[Attack]) -> dict[str, float | None]:
+    """When each question is answered, as its plan says; None where it is refused."""
+    found: dict[str, float | None] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # of the large budget
+        world = make_world(folder, has_property=False)
+        for policy in dict.fromkeys(each.policy for each in attacks):
+            with Vault.open(world.policy(policy)) as vault:
+                for each in attacks:
+                    if each.policy == policy:
+                        try:
+                            plan = vault.explain(each.query, epsilon=EPSILON, **each.choices)
+                            found[each.name] = plan.deadline
+                        except CelosiaError:
+                            found[each.name] = None
+    return found
 
 
-def _finding(door: str, attack: Attack, without: list[Seen], having: list[Seen]) -> Finding:
-    statuses = [each.status for each in (*without, *having)]
+def _finding(
+    door: str, attack: Attack, without: list[Seen], having: list[Seen], deadline: float | None
+) -> Finding:
+    both = [*without, *having]
+    statuses = [each.status for each in both]
+    limit = None if deadline is None else deadline + TOLERANCE[door]
     return Finding(
         door=door,
         attack=attack.name,
@@ -174,6 +239,10 @@ def _finding(door: str, attack: Attack, without: list[Seen], having: list[Seen])
         tried=2 * (len(without) - len(without) // 2),
         right=guessed(without, having),
         seconds=(_median(without), _median(having)),
+        runs=len(without),
+        answered=sum(each.is_answer for each in both),
+        deadline=deadline,
+        late=0 if limit is None else sum(each.seconds > limit for each in both),
     )
 
 

@@ -55,6 +55,7 @@ floor = "integer"
 _GRAPH = f"""
 name = "hospital"
 unit = {{ name = "patient" }}
+deadline = 1
 {_LIMITS}
 [graph]
 store = "hospital.graph"
@@ -76,9 +77,9 @@ class World:
     folder: Path
     has_property: bool
 
-    def policy(self, language: str) -> Path:
-        """The policy file of the tables, or of the graph."""
-        return self.folder / ("tables.toml" if language == "SQL" else "graph.toml")
+    def policy(self, name: str) -> Path:
+        """The policy file of the tables, of the graph, or of the tables with a deadline."""
+        return self.folder / f"{name}.toml"
 
 
 def make_world(folder: Path, *, has_property: bool) -> World:
@@ -87,6 +88,7 @@ def make_world(folder: Path, *, has_property: bool) -> World:
     _make_tables(folder / "hospital.duckdb", has_property=has_property)
     _make_graph(folder, has_property=has_property)
     (folder / "tables.toml").write_text(_TABLES, "utf-8")
+    (folder / "deadline.toml").write_text(f"deadline = 1.5\n{_TABLES}", "utf-8")
     (folder / "graph.toml").write_text(_GRAPH, "utf-8")
     return World(folder=folder, has_property=has_property)
 

@@ -1,0 +1,84 @@
+"""How long analysts wait where the policy declares no sizes, told to the curator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from celosia.core.errors import CelosiaError
+from celosia.queries.planning import make_plan
+from celosia.queries.planning.work import USUAL_ROWS
+from celosia.queries.policy import Policy
+from celosia.queries.policy.writing import key_of
+
+SMALL = 100_000
+"""Rows of a table that is small for every engine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndeclaredSize:
+    """A private table, or a whole graph, whose size the policy does not declare."""
+
+    table: str | None
+    """None for a graph."""
+    seconds: float
+    """To the answer of a plain count, as it is."""
+    seconds_if_small: float | None
+    """To the same answer if 100,000 rows were declared; None where rows cannot be."""
+
+    @property
+    def message(self) -> str:
+        """What the curator can do about it."""
+        waits = f"A plain count is answered after {self.seconds:g} s"
+        if self.table is None:
+            return (
+                f"The policy declares no deadline. {waits}, because every predicate is taken to "
+                f"have {USUAL_ROWS:,} facts. If the graph is smaller, declare deadline = 2 or "
+                "another number of seconds for all questions."
+            )
+        return (
+            f"Table {self.table} declares no number of rows. {waits}, because {USUAL_ROWS:,} rows "
+            f"are assumed. With rows = {SMALL} under [tables.{key_of(self.table)}] it would be "
+            f"{self.seconds_if_small:g} s. Declare a bound on its rows that may be public, or a "
+            "deadline for all questions."
+        )
+
+
+def undeclared_sizes(policy: Policy) -> tuple[UndeclaredSize, ...]:
+    """What makes analysts wait for longer than they would if the policy declared more.
+
+    It follows from the policy alone. Nothing where the policy declares a deadline, and no table
+    whose answers would come no sooner.
+    """
+    return () if policy.deadline is not None else tuple(_found(policy))
+
+
+def _found(policy: Policy) -> Iterator[UndeclaredSize]:
+    if policy.graph is not None:
+        asked = [
+            f"SELECT (COUNT(*) AS ?n) WHERE {{ ?s <{each}> ?o }}"
+            for each, _ in policy.graph.predicates
+        ]
+        seconds = max(
+            (each for each in (_deadline(policy, query) for query in asked) if each), default=0.0
+        )
+        if seconds > 1:
+            yield UndeclaredSize(table=None, seconds=seconds, seconds_if_small=None)
+        return
+    small = replace(policy, tables=tuple(replace(each, rows=SMALL) for each in policy.tables))
+    for table in policy.tables:
+        if table.public or table.rows is not None:
+            continue
+        quoted = table.name.replace('"', '""')
+        query = f'SELECT COUNT(*) AS n FROM "{quoted}"'  # noqa: S608 - planned, and never run
+        now, then = _deadline(policy, query), _deadline(small, query)
+        if now is not None and then is not None and then < now:
+            yield UndeclaredSize(table=table.name, seconds=now, seconds_if_small=then)
+
+
+def _deadline(policy: Policy, query: str) -> float | None:
+    """The deadline of a question; None where it is refused."""
+    try:
+        return make_plan(query, policy, epsilon=1).deadline
+    except CelosiaError:
+        return None

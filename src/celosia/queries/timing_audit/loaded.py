@@ -1,0 +1,19 @@
+"""Loads what the command `celosia query` loads, when it is imported.
+
+It is for a server that forks a process for each question (`doors.by_command`).
+"""
+
+from importlib import import_module
+
+from celosia.queries.bounds.certificate import load_solvers
+from celosia.queries.bounds.race_program import Incidence, program_totals
+
+for _name in (
+    *("celosia.cli.app", "celosia.cli.console", "celosia.cli.ending", "celosia.cli.query.command"),
+    *("celosia.queries.vault", "celosia.queries.rdf.loading", "celosia.queries.sparql"),
+    *("duckdb", "rdflib.plugins.sparql", "rich.console", "rich.progress", "rich.table", "sqlglot"),
+):
+    import_module(_name)
+load_solvers()
+_TRIANGLE = Incidence([0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [1, 1, 1])
+program_totals(_TRIANGLE, (1, 2))  # which also compiles
