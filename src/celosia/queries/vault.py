@@ -13,7 +13,7 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
-from celosia.queries.acceptance import check_accepted
+from celosia.queries.acceptance import check_accepted, request_of
 from celosia.queries.catalogue import read_columns
 from celosia.queries.check_record import CheckRecord
 from celosia.queries.comparison_types import check_comparisons
