@@ -84,7 +84,18 @@ def _commands(folder: Path) -> dict[str, list[str]]:
         "query": ["query", "policy.toml", question, "--epsilon", "0.5"],
         "graph publish": ["graph", "publish", "friends.edges", "--k-degree", "5", "-o", "g.edges"],
         "mask": [
-            *("mask", "census.csv", "--schema", "s.toml", "--method", "mdav", "--set", "k=5", "-c", "age"),
+            *(
+                "mask",
+                "census.csv",
+                "--schema",
+                "s.toml",
+                "--method",
+                "mdav",
+                "--set",
+                "k=5",
+                "-c",
+                "age",
+            ),
             *("-o", "masked.csv"),
         ],
     }
@@ -103,7 +114,7 @@ def _run(words: list[str], folder: Path) -> str:
 def _modules(words: list[str], folder: Path) -> list[str]:
     """The files whose functions a command calls."""
     printed = _run(["-c", HOOK, SOURCE, *words], folder)
-    found: list[str] = json.loads(printed[printed.rindex("[\"") :])
+    found: list[str] = json.loads(printed[printed.rindex('["') :])
     return found
 
 

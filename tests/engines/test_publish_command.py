@@ -61,7 +61,9 @@ def test_a_table_of_a_duckdb_file_is_published_to_parquet_or_to_a_table(
         owner.execute("CREATE TABLE people AS FROM 'people.parquet'")
     monkeypatch.setenv("OWNER", str(tmp_path / "owner.duckdb"))
     for url in ("owner.duckdb", "$OWNER"):
-        result = run(*arguments("people", "duckdb", "--url", url, "-o", "safe.parquet", "--overwrite"))
+        result = run(
+            *arguments("people", "duckdb", "--url", url, "-o", "safe.parquet", "--overwrite")
+        )
         assert result.code == 0, result.err
         assert same_rows(frames.read(tmp_path / "safe.parquet"), whole(table, schema))
     kept = arguments("people", "duckdb", "--url", "owner.duckdb", "-o", "safe")

@@ -197,7 +197,10 @@ def test_an_audit_of_the_whole_way_finds_no_violation(
         vaults = {"with": one, "without": two}
         exact: dict[str, Any] = {}
         # Engines answer the same each time, and writing the query takes most of the time.
-        for module, name in ((chosen_cap, "contribution_totals_query"), (r2t, "truncated_totals_query")):
+        for module, name in (
+            (chosen_cap, "contribution_totals_query"),
+            (r2t, "truncated_totals_query"),
+        ):
             monkeypatch.setattr(module, name, cache_of(getattr(module, name)))
 
         def sample(which: str, rng: Source) -> float:

@@ -164,7 +164,9 @@ def publish(
         "randomness": source(seed),
     }
     # Choices that do not go together are refused before the file is read.
-    PublishOptions.of(models, roles, method=method, has_population=population is not None, **settings)
+    PublishOptions.of(
+        models, roles, method=method, has_population=population is not None, **settings
+    )
     whole = method != "lattice" or population is not None
     in_chunks = None
     if engine is None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.planning import make_plan
-from celosia.queries.planning.work import USUAL_ROWS
+from celosia.queries.planning.cost import USUAL_ROWS
 from celosia.queries.policy import Policy
-from celosia.queries.policy.writing import key_of
+from celosia.queries.policy.writer import toml_key
 
 SMALL = 100_000
 """Rows of a table that is small for every engine."""
@@ -38,7 +38,7 @@ class UndeclaredSize:
             )
         return (
             f"Table {self.table} declares no number of rows. {waits}, because {USUAL_ROWS:,} rows "
-            f"are assumed. With rows = {SMALL} under [tables.{key_of(self.table)}] it would be "
+            f"are assumed. With rows = {SMALL} under [tables.{toml_key(self.table)}] it would be "
             f"{self.seconds_if_small:g} s. Declare a bound on its rows that may be public, or a "
             "deadline for all questions."
         )

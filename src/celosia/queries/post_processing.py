@@ -10,8 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.queries.algebra import PostProcessing
-from celosia.queries.emission.target import column, name, named, whole
-from celosia.queries.ownership.hidden import unused
+from celosia.queries.emission.target import as_alias, column, identifier, integer_literal
+from celosia.queries.ownership.hidden_names import unused_name
 
 Row = dict[str, Any]
 POSITION = "celosia_place"
@@ -31,7 +31,7 @@ def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, 
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
     words = [each.name for each in steps.computed]
-    position_name = unused(
+    position_name = unused_name(
         POSITION, [*columns, *words]
     )  # outputs have names of the analyst's choice
     columns[position_name] = list(range(len(rows)))
@@ -46,13 +46,13 @@ def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, 
 
 
 def _query(steps: PostProcessing, position: str) -> exp.Select:
-    source: exp.Expr = exp.Table(this=name("answers"))
+    source: exp.Expr = exp.Table(this=identifier("answers"))
     for each in steps.computed:  # one at a time: each may refer to those before it
         inner = exp.Select(
-            expressions=[exp.Star(), named(each.expression.copy(), each.name)],
+            expressions=[exp.Star(), as_alias(each.expression.copy(), each.name)],
             from_=exp.From(this=source),
         )
-        source = exp.Subquery(this=inner, alias=exp.TableAlias(this=name("answers")))
+        source = exp.Subquery(this=inner, alias=exp.TableAlias(this=identifier("answers")))
     query = exp.Select(
         expressions=[column(position), *(column(each.name) for each in steps.computed)],
         from_=exp.From(this=source),
@@ -66,9 +66,9 @@ def _query(steps: PostProcessing, position: str) -> exp.Select:
     # Equal rows stay in the order of their keys.
     query.set("order", exp.Order(expressions=[*order, exp.Ordered(this=column(position))]))
     if steps.limit is not None:
-        query.set("limit", exp.Limit(expression=whole(steps.limit)))
+        query.set("limit", exp.Limit(expression=integer_literal(steps.limit)))
     if steps.offset:
-        query.set("offset", exp.Offset(expression=whole(steps.offset)))
+        query.set("offset", exp.Offset(expression=integer_literal(steps.offset)))
     return query
 
 

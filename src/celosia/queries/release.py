@@ -65,7 +65,8 @@ def answer_public(
 ) -> QueryAnswer:
     """The exact answer of public tables, or predicates."""
     kept = [
-        row for _, row in post_process(list(map(plan.label_keys, rows)), plan.question.post_processing)
+        row
+        for _, row in post_process(list(map(plan.label_keys, rows)), plan.question.post_processing)
     ]
     words = {each.name for each in plan.question.aggregates}
     what = "tables" if policy.graph is None else "predicates"

@@ -52,7 +52,7 @@ class ReleaseOptions:
         typer.Option(help="Approximate number of rows or questions, for the expected error."),
     ] = 1
     confidence: Annotated[
-        float, typer.Option(help="Chance that the interval holds the exact answer.")
+        float, typer.Option(help="The probability that the interval holds the exact answer.")
     ] = 0.95
     neighbours: Annotated[
         Relation,
@@ -63,20 +63,22 @@ class ReleaseOptions:
     ] = None
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Output file: .json, or a table such as .csv."),
+        typer.Option(
+            "--output", "-o", help="The file of the answer: .json, or a table such as .csv."
+        ),
     ] = None
     report: Annotated[
         Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
     ] = None
-    dry_run: Annotated[
+    explain: Annotated[
         bool,
-        typer.Option("--dry-run", help="Read nothing: print the privacy loss and expected error."),
+        typer.Option("--explain", help="Read nothing: print the privacy loss and expected error."),
     ] = False
     delimiter: options.Delimiter = None
     encoding: options.Encoding = None
     header: options.Header = None
     decimal: options.Decimal = None
-    force: options.Force = False
+    overwrite: options.Overwrite = False
     as_json: options.AsJson = False
 
 
@@ -93,10 +95,10 @@ class RowReleaseOptions(ReleaseOptions):
     rows_per_unit: Annotated[
         int | None, typer.Option(help="With --unit: most rows (or keys) that count per unit.")
     ] = None
-    empty_allowed: Annotated[
+    may_be_empty: Annotated[
         bool,
         typer.Option(
-            "--empty-allowed", help="Also release from an empty table: emptiness is private."
+            "--may-be-empty", help="Also release from an empty table: emptiness is private."
         ),
     ] = False
 

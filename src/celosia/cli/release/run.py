@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run_release(options: ReleaseOptions, request: ReleaseRequest) -> None:
-    """Release one answer, or with --dry-run print what it would cost."""
+    """Release one answer, or with --explain print what it would cost."""
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.mechanisms import table_release
@@ -28,7 +28,7 @@ def run_release(options: ReleaseOptions, request: ReleaseRequest) -> None:
     rng = source(options.seed)
     units = _units(options)
     mechanism = _mechanism(options, request, units)
-    if options.dry_run:
+    if options.explain:
         display.show_plan(
             table_release.for_unit(mechanism, **units), options, error_in=request.error_in
         )
@@ -48,9 +48,9 @@ def run_release(options: ReleaseOptions, request: ReleaseRequest) -> None:
             **units,
         )
     if options.output is not None:
-        answer.save(options.output, overwrite=options.force)
+        answer.save(options.output, overwrite=options.overwrite)
     if options.report is not None:
-        answer.report(options.report, overwrite=options.force)
+        answer.report(options.report, overwrite=options.overwrite)
     display.show_warnings(answer)
     if options.as_json:
         console.show_json(answer.certificate())
@@ -66,7 +66,7 @@ def _check_paths(options: ReleaseOptions) -> None:
     output = options.output
     certificate = None if output is None else certificate_path(output)
     places = {"the answer": output, "its certificate": certificate, "the report": options.report}
-    common.check_places(places, inputs=(options.table,), overwrite=options.force)
+    common.check_output_paths(places, inputs=(options.table,), overwrite=options.overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
 
@@ -94,7 +94,7 @@ def _mechanism(
         )
     shared: dict[str, Any] = {"neighbours": Neighbours(options.neighbours)}
     if isinstance(options, RowReleaseOptions):
-        shared["may_be_empty"] = options.empty_allowed
+        shared["may_be_empty"] = options.may_be_empty
         if request.bound is not None and options.rows_per_unit is not None:
             shared[request.bound] = options.rows_per_unit
     if options.error is None:
@@ -122,7 +122,9 @@ def _read(
     from celosia.frames import as_text
     from celosia.mechanisms.table_columns import read_columns
 
-    reading = common.Reading(options.delimiter, options.encoding, options.header, options.decimal)
+    reading = common.ReadOptions(
+        options.delimiter, options.encoding, options.header, options.decimal
+    )
     column = options.column
     frame = read_columns(
         options.table,

@@ -213,11 +213,11 @@ def _marked(  # noqa: PLR0913 - one fact each
     packed = pl.Series(np.zeros(hidden.height, dtype=np.int64))
     classes: dict[str, pl.Series] = {}
     for number, column in enumerate(digits):
-        lookup = column.of_nodes(hidden[column.name])
+        codes = column.of_nodes(hidden[column.name])
         if column.is_same:
-            classes[f"h{number}"] = lookup["value"]
+            classes[f"h{number}"] = codes["value"]
         else:
-            packed = packed + lookup["code"] * (1 << shifts[column.name])
+            packed = packed + codes["code"] * (1 << shifts[column.name])
     table = pl.DataFrame({"h": packed} | classes).filter(pl.col("h").is_not_null())
     is_hidden = F.col(KEY) < F.lit(0)
     if table.height:

@@ -16,10 +16,10 @@ ever new denominators.
 """
 
 
-def round_up(amount: Fraction) -> Fraction:
+def round_up_to_step(amount: Fraction) -> Fraction:
     """The least multiple of 1/STEPS that is not below an amount.
 
-    >>> round_up(Fraction(1, 10)), round_up(Fraction(1, 3)), round_up(Fraction(1, 10**99)) > 0
+    >>> round_up_to_step(Fraction(1, 10)), round_up_to_step(Fraction(1, 3)), round_up_to_step(Fraction(1, 10**99)) > 0
     (Fraction(1, 10), Fraction(1, 3), True)
     """
     return Fraction(ceil(amount * STEPS), STEPS)
@@ -29,16 +29,16 @@ def round_price_up(price: Price) -> Price:
     """Round each currency of a price up."""
     return Price(
         {
-            name: None if amount is None else round_up(amount)
+            name: None if amount is None else round_up_to_step(amount)
             for name, amount in price.amounts.items()
         }
     )
 
 
-def format_amount(amount: Fraction) -> str:
+def format_fraction(amount: Fraction) -> str:
     """A fraction as `numerator/denominator`.
 
-    >>> format_amount(Fraction(0.5)), format_amount(Fraction(2))
+    >>> format_fraction(Fraction(0.5)), format_fraction(Fraction(2))
     ('1/2', '2/1')
     """
     return f"{amount.numerator}/{amount.denominator}"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from celosia.accounting.checks import format_amount
-from celosia.queries.ledger.amounts import format_amount, parse_amount
+from celosia.queries.ledger.amounts import format_fraction, parse_amount
 from celosia.queries.ledger.chain import Entry, Head
 
 Status = Literal["reserved", "sealed", "failed"]
@@ -32,8 +32,8 @@ class Reservation:
             "hash": self.hash,
             "key": self.key,
             "analyst": self.analyst,
-            "epsilon": format_amount(self.epsilon),
-            "delta": format_amount(self.delta),
+            "epsilon": format_fraction(self.epsilon),
+            "delta": format_fraction(self.delta),
         }
 
     def __str__(self) -> str:
@@ -85,8 +85,8 @@ class Record:
             "sequence": self.sequence,
             "analyst": self.analyst,
             "question": self.question,
-            "epsilon": format_amount(self.epsilon),
-            "delta": format_amount(self.delta),
+            "epsilon": format_fraction(self.epsilon),
+            "delta": format_fraction(self.delta),
             "at": self.at,
             "status": self.status,
             "ended": self.ended,

@@ -18,7 +18,7 @@ from celosia.accounting.losses import ApproximateLoss, PureLoss
 from celosia.accounting.prices import exact_pure
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import exact
-from celosia.queries.ledger.amounts import format_amount, round_up
+from celosia.queries.ledger.amounts import format_fraction, round_up_to_step
 from celosia.queries.ledger.chain import canonical
 
 LONGEST = 2**20
@@ -63,8 +63,8 @@ class Request:
         if len(written) + len(self.question) > LONGEST:
             raise _not_plain(f"a question may have {LONGEST} characters with its parameters")
         # Up, before anything is compared: a charge may be too large, never too small.
-        object.__setattr__(self, "epsilon", round_up(epsilon_amount(self.epsilon)))
-        object.__setattr__(self, "delta", round_up(delta_amount(self.delta, zero=True)))
+        object.__setattr__(self, "epsilon", round_up_to_step(epsilon_amount(self.epsilon)))
+        object.__setattr__(self, "delta", round_up_to_step(delta_amount(self.delta, zero=True)))
         if self.loss is not None:
             self._check_loss(self.loss)
 
@@ -83,8 +83,8 @@ class Request:
         whole = {
             "question": self.question,
             "parameters": self.parameters,
-            "epsilon": format_amount(self.epsilon),
-            "delta": format_amount(self.delta),
+            "epsilon": format_fraction(self.epsilon),
+            "delta": format_fraction(self.delta),
             "policy": policy,
         }
         return sha256(canonical(whole).encode()).hexdigest()
@@ -95,8 +95,8 @@ class Request:
             "analyst": self.analyst,
             "question": self.question,
             "parameters": dict(self.parameters),
-            "epsilon": format_amount(self.epsilon),
-            "delta": format_amount(self.delta),
+            "epsilon": format_fraction(self.epsilon),
+            "delta": format_fraction(self.delta),
             "loss": (self.stated if self.loss is None else self.loss).as_dict(),
         }
 

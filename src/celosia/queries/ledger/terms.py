@@ -12,7 +12,7 @@ from celosia.accounting.amounts import delta_amount, epsilon_amount
 from celosia.accounting.filters import Filter
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.wording import did_you_mean
-from celosia.queries.ledger.amounts import format_amount, parse_amount
+from celosia.queries.ledger.amounts import format_fraction, parse_amount
 from celosia.queries.policy.values import Spending
 
 Limit = Spending | tuple[object, object]
@@ -144,7 +144,7 @@ def _is_within(one: Spending, other: Spending) -> bool:
 
 
 def _format_spending(limit: Spending) -> dict[str, str]:
-    return {"epsilon": format_amount(limit.epsilon), "delta": format_amount(limit.delta)}
+    return {"epsilon": format_fraction(limit.epsilon), "delta": format_fraction(limit.delta)}
 
 
 def _parse_spending(values: Mapping[str, Any]) -> Spending:

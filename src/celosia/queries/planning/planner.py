@@ -27,7 +27,7 @@ from celosia.queries.planning.refusals import check_method
 from celosia.queries.planning.row_level import choose_for_rows
 from celosia.queries.planning.step import Executor
 from celosia.queries.policy.values import Policy
-from celosia.queries.sql import Line, compile, describe, normalise
+from celosia.queries.sql import TextLine, compile, describe, normalise
 
 
 def make_plan(  # noqa: PLR0913 - what a request is made of
@@ -173,7 +173,9 @@ def describe_tree(
     return tuple(_tree_lines(describe(question), 0, policy, owned))
 
 
-def _tree_lines(line: Line, depth: int, policy: Policy, owned: OwnedRelation | None) -> list[str]:
+def _tree_lines(
+    line: TextLine, depth: int, policy: Policy, owned: OwnedRelation | None
+) -> list[str]:
     rule = _rule(line.of, policy, owned)
     own = "  " * depth + line.text + (f"   -- {rule}" if rule else "")
     below = [text for each in line.below for text in _tree_lines(each, depth + 1, policy, owned)]

@@ -302,7 +302,9 @@ def _weight_aggregate(
         amount = exp.Case().when(missing, integer_literal(0)).else_(weight.copy())
     else:
         amount = exp.Mul(this=exp.Paren(this=argument), expression=weight.copy())
-    return replace(aggregate, kind="sum", argument=make_total(amount), label=format_aggregate(aggregate))
+    return replace(
+        aggregate, kind="sum", argument=make_total(amount), label=format_aggregate(aggregate)
+    )
 
 
 def _member_of(each: Column, part: list[Relation]) -> Relation:

@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from celosia.accounting.prices import Price
 from celosia.core.work_folders import WorkFolder
 from celosia.queries.ledger import Ledger
-from celosia.queries.ledger.amounts import format_amount
+from celosia.queries.ledger.amounts import format_fraction
 from celosia.queries.policy.values import Policy
 from celosia.queries.service.envelope import Reply, success_reply
 from celosia.queries.service.gate import HOLDER
@@ -267,6 +267,6 @@ def _account(ledger: Ledger, analyst: str) -> dict[str, Any]:
 
 def _price(price: Price) -> dict[str, str | None]:
     return {
-        name: None if amount is None else format_amount(amount)
+        name: None if amount is None else format_fraction(amount)
         for name, amount in price.amounts.items()
     }

@@ -259,13 +259,13 @@ class Service:
     def _written(self, answer: Any, holder: Token, asked: Asked, question: str | None) -> Reply:
         """The bytes of an answer, which is noted; it never raises."""
         try:
-            reply = answered(answer.as_dict())
+            reply = success_reply(answer.as_dict())
         except BaseException as error:
-            reply = failed(error)
+            reply = error_reply(error)
         try:
             self._note("query", reply, holder, asked=asked, question=question, entry=answer.entry)
         except BaseException as error:  # what is not noted is not answered
-            reply = failed(error)
+            reply = error_reply(error)
         return reply
 
     def _hash(self, asked: Asked) -> str | None:

@@ -5,12 +5,17 @@ It is for a server that forks a process for each question (`doors.by_command`).
 
 from importlib import import_module
 
-from celosia.queries.bounds.certificate import load_solvers
-from celosia.queries.bounds.race_program import Incidence, program_totals
+from celosia.queries.bounds.dual_certificate import load_solvers
+from celosia.queries.bounds.r2t_program import Incidence, program_totals
 
 for _name in (
-    *("celosia.cli.app", "celosia.cli.console", "celosia.cli.ending", "celosia.cli.query.command"),
-    *("celosia.queries.vault", "celosia.queries.rdf.loading", "celosia.queries.sparql"),
+    *(
+        "celosia.cli.app",
+        "celosia.cli.console",
+        "celosia.cli.exit_codes",
+        "celosia.cli.query.command",
+    ),
+    *("celosia.queries.vault", "celosia.queries.rdf.store_loader", "celosia.queries.sparql"),
     *("duckdb", "rdflib.plugins.sparql", "rich.console", "rich.progress", "rich.table", "sqlglot"),
 ):
     import_module(_name)

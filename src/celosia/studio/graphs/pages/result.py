@@ -295,8 +295,8 @@ def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
     heading(_("The same elsewhere"))
     quiet(_("Draws are new each time, so the released graph differs unless it is seeded."))
     texts = model.code(
-        str(workbench.facts["name"]),
-        workbench.facts["sample"],
+        str(workbench.state["name"]),
+        workbench.state["sample"],
         result["choice"],
         seed=result["seed"],
         drop_edge_attributes=result.get("drop_edge_attributes", False),
