@@ -16,7 +16,7 @@ EXAMPLES = """**Examples**
 
 `celosia audit timing`  (Python only, some minutes)
 
-`celosia audit timing --runs 200 --door python --door http --door command`  (thorough, 1.5 hours)
+`celosia audit timing --runs 200 --door python --door http --door command`  (thorough, 2 hours)
 
 `celosia audit timing --runs 4 --door process --only "chain 5"`  (with a new process for each)
 

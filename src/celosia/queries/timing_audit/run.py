@@ -24,10 +24,10 @@ SUSPICIOUS = 0.001
 """The chance below which one question alone is a finding, shared among all questions."""
 REFUSED_RUNS = 20
 """How often a refused question is asked of each database: its refusal reads no private row."""
-AT_ONCE = {"python": 6, "http": 6, "command": 4, "process": 1}
-"""Questions that a process has under way together: they mostly wait for their deadlines. A question
-takes some 0.07 s of a core in Python and 0.1 s over HTTP, so that a core is busy for half of the
-time and answers leave at their deadlines."""
+AT_ONCE = {"python": 6, "http": 6, "command": 3, "process": 1}
+"""Questions that a process has under way together: they mostly wait for their deadlines. On a busy
+machine with two cores a question took 0.04 to 0.2 s of a core in Python, and 0.3 to 0.7 s by a
+command. Whether these numbers fit a machine is seen in `TimingAudit.late`."""
 TOLERANCE = {"python": 0.5, "http": 0.5, "command": 1.0, "process": 4.0}
 """Seconds after its deadline from which an answer counts as late. It is planned and charged before
 its time begins; a command also opens the vault, and a new process loads Python before."""
