@@ -48,7 +48,7 @@ sex = { type = "text", keys = ["F", "M"] }
 """
 
 
-def run() -> dict[str, dict[str, float]]:
+def run() -> dict[str, dict[str, float] | dict[str, int]]:
     """Modules by flow, by package, and ratios against the bars."""
     with TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)

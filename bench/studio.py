@@ -234,7 +234,7 @@ def _every_node(told: dict[str, Any]) -> dict[str, Any]:
     heights = [_height(each, census) for each in columns]
     points = [
         [list(p.levels), p.score, p.suppressed, p.classes, p.average_risk, p.highest_risk]
-        for p in found.choices
+        for p in found.solutions
     ]
     front = {choice.levels for choice in found.front}
     assert len(points) == found.nodes == 12_960, "the lattice of the nine columns has changed"
@@ -245,7 +245,7 @@ def _every_node(told: dict[str, Any]) -> dict[str, Any]:
         "tried": found.tried,
         "found": len(points),
         "points": points,
-        "front": [place for place, each in enumerate(found.choices) if each.levels in front],
+        "front": [place for place, each in enumerate(found.solutions) if each.levels in front],
     }
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from celosia.queries.policy.drafting import draft_policy
 from tests.queries.vaults import POLICY
 
 from celosia.queries.declared_sizes import undeclared_sizes
 from celosia.queries.policy import Database, Policy
+from celosia.queries.policy.draft import draft_policy
 
 BARE = replace(POLICY, tables=tuple(replace(each, rows=None) for each in POLICY.tables))
 

@@ -18,10 +18,10 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Seeded
 from celosia.engines import PostgresEngine
 from celosia.queries import Policy, Vault, owner_counts, read_policy
-from celosia.queries.catalogue import read_columns, read_foreign_keys
+from celosia.queries.catalogue import Executor, read_columns, read_foreign_keys
 from celosia.queries.owner_counts import OwnerCounts, count_owners
 from celosia.queries.ownership import ownerless_notes
-from celosia.queries.ownership.ownerless import OwnerPath as Way
+from celosia.queries.ownership.ownerless import OwnerPath
 from celosia.queries.policy import Database, policy_hash, policy_text
 from celosia.queries.sessions import open_engine
 
@@ -297,9 +297,9 @@ def test_what_a_server_enforces_is_not_counted(
     counted: list[str] = []
     plain = owner_counts._counts
 
-    def counting(path: Way, ask: owner_counts.Executor) -> OwnerCounts:
+    def counting(path: OwnerPath, execute: Executor) -> OwnerCounts:
         counted.append(path.table)
-        return plain(path, ask)
+        return plain(path, execute)
 
     monkeypatch.setattr(owner_counts, "_counts", counting)
     with psycopg.connect(server, autocommit=True) as connection:

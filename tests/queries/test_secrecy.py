@@ -209,7 +209,7 @@ def test_an_audit_of_the_whole_way_finds_no_violation(
                     exact[which] = vaults[which]._ask(tree)
                 return exact[which]
 
-            return float(execute_plan(plan, ask, rng=rng).found["total_1"].values[0])
+            return float(execute_plan(plan, ask, rng=rng).measured["total_1"].values[0])
 
         found = audit(sample, "with", "without", claim=1, samples=4000, rng=Seeded(3))
     assert found.verdict != "violated"

@@ -207,7 +207,7 @@ def test_no_name_of_the_question_says_whose_a_row_is(query: str, place: Place) -
 def simulated(vault: Vault, query: str, seed: int) -> object:
     """What is released for a query with the randomness of a seed."""
     plan = vault.explain(query)
-    return execute_plan(plan, vault._ask, rng=Seeded(seed)).found
+    return execute_plan(plan, vault._ask, rng=Seeded(seed)).measured
 
 
 def test_an_answer_may_be_called_as_what_it_is_made_of(place: Place) -> None:
@@ -218,7 +218,7 @@ def test_an_answer_may_be_called_as_what_it_is_made_of(place: Place) -> None:
             each.values
             for each in execute_plan(
                 vault.explain(query.format(*words)), vault._ask, rng=Seeded(1)
-            ).found.values()
+            ).measured.values()
         ]
         for words in (("n", "m"), ("n", "total_1"), ("total_1", "total2_1"))
     )

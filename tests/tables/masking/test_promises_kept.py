@@ -75,10 +75,10 @@ def test_a_certificate_holds_no_moment_of_the_original(
     method: Method, facts: tuple[str, ...]
 ) -> None:
     made = masked(pl.DataFrame({"x": [10.0, 14.0, 31.0]}), (method, ["x"]))
-    facts, written = json.dumps(made.steps[0].facts), json.dumps(made.certificate()["measures"])
+    outcome, written = json.dumps(made.steps[0].facts), json.dumps(made.certificate()["measures"])
     page = made.document().html()  # for those who may see the original
     for fact in facts:
-        assert f'"{fact}": ' in facts
+        assert f'"{fact}": ' in outcome
         assert f'"{fact}": ' not in written
         assert f"{fact}: " in page or f"{fact.replace('_', ' ')}<" in page
 

@@ -52,8 +52,8 @@ NUMBERS: list[Method] = [
     masking.Rounding(base=5),
     masking.Rounding(base=0.1),
     masking.Rounding(base=10, random=True),
-    masking.RecodingMap(breaks=(20, 40, 60)),
-    masking.RecodingMap(hierarchy=DECADES, level=2),
+    masking.Recoding(breaks=(20, 40, 60)),
+    masking.Recoding(hierarchy=DECADES, level=2),
     masking.TopBottom(top=60, bottom=20),
     masking.TopBottom(top_quantile=0.9, bottom=25, inclusive=True),
     masking.TopBottom(top_quantile=0.9, bottom_quantile=0.07, replace="mean"),
@@ -63,8 +63,8 @@ NUMBERS: list[Method] = [
     masking.Noise(amount=0.3, multiplicative=True, integer=True, lower=0, upper=90),
 ]
 LETTERS: list[Method] = [
-    masking.RecodingMap(mapping={"a": "A"}, other="-"),
-    masking.RecodingMap(hierarchy={"kind": "mask", "levels": [1]}),
+    masking.Recoding(mapping={"a": "A"}, other="-"),
+    masking.Recoding(hierarchy={"kind": "mask", "levels": [1]}),
     masking.Pram(matrix=MATRIX, values=("c", "a", "b")),
     masking.Pram(matrix=MATRIX),
     masking.Pram(stay=0.75),
@@ -103,9 +103,9 @@ DETERMINISTIC = Recipe.of(
         (masking.TopBottom(top_quantile=0.97, bottom_quantile=0.02, replace="mean"), ["pay"]),
         (masking.Rounding(base=0.5), ["pay", "half"]),
         (masking.TopBottom(top=60, bottom_quantile=0.1), ["age"]),
-        (masking.RecodingMap(hierarchy={"kind": "mask", "levels": [1]}), ["age"]),
-        (masking.RecodingMap(mapping={"a": "few", "b": "few"}, other="rest"), ["kind"]),
-        (masking.RecodingMap(breaks=(0, 3)), ["x.y"]),
+        (masking.Recoding(hierarchy={"kind": "mask", "levels": [1]}), ["age"]),
+        (masking.Recoding(mapping={"a": "few", "b": "few"}, other="rest"), ["kind"]),
+        (masking.Recoding(breaks=(0, 3)), ["x.y"]),
     ],
 )
 RANDOM = Recipe.of(
@@ -202,7 +202,7 @@ def test_batches_give_what_the_whole_column_gives(method: Method) -> None:
 def test_a_hierarchy_in_a_file_is_read_here_and_not_by_workers(tmp_path: Path) -> None:
     file = tmp_path / "kinds.csv"
     file.write_text("a;few;*\nb;few;*\nc;rest;*\n")
-    method = masking.RecodingMap(hierarchy={"file": str(file), "delimiter": ";"}, level=1)
+    method = masking.Recoding(hierarchy={"file": str(file), "delimiter": ";"}, level=1)
     assert method.reach == "row"
     cells = cells_for(LETTERS[0])
     ready = method.cell_function(cells.clear(), lambda: pytest.fail("nothing need be counted"))
@@ -371,7 +371,7 @@ def test_refusals_leave_nothing(duck: DuckDBTables, raw: Path, tmp_path: Path) -
     assert refused(coded, (rounding, ["age"])).code == "CEL-V004"
     few = masking.TopBottom(top_quantile=0.9999, replace="mean")
     assert refused((few, ["pay"])).code == "CEL-V280"
-    strict = masking.RecodingMap(mapping={"a": "A"})  # found in the middle of the work
+    strict = masking.Recoding(mapping={"a": "A"})  # found in the middle of the work
     assert refused((strict, ["kind"])).code == "CEL-V270"
     nobody = tmp_path / "nobody.parquet"
     people(9).clear().write_parquet(nobody)
@@ -468,7 +468,7 @@ def test_workers_of_spark_draw_by_themselves(spark: SparkSession, tmp_path: Path
         half.write_parquet(tmp_path / "raw" / f"{name}.parquet")
     schema = Schema.of(quasi_identifiers=["y"], other_columns="insensitive")
     recipe = Recipe.of(schema, [(masking.Noise(amount=1), ["x"]), (masking.Pram(stay=0.5), ["y"])])
-    strict = Recipe.of(schema, [(masking.RecodingMap(mapping={"a": "A"}), ["y"])])
+    strict = Recipe.of(schema, [(masking.Recoding(mapping={"a": "A"}), ["y"])])
     with SparkTables() as engine:
         made = mask_on(engine, tmp_path / "raw", tmp_path / "safe", recipe)
         with pytest.raises(InputError, match="step 1 of the recipe") as caught:

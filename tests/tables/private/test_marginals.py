@@ -187,7 +187,7 @@ def test_pairs_of_the_census_are_better_kept_than_by_columns_alone(people: pl.Da
 
 def test_two_columns_that_are_one_stay_so() -> None:
     rng = np.random.default_rng(1)
-    side = rng.selection(["left", "right"], 5000)
+    side = rng.choice(["left", "right"], 5000)
     frame = pl.DataFrame({"a": side, "b": side})
     domain = ("left", "right")
     for delta in (0.0, 1e-9):

@@ -19,8 +19,10 @@ ever new denominators.
 def round_up_to_step(amount: Fraction) -> Fraction:
     """The least multiple of 1/STEPS that is not below an amount.
 
-    >>> round_up_to_step(Fraction(1, 10)), round_up_to_step(Fraction(1, 3)), round_up_to_step(Fraction(1, 10**99)) > 0
-    (Fraction(1, 10), Fraction(1, 3), True)
+    >>> round_up_to_step(Fraction(1, 10)), round_up_to_step(Fraction(1, 3))
+    (Fraction(1, 10), Fraction(1, 3))
+    >>> round_up_to_step(Fraction(1, 10**99)) > 0
+    True
     """
     return Fraction(ceil(amount * STEPS), STEPS)
 
