@@ -33,7 +33,7 @@ def test_every_package_is_on_the_page() -> None:
 
 
 def test_every_place_that_the_page_names_exists() -> None:
-    places = re.findall(r"`([a-z_]+(?:/[a-z_]+)*/?(?:\.py|/)?)`", PAGE)
+    places = re.findall(r"`([a-z_0-9]+(?:/[a-z_0-9]+)*/?(?:\.py|\.toml)?)`", PAGE)
     named = [place for place in places if "/" in place]
     assert len(named) > 30
     assert [place for place in named if not (SOURCE / place).exists()] == []

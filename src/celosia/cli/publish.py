@@ -161,7 +161,7 @@ def publish(
         "suppression": options.share(suppression, option="--suppression"),
         "keep_order": keep_order,
         "drop_suppressed": drop_suppressed,
-        "randomness": source(seed),
+        "rng": source(seed),
     }
     # Choices that do not go together are refused before the file is read.
     PublishOptions.of(
