@@ -63,7 +63,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class SemiJoin:
     """The rows of the left relation that have a partner in the right one, or have none.
 
     A semi-join (IN, EXISTS), or an anti-join (NOT IN, NOT EXISTS) when `negated`. Only columns of
@@ -78,7 +78,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedExpression:
     """A row-wise expression under a name."""
 
     name: str
@@ -86,26 +86,26 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class DerivedTable:
     """A sub-query: the rows of a relation under an alias, with these columns only."""
 
     source: Relation
     alias: str
-    columns: tuple[Named, ...]
+    columns: tuple[NamedExpression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class UnionAll:
     """UNION ALL: the rows of several relations, one after the other.
 
     Every part has the same column names, in the same order, and is known outside by `alias`.
     """
 
-    parts: tuple[Derived, ...]
+    parts: tuple[DerivedTable, ...]
     alias: str
 
 
-Relation = Scan | Filter | Join | Match | Derived | Stack
+Relation = Scan | Filter | Join | SemiJoin | DerivedTable | UnionAll
 """Rows of private or public tables, put together."""
 
 AggregateKind = Literal[
@@ -157,7 +157,7 @@ class PostProcessing:
     limit: int | None = None
     offset: int = 0
     """The number of ordered answers that are skipped."""
-    computed: tuple[Named, ...] = ()
+    computed: tuple[NamedExpression, ...] = ()
     """Expressions of keys, aggregates and the expressions before them."""
     columns: tuple[str, ...] = ()
     """The names that are shown, in order."""
@@ -178,11 +178,11 @@ def children(relation: Relation) -> tuple[Relation, ...]:
     match relation:
         case Scan():
             return ()
-        case Filter(source=source) | Derived(source=source):
+        case Filter(source=source) | DerivedTable(source=source):
             return (source,)
-        case Join(left=left, right=right) | Match(left=left, right=right):
+        case Join(left=left, right=right) | SemiJoin(left=left, right=right):
             return (left, right)
-        case Stack(parts=parts):
+        case UnionAll(parts=parts):
             return parts
 
 
@@ -201,11 +201,11 @@ def scans(relation: Relation) -> tuple[Scan, ...]:
 def aliases(relation: Relation) -> frozenset[str]:
     """The aliases whose columns can be referred to outside a relation."""
     match relation:
-        case Scan(alias=alias) | Derived(alias=alias) | Stack(alias=alias):
+        case Scan(alias=alias) | DerivedTable(alias=alias) | UnionAll(alias=alias):
             return frozenset({alias})
         case Filter(source=source):
             return aliases(source)
-        case Match(left=left):
+        case SemiJoin(left=left):
             return aliases(left)
         case Join(left=left, right=right):
             return aliases(left) | aliases(right)

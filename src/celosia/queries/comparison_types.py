@@ -13,13 +13,13 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
     Question,
     Relation,
-    Stack,
+    SemiJoin,
+    UnionAll,
     aliases,
     walk,
 )
@@ -61,17 +61,20 @@ def _groups(question: Question) -> Iterator[list[Origin]]:
     """Columns of tables that are taken to one type somewhere."""
     for relation in walk(question.source):
         match relation:
-            case Join(left=left, right=right, keys=keys) | Match(left=left, right=right, keys=keys):
+            case (
+                Join(left=left, right=right, keys=keys)
+                | SemiJoin(left=left, right=right, keys=keys)
+            ):
                 for one, other in keys:
                     yield [*_table_columns(one, left), *_table_columns(other, right)]
                 if relation.condition is not None:
                     yield from _in_tree(relation.condition, (left, right))
             case Filter(source=source, condition=condition):
                 yield from _in_tree(condition, (source,))
-            case Derived(source=source, columns=columns):
+            case DerivedTable(source=source, columns=columns):
                 for each in columns:
                     yield from _in_tree(each.expression, (source,))
-            case Stack(parts=parts, alias=alias):
+            case UnionAll(parts=parts, alias=alias):
                 for each in parts[0].columns:
                     yield _table_columns(Column(alias, each.name), relation)
     for tree in (

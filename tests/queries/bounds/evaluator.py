@@ -17,15 +17,15 @@ from sqlglot import exp
 from celosia.queries.algebra import (
     Aggregate,
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Keys,
-    Match,
     Question,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
 )
 
 Row = dict[Column, Any]
@@ -64,19 +64,19 @@ def rows(relation: Relation, database: Database) -> list[Row]:
                 for other in there
                 if agree(mine, other, keys, condition)
             ]
-        case Match(left=left, right=right, keys=keys, condition=condition, negated=negated):
+        case SemiJoin(left=left, right=right, keys=keys, condition=condition, negated=negated):
             there = rows(right, database)
             return [
                 mine
                 for mine in rows(left, database)
                 if any(agree(mine, other, keys, condition) for other in there) is not negated
             ]
-        case Derived(source=source, alias=alias, columns=columns):
+        case DerivedTable(source=source, alias=alias, columns=columns):
             return [
                 {Column(alias, each.name): value(each.expression, row) for each in columns}
                 for row in rows(source, database)
             ]
-        case Stack(parts=parts, alias=alias):
+        case UnionAll(parts=parts, alias=alias):
             return [
                 {Column(alias, column.name): found for column, found in row.items()}
                 for part in parts

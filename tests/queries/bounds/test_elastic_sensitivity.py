@@ -11,7 +11,7 @@ from tests.queries.bounds.trees import parsed
 
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
-from celosia.queries.algebra import Aggregate, Column, Join, Key, Match, Question, Scan
+from celosia.queries.algebra import Aggregate, Column, Join, Key, Question, Scan, SemiJoin
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity, row_level_neighbours
 from celosia.queries.bounds.facts import DeclaredFacts
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy, Unit
@@ -107,7 +107,7 @@ def test_a_table_with_rows_left_out_feels_both_sides() -> None:
 
 def test_a_relation_that_one_table_both_fills_and_empties_costs_twice_under_change_one() -> None:
     other = Scan("customer", "d")
-    source = Match(
+    source = SemiJoin(
         CUSTOMER, other, ((Column("c", "custkey"), Column("d", "nation")),), negated=True
     )
     assert bound(source).limit == 2

@@ -15,16 +15,16 @@ from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Relation
 from celosia.queries.algebra import (
     Aggregate,
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Key,
     Keys,
-    Match,
-    Named,
+    NamedExpression,
     Question,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
 )
 from celosia.queries.algebra import Relation as Tree
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
@@ -80,21 +80,21 @@ TO_CUSTOMERS = Join(ORDERS, scan("customers"), on("orders.customer_id=customers.
 TO_PRODUCTS = Join(ORDERS, scan("products"), on("orders.product_id=products.product_id"))
 
 
-def key_pair(alias: str) -> Derived:
+def key_pair(alias: str) -> DerivedTable:
     """Orders and customers joined on the wrong, but rare, columns, as a sub-query."""
     join = Join(
         scan("orders", f"{alias}_o"),
         scan("customers", f"{alias}_c"),
         on(f"{alias}_o.order_id={alias}_c.customer_id"),
     )
-    return Derived(join, alias, (Named("id", tree(f"{alias}_o.order_id")),))
+    return DerivedTable(join, alias, (NamedExpression("id", tree(f"{alias}_o.order_id")),))
 
 
 CONFORMANCE: dict[str, tuple[Growth, dict[int, int]]] = {
     "one table": (counted(ORDERS), {0: 1, 9: 1}),
     "where": (counted(Filter(ORDERS, tree("orders.product_id = 3"))), {0: 1, 9: 1}),
     "sub-query": (
-        counted(Derived(ORDERS, "o", (Named("id", tree("orders.order_id")),))),
+        counted(DerivedTable(ORDERS, "o", (NamedExpression("id", tree("orders.order_id")),))),
         {0: 1, 9: 1},
     ),
     "histogram": (counted(ORDERS, "orders.order_date"), {0: 2, 9: 2}),
@@ -260,26 +260,30 @@ def test_semi_and_anti_joins_move_as_many_rows_as_share_the_key() -> None:
     """One row of B can give or take the partner of every row of A with its key (FIX-5)."""
     facts = PlainFacts({("A", "x"): 80, ("B", "x"): 9})
     for negated in (False, True):
-        moves = StabilityAnalysis(facts).stabilities(Match(A, B, on("a.x=b.x"), negated=negated))
+        moves = StabilityAnalysis(facts).stabilities(SemiJoin(A, B, on("a.x=b.x"), negated=negated))
         assert {table: (moved.at(0), moved.at(3)) for table, moved in moves.items()} == {
             "a": (1, 1),
             "b": (80, 83),
         }
-        moves = StabilityAnalysis(facts).stabilities(Match(A, A2, on("a.x=a2.x"), negated=negated))
+        moves = StabilityAnalysis(facts).stabilities(
+            SemiJoin(A, A2, on("a.x=a2.x"), negated=negated)
+        )
         assert moves["a"].at(0) == 81
 
 
 def test_a_match_with_a_public_table_needs_no_frequency() -> None:
-    bound = counted(Match(A, B, ()), facts=PlainFacts({}, frozenset("B")), rule="tight")
+    bound = counted(SemiJoin(A, B, ()), facts=PlainFacts({}, frozenset("B")), rule="tight")
     assert bound.limit == 1
 
 
 def test_union_adds_what_both_parts_lose() -> None:
-    def part(source: Scan) -> Derived:
-        return Derived(source, f"d{source.alias}", (Named("x", tree(f"{source.alias}.x")),))
+    def part(source: Scan) -> DerivedTable:
+        return DerivedTable(
+            source, f"d{source.alias}", (NamedExpression("x", tree(f"{source.alias}.x")),)
+        )
 
-    twice = Stack((part(A), part(A2)), "u")
-    once = Stack((part(A), part(B)), "u")
+    twice = UnionAll((part(A), part(A2)), "u")
+    once = UnionAll((part(A), part(B)), "u")
     facts = PlainFacts({("A", "x"): 4, ("B", "x"): 5, ("C", "x"): 3})
     assert counted(twice, facts=facts, rule="tight").at(0) == 2
     assert counted(once, facts=facts, rule="tight").at(0) == 1
@@ -303,19 +307,19 @@ def test_capped_functional_stars_have_sensitivity_1_at_every_distance() -> None:
         ("CEL-Q060", Join(ORDERS, scan("customers"), on("orders.order_id=customers.name"))),
         ("CEL-Q064", Join(ORDERS, scan("customers"), ())),
         ("CEL-Q064", Join(ORDERS, scan("customers"), (), tree("orders.a < customers.b"))),
-        ("CEL-Q064", Match(ORDERS, scan("customers"), ())),
+        ("CEL-Q064", SemiJoin(ORDERS, scan("customers"), ())),
         (
             "CEL-Q063",
             Join(
-                Derived(ORDERS, "o", (Named("id", tree("orders.order_id + 1")),)),
+                DerivedTable(ORDERS, "o", (NamedExpression("id", tree("orders.order_id + 1")),)),
                 scan("customers"),
                 on("o.id=customers.customer_id"),
             ),
         ),
         (
             "CEL-Q063",
-            Match(
-                Derived(ORDERS, "o", (Named("id", tree("ROUND(orders.order_id)")),)),
+            SemiJoin(
+                DerivedTable(ORDERS, "o", (NamedExpression("id", tree("ROUND(orders.order_id)")),)),
                 scan("customers"),
                 on("o.id=customers.customer_id"),
                 negated=True,

@@ -9,14 +9,14 @@ import sqlglot
 
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
-    Named,
+    NamedExpression,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     aliases,
 )
 
@@ -58,7 +58,7 @@ class Trees:
                 return self.derived(depth - 1)
             case "stack":
                 parts = tuple(self.derived(depth - 1) for _ in range(2))
-                return Stack(parts, self.alias())
+                return UnionAll(parts, self.alias())
         left = self.relation(depth - 1)
         right = self.relation(self.random.randrange(depth))
         both = [
@@ -68,12 +68,12 @@ class Trees:
         extra = condition if self.random.random() < 0.3 else None
         if self.random.random() < 0.65:
             return Join(left, right, tuple(both), extra)
-        return Match(left, right, tuple(both), extra, self.random.random() < 0.5)
+        return SemiJoin(left, right, tuple(both), extra, self.random.random() < 0.5)
 
-    def derived(self, depth: int) -> Derived:
+    def derived(self, depth: int) -> DerivedTable:
         source = self.relation(depth)
-        columns = tuple(Named(name, self.tree(self.column(source))) for name in NAMES)
-        return Derived(source, self.alias(), columns)
+        columns = tuple(NamedExpression(name, self.tree(self.column(source))) for name in NAMES)
+        return DerivedTable(source, self.alias(), columns)
 
     def condition(self, relation: Relation) -> Any:
         return self.comparison(self.column(relation), self.random.choice([1, 2]))

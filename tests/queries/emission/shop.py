@@ -12,14 +12,14 @@ from sqlglot import exp
 
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
-    Named,
+    NamedExpression,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     aliases,
 )
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy, Unit
@@ -204,7 +204,7 @@ class Trees:
                     zip(columns[:width], others[:width], strict=True)
                 )
             ]
-            return Stack(parts, alias), seen
+            return UnionAll(parts, alias), seen
         left, mine = self.relation(depth - 1)
         right, theirs = self.relation(self.random.randrange(depth))
         fitting = [
@@ -217,7 +217,7 @@ class Trees:
         pairs = fitting or [(mine[0][1], theirs[0][1])]
         keys = tuple(self.random.sample(pairs, min(len(pairs), self.random.choice([1, 1, 2]))))
         if kind == "match":
-            return Match(left, right, keys, None, self.random.random() < 0.5), mine
+            return SemiJoin(left, right, keys, None, self.random.random() < 0.5), mine
         return Join(left, right, keys), mine + theirs
 
     def scan(self, table: str) -> tuple[Relation, list[tuple[str, Column]]]:
@@ -235,13 +235,13 @@ class Trees:
         seen = [(origin, Column(made.alias, f"c{place}")) for place, (origin, _) in enumerate(some)]
         return made, seen
 
-    def named(self, source: Relation, columns: list[tuple[str, Column]]) -> Derived:
+    def named(self, source: Relation, columns: list[tuple[str, Column]]) -> DerivedTable:
         assert {each.relation for _, each in columns} <= aliases(source)
-        return Derived(
+        return DerivedTable(
             source,
             self.alias(),
             tuple(
-                Named(f"c{place}", tree(f'{column.relation}."{column.name}"'))
+                NamedExpression(f"c{place}", tree(f'{column.relation}."{column.name}"'))
                 for place, (_, column) in enumerate(columns)
             ),
         )

@@ -15,15 +15,15 @@ from celosia.core.errors import InputError, QueryRefused
 from celosia.queries.algebra import (
     Aggregate,
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Key,
-    Match,
-    Named,
+    NamedExpression,
     Question,
     Relation,
     Scan,
+    SemiJoin,
 )
 from celosia.queries.emission import (
     FixedPoint,
@@ -220,7 +220,7 @@ def test_every_identifier_is_quoted_and_text_stays_text(bench: Bench) -> None:
     bench.load(rows)
     hostile = tree("o.note = 'x''; DROP TABLE orders; --'")
     alias = 'evil" FROM nowhere; --'
-    relation = Derived(Filter(ORDERS, hostile), alias, (Named('n"', tree("o.id")),))
+    relation = DerivedTable(Filter(ORDERS, hostile), alias, (NamedExpression('n"', tree("o.id")),))
     assert bench.ask(count_query(relation, target=bench.target())) == [(1,)]
     text = bench.target().text(count_query(relation, target=bench.target()))
     parsed = sqlglot.parse(text, read=bench.dialect)
@@ -253,5 +253,5 @@ def test_anti_joins_keep_rows_whose_key_is_null(bench: Bench) -> None:
     )
     keys = ((Column("o", "person"), Column("p", "id")),)
     for negated in (False, True):
-        match = Match(ORDERS, Scan("Person", "p"), keys, negated=negated)
+        match = SemiJoin(ORDERS, Scan("Person", "p"), keys, negated=negated)
         assert bench.ask(count_query(match, target=bench.target())) == [(1,)]

@@ -16,11 +16,11 @@ from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Aggregate,
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Key,
-    Named,
+    NamedExpression,
     Question,
     Scan,
 )
@@ -125,7 +125,9 @@ def test_no_number_fails(odd: Bench, text: str) -> None:
     assert isinstance(found, int)
     odd.ask(distinct_count_query(SCAN, of(text), target=target))
     odd.ask(count_query(Filter(SCAN, of(f"{text} > o.n")), target=target))
-    inner = Derived(SCAN, "d", (Named("v", of(text)), Named("n", tree("o.n"))))
+    inner = DerivedTable(
+        SCAN, "d", (NamedExpression("v", of(text)), NamedExpression("n", tree("o.n")))
+    )
     odd.ask(count_query(Filter(inner, of("d.v * d.v <> d.n")), target=target))
     question = Question(SCAN, (Aggregate("rows", "c"),), (Key("k", of(text)),))
     odd.ask(grouped_query(question, target=target, group_keys=[[1, 2]]))

@@ -21,11 +21,11 @@ from celosia.engines import DuckDBEngine
 from celosia.queries.algebra import (
     Aggregate,
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Key,
-    Named,
+    NamedExpression,
     Question,
     Relation,
     Scan,
@@ -267,10 +267,10 @@ def test_the_incidence_of_sums_and_groups(bench: Bench) -> None:
 
 
 def test_rows_with_several_partners_count_once(bench: Bench) -> None:
-    number = Named("place", exp.Window(this=exp.RowNumber()))
-    columns = (Named("id", tree("p.id")), Named("town", tree("p.town")), number)
+    number = NamedExpression("place", exp.Window(this=exp.RowNumber()))
+    columns = (NamedExpression("id", tree("p.id")), NamedExpression("town", tree("p.town")), number)
     relation: Relation = Join(
-        Derived(Scan("Person", "p"), "r", columns),
+        DerivedTable(Scan("Person", "p"), "r", columns),
         Scan("message", "m"),
         ((Column("r", "id"), Column("m", "sender")),),
     )

@@ -18,7 +18,16 @@ from tests.queries.emission.shop import tree
 from tests.queries.engines.places import Place
 
 from celosia.core.errors import QueryRefused
-from celosia.queries.algebra import Aggregate, Derived, Filter, Key, Named, Question, Scan, Stack
+from celosia.queries.algebra import (
+    Aggregate,
+    DerivedTable,
+    Filter,
+    Key,
+    NamedExpression,
+    Question,
+    Scan,
+    UnionAll,
+)
 from celosia.queries.emission import (
     FixedPoint,
     Target,
@@ -305,10 +314,10 @@ def test_moments_beyond_all_calendars_fail_nowhere(place: Place) -> None:
         assert (first, 1) in rows
         assert place.kind == "duckdb" or len(rows) == 1
     parts = tuple(
-        Derived(SCAN, alias, (Named("k", tree(word)),))
+        DerivedTable(SCAN, alias, (NamedExpression("k", tree(word)),))
         for alias, word in (("p", "o.d"), ("q", "o.t"))
     )
-    both = count_query(Stack(parts, "s"), target=place.target(POLICY), argument=tree("s.k"))
+    both = count_query(UnionAll(parts, "s"), target=place.target(POLICY), argument=tree("s.k"))
     [(number,)] = place.ask(both)
     assert 2 <= number <= 6
 

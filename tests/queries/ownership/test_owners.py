@@ -20,14 +20,14 @@ from tests.queries.emission.shop import (
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
-    Named,
+    NamedExpression,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     scans,
 )
 from celosia.queries.ownership import attach_owners, key_paths
@@ -120,7 +120,7 @@ def test_nothing_follows_from_equal_numbers_with_fractions() -> None:
         Join(left, other, ((Column("w", "w"), Column("x", "id")),)), policy=policy
     )
     assert owned.owners == (P, Column("x", "id"))
-    partners = Match(left, other, ((Column("w", "w"), Column("x", "id")),))
+    partners = SemiJoin(left, other, ((Column("w", "w"), Column("x", "id")),))
     with pytest.raises(QueryRefused) as refused:
         attach_owners(partners, policy=policy)
     assert refused.value.code == "CEL-Q121"
@@ -152,7 +152,7 @@ def test_public_tables_have_no_owner() -> None:
 
 
 def test_sub_queries_hand_their_owners_out() -> None:
-    inner = Derived(ITEM, "d", (Named("k", tree('i."order"')),))
+    inner = DerivedTable(ITEM, "d", (NamedExpression("k", tree('i."order"')),))
     owned = attach_owners(Join(inner, ORDERS, ((Column("d", "k"), O_ID),)), policy=POLICY)
     assert owned.owner_count == 1  # the order that d was looked up in is the one that is joined
     alone = attach_owners(
@@ -162,16 +162,16 @@ def test_sub_queries_hand_their_owners_out() -> None:
 
 
 def test_union_all_has_the_owners_of_its_parts() -> None:
-    def part(relation: Relation, column: str, alias: str) -> Derived:
-        return Derived(relation, alias, (Named("n", tree(column)),))
+    def part(relation: Relation, column: str, alias: str) -> DerivedTable:
+        return DerivedTable(relation, alias, (NamedExpression("n", tree(column)),))
 
-    two = Stack((part(ORDERS, "o.id", "a"), part(Scan("message", "m"), "m.amount", "b")), "s")
+    two = UnionAll((part(ORDERS, "o.id", "a"), part(Scan("message", "m"), "m.amount", "b")), "s")
     assert attach_owners(two, policy=POLICY).owner_count == 2
-    one = Stack((part(ORDERS, "o.person", "a"), part(PERSON, "p.id", "b")), "s")
+    one = UnionAll((part(ORDERS, "o.person", "a"), part(PERSON, "p.id", "b")), "s")
     owned = attach_owners(one, policy=POLICY)
     assert owned.owner_count == 1
     assert owned.is_determined_by(tree("s.n"))
-    mixed = Stack((part(ORDERS, "o.id", "a"), part(PART, "q.id", "b")), "s")
+    mixed = UnionAll((part(ORDERS, "o.id", "a"), part(PART, "q.id", "b")), "s")
     with pytest.raises(QueryRefused, match="public") as caught:
         attach_owners(mixed, policy=POLICY)
     assert caught.value.code == "CEL-Q122"
@@ -179,10 +179,10 @@ def test_union_all_has_the_owners_of_its_parts() -> None:
 
 @pytest.mark.parametrize("negated", [False, True])
 def test_partners_of_the_same_person_are_accepted_and_of_others_refused(negated: bool) -> None:
-    own = Match(ORDERS, ITEM, ((O_ID, I_ORDER),), negated=negated)
+    own = SemiJoin(ORDERS, ITEM, ((O_ID, I_ORDER),), negated=negated)
     owned = attach_owners(own, policy=POLICY)
     assert (owned.owners, hidden(owned.relation)) == ((OP,), [])
-    public = Match(ITEM, PART, ((Column("i", "part"), Column("q", "id")),), negated=negated)
+    public = SemiJoin(ITEM, PART, ((Column("i", "part"), Column("q", "id")),), negated=negated)
     assert attach_owners(public, policy=POLICY).owner_count == 1
     for left, right, keys in (
         (ORDERS, Scan("orders", "x"), ((Column("o", "amount"), Column("x", "amount")),)),
@@ -190,17 +190,17 @@ def test_partners_of_the_same_person_are_accepted_and_of_others_refused(negated:
         (PERSON, Scan("message", "m"), ((P, Column("m", "sender")),)),
     ):
         with pytest.raises(QueryRefused) as caught:
-            attach_owners(Match(left, right, keys, negated=negated), policy=POLICY)
+            attach_owners(SemiJoin(left, right, keys, negated=negated), policy=POLICY)
         assert caught.value.code == "CEL-Q121"
 
 
 def test_partners_of_partners_must_be_the_same_person_too() -> None:
     loop = Filter(Scan("message", "m"), tree("m.sender = m.receiver"))
-    inner = Match(ORDERS, loop, ((OP, Column("m", "sender")),))
-    assert attach_owners(Match(PERSON, inner, ((P, OP),)), policy=POLICY).owner_count == 1
-    inner = Match(ORDERS, loop, ((O_ID, Column("m", "sender")),))
+    inner = SemiJoin(ORDERS, loop, ((OP, Column("m", "sender")),))
+    assert attach_owners(SemiJoin(PERSON, inner, ((P, OP),)), policy=POLICY).owner_count == 1
+    inner = SemiJoin(ORDERS, loop, ((O_ID, Column("m", "sender")),))
     with pytest.raises(QueryRefused):
-        attach_owners(Match(PERSON, inner, ((P, OP),)), policy=POLICY)
+        attach_owners(SemiJoin(PERSON, inner, ((P, OP),)), policy=POLICY)
 
 
 def test_a_private_table_without_a_way_is_refused_with_the_declaration_to_add() -> None:
@@ -240,7 +240,7 @@ def test_with_rows_as_unit_each_private_scan_is_itself() -> None:
     )
     unidentified = attach_owners(Join(ORDERS, ITEM, ((O_ID, I_ORDER),)), policy=BY_ROW)
     assert (unidentified.owner_count, unidentified.unidentified) == (2, 1)
-    assert attach_owners(Match(PERSON, ORDERS, ((P, OP),)), policy=BY_ROW).owner_count == 2
+    assert attach_owners(SemiJoin(PERSON, ORDERS, ((P, OP),)), policy=BY_ROW).owner_count == 2
 
 
 @pytest.mark.parametrize("seed", range(400))

@@ -6,15 +6,15 @@ from sqlglot import exp
 
 from celosia.queries.algebra import (
     Aggregate,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Keys,
-    Match,
     Question,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
 )
 
 FUNCTIONS = {
@@ -62,17 +62,17 @@ def rows(relation: Relation) -> tuple[str, list[str]]:
         case Join(left=left, right=right, keys=keys, condition=condition):
             (one, first), (other, second) = rows(left), rows(right)
             return f"{one} CROSS JOIN {other}", [*first, *second, *_partners(keys, condition)]
-        case Match(left=left, right=right, keys=keys, condition=condition, negated=negated):
+        case SemiJoin(left=left, right=right, keys=keys, condition=condition, negated=negated):
             (one, first), (other, second) = rows(left), rows(right)
             inner = f"SELECT 1 FROM {other}{_where([*second, *_partners(keys, condition)])}"
             return one, [*first, f"{'NOT ' if negated else ''}EXISTS ({inner})"]
-        case Derived(alias=alias):
+        case DerivedTable(alias=alias):
             return f"({_select(relation)}) AS {_name(alias)}", []
-        case Stack(parts=parts, alias=alias):
+        case UnionAll(parts=parts, alias=alias):
             return f"({' UNION ALL '.join(map(_select, parts))}) AS {_name(alias)}", []
 
 
-def _select(part: Derived) -> str:
+def _select(part: DerivedTable) -> str:
     source, conditions = rows(part.source)
     shown = ", ".join(f"{_sql(each.expression)} AS {_name(each.name)}" for each in part.columns)
     return f"SELECT {shown} FROM {source}{_where(conditions)}"

@@ -17,7 +17,7 @@ from tests.queries.sql.plain_sql import written
 from tests.queries.sql.shop import COLUMNS, POLICY, in_duckdb
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import Derived, Question, Scan, Stack, walk
+from celosia.queries.algebra import DerivedTable, Question, Scan, UnionAll, walk
 from celosia.queries.sql import compile, describe, normalise
 
 NUMBER = int(os.environ.get("CELOSIA_FUZZ", "2000"))
@@ -114,7 +114,7 @@ def _misplaced(node: exp.Expr) -> str | None:
 def check(question: Question, shop: duckdb.DuckDBPyConnection) -> None:
     """A question is whole: known tables, aliases that differ, and SQL that runs on every row."""
     parts = list(walk(question.source))
-    named = [part.alias for part in parts if isinstance(part, Scan | Derived | Stack)]
+    named = [part.alias for part in parts if isinstance(part, Scan | DerivedTable | UnionAll)]
     assert len(named) == len(set(named))
     assert {part.table for part in parts if isinstance(part, Scan)} <= set(COLUMNS)
     assert question.aggregates

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.queries.sql.shop import POLICY
 
-from celosia.queries.algebra import Derived, Scan, Stack, aliases, walk
+from celosia.queries.algebra import DerivedTable, Scan, UnionAll, aliases, walk
 from celosia.queries.sql import compile, describe
 
 GOLDEN = Path(__file__).with_name("golden.txt")
@@ -25,7 +25,7 @@ def test_every_alias_is_used_once(query: str) -> None:
     named = [
         part.alias
         for part in walk(compile(query, POLICY).source)
-        if isinstance(part, Scan | Derived | Stack)
+        if isinstance(part, Scan | DerivedTable | UnionAll)
     ]
     assert len(named) == len(set(named))
     assert aliases(compile(query, POLICY).source) <= set(named)

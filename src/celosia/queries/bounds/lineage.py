@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     aliases,
 )
 
@@ -59,14 +59,14 @@ def find_origins(  # noqa: PLR0911 - one for each kind of relation
             return (Origin(table, alias, column.name),) if column.relation == alias else None
         case Filter(source=source):
             return find_origins(column, source)
-        case Match(left=left):
+        case SemiJoin(left=left):
             return find_origins(column, left)
         case Join(left=left, right=right):
             return find_origins(column, left if column.relation in aliases(left) else right)
-        case Derived(source=source):
+        case DerivedTable(source=source):
             renamed = source_column(column, relation)
             return None if renamed is None else find_origins(renamed, source)
-        case Stack(parts=parts):
+        case UnionAll(parts=parts):
             found: list[Origin] = []
             for part in parts:
                 inner = find_origins(Column(part.alias, column.name), part)
@@ -76,7 +76,7 @@ def find_origins(  # noqa: PLR0911 - one for each kind of relation
             return tuple(found)
 
 
-def source_column(column: Column, derived: Derived) -> Column | None:
+def source_column(column: Column, derived: DerivedTable) -> Column | None:
     """The column of a sub-query's source that one of its own is another name for, or None."""
     if column.relation != derived.alias:
         return None

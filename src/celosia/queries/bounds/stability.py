@@ -34,14 +34,14 @@ from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.neighbours import Relation as Notion
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Keys,
-    Match,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     aliases,
 )
 from celosia.queries.bounds.facts import Facts
@@ -108,11 +108,11 @@ class StabilityAnalysis:
                 if self.facts.is_public(table):
                     return {}
                 return {table.lower(): Leaf(self.table_changes(table)[0])}
-            case Filter(source=source) | Derived(source=source):
+            case Filter(source=source) | DerivedTable(source=source):
                 return dict(self.stabilities(source))
-            case Stack(parts=parts):
+            case UnionAll(parts=parts):
                 return self._sums([self.stabilities(part) for part in parts])
-            case Match(left=left, right=right, keys=keys):
+            case SemiJoin(left=left, right=right, keys=keys):
                 here, there = self.stabilities(left), self.stabilities(right)
                 if not there:
                     return dict(here)
@@ -196,15 +196,15 @@ class StabilityAnalysis:
         if fixed is not None:
             return self._table_frequency(columns, fixed)
         match relation:
-            case Filter(source=source) | Match(left=source):
+            case Filter(source=source) | SemiJoin(left=source):
                 return self._joint_frequency(columns, source)
-            case Derived(source=source):
+            case DerivedTable(source=source):
                 renamed = [source_column(column, relation) for column in columns]
                 kept = [each for each in renamed if each is not None]
                 if not kept:
                     raise _computed(columns[0])
                 return self._joint_frequency(kept, source)
-            case Stack(parts=parts):
+            case UnionAll(parts=parts):
                 return total(
                     self._joint_frequency([Column(part.alias, each.name) for each in columns], part)
                     for part in parts
@@ -314,21 +314,21 @@ class StabilityAnalysis:
 def directions(relation: Relation) -> Mapping[str, int]:
     """For each table, what more rows of it do to a relation: 1 adds, -1 takes away, 0 may do both.
 
-    >>> from celosia.queries.algebra import Column, Match, Scan
+    >>> from celosia.queries.algebra import Column, SemiJoin, Scan
     >>> key = (Column("a", "x"), Column("b", "x"))
-    >>> directions(Match(Scan("A", "a"), Scan("B", "b"), (key,), negated=True))
+    >>> directions(SemiJoin(Scan("A", "a"), Scan("B", "b"), (key,), negated=True))
     {'a': 1, 'b': -1}
     """
     match relation:
         case Scan(table=table):
             return {table.lower(): 1}
-        case Filter(source=source) | Derived(source=source):
+        case Filter(source=source) | DerivedTable(source=source):
             return directions(source)
-        case Stack(parts=parts):
+        case UnionAll(parts=parts):
             return _merged([directions(part) for part in parts])
         case Join(left=left, right=right):
             return _merged([directions(left), directions(right)])
-        case Match(left=left, right=right, negated=negated):
+        case SemiJoin(left=left, right=right, negated=negated):
             sign = -1 if negated else 1
             there = {table: sign * direction for table, direction in directions(right).items()}
             return _merged([directions(left), there])

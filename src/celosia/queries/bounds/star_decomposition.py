@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from celosia.queries.algebra import Column, Match, Relation
+from celosia.queries.algebra import Column, Relation, SemiJoin
 from celosia.queries.bounds.join_orders import build_join_graph
 from celosia.queries.bounds.lineage import PinnedScan, find_pinned_scan
 from celosia.queries.bounds.star_refusals import capped_objects, not_a_pattern
@@ -97,7 +97,9 @@ class StarDecomposition:
         relation = link.pattern.relation
         for other in self.stars[link.start].patterns:
             if other is not link.pattern:
-                relation = Match(relation, other.relation, ((link.pattern.subject, other.subject),))
+                relation = SemiJoin(
+                    relation, other.relation, ((link.pattern.subject, other.subject),)
+                )
         return relation
 
 

@@ -11,10 +11,10 @@ from celosia.queries.algebra import (
     Column,
     Filter,
     Join,
-    Match,
     Question,
     Relation,
     Scan,
+    SemiJoin,
 )
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.fixed_point import FixedPoint
@@ -156,7 +156,7 @@ def _is_unique(side: Relation, keys: list[Column], target: Target) -> bool:
             mine = (each.name for each in keys if each.relation == alias)
             declared = (target.table(table).column(name) for name in mine)
             return any(each is not None and each.unique for each in declared)
-        case Filter(source=inner) | Match(left=inner):
+        case Filter(source=inner) | SemiJoin(left=inner):
             return _is_unique(inner, keys, target)
         case Join(left=left, right=right):
             # A row stays alone if it finds at most one partner.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from celosia.queries.algebra import Column, Filter, Join, Match, Question, Relation, Scan
+from celosia.queries.algebra import Column, Filter, Join, Question, Relation, Scan, SemiJoin
 from celosia.queries.emission.caps import table_source
 from celosia.queries.emission.flat_query import FlatQuery
 from celosia.queries.emission.target import column, select_from
@@ -63,7 +63,7 @@ def defer_owner_join(flat: FlatQuery) -> DeferredJoin | None:
 def _joins(relation: Relation) -> Iterator[Join]:
     """All joins whose columns are known at the top."""
     match relation:
-        case Filter(source=inner) | Match(left=inner):
+        case Filter(source=inner) | SemiJoin(left=inner):
             yield from _joins(inner)
         case Join(left=left, right=right):
             yield relation
@@ -109,7 +109,7 @@ def _spoken(relation: Relation, but: Join) -> Iterator[list[str]]:
         case Filter(source=inner, condition=condition):
             yield _aliases(condition)
             yield from _spoken(inner, but)
-        case Match(left=left, right=right) | Join(left=left, right=right):
+        case SemiJoin(left=left, right=right) | Join(left=left, right=right):
             if relation is not but:
                 yield [end.relation for pair in relation.keys for end in pair]
                 yield _aliases(relation.condition)
@@ -126,7 +126,7 @@ def _without(relation: Relation, table: Scan) -> Relation:
     match relation:
         case Filter(source=inner):
             return replace(relation, source=_without(inner, table))
-        case Match(left=left):
+        case SemiJoin(left=left):
             return replace(relation, left=_without(left, table))
         case Join(left=left, right=right):
             if left is table:

@@ -8,13 +8,13 @@ from sqlglot import exp
 
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     aliases,
 )
 from celosia.queries.bounds.lineage import as_column
@@ -109,13 +109,13 @@ def _column_type(column: Column, relation: Relation, target: Target) -> ColumnTy
         case Scan(table=table):
             declared = target.table(table).column(column.name)
             return declared.type if declared else None
-        case Filter(source=inner) | Match(left=inner):
+        case Filter(source=inner) | SemiJoin(left=inner):
             return _column_type(column, inner, target)
         case Join(left=left, right=right):
             return _column_type(column, left, target) or _column_type(column, right, target)
-        case Derived(source=source, columns=columns):
+        case DerivedTable(source=source, columns=columns):
             named = next((each for each in columns if each.name == column.name), None)
             return infer_type(named.expression, source, target=target) if named else None
-        case Stack(parts=parts):
+        case UnionAll(parts=parts):
             found = {_column_type(Column(part.alias, column.name), part, target) for part in parts}
             return found.pop() if len(found) == 1 else _MIXED.get(frozenset(found))

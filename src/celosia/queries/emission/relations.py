@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from celosia.queries.algebra import (
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
 )
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.caps import table_source
@@ -82,7 +82,7 @@ def _body(relation: Relation, target: Target) -> _Body:
             one, other = _body(left, target), _body(right, target)
             agree = _join_conditions(relation, target)
             return _Body(one.sources + other.sources, (*one.conditions, *other.conditions, *agree))
-        case Match(left=left, right=right, negated=negated):
+        case SemiJoin(left=left, right=right, negated=negated):
             one, other = _body(left, target), _body(right, target)
             partners = _Body(
                 other.sources, (*other.conditions, *_join_conditions(relation, target))
@@ -90,10 +90,10 @@ def _body(relation: Relation, target: Target) -> _Body:
             found: exp.Expr = exp.Exists(this=partners.select([integer_literal(1)]))
             test = exp.Not(this=found) if negated else found
             return _Body(one.sources, (*one.conditions, test))
-        case Derived(source=source, alias=alias):
+        case DerivedTable(source=source, alias=alias):
             inner_query = select(source, _columns(relation, target), target=target)
             return _Body((_subquery(inner_query, alias),))
-        case Stack(parts=parts, alias=alias):
+        case UnionAll(parts=parts, alias=alias):
             queries = [
                 select(part.source, _columns(part, target), target=target)
                 for part in _align_dates(parts, target)
@@ -104,7 +104,7 @@ def _body(relation: Relation, target: Target) -> _Body:
             return _Body((_subquery(stacked, alias),))
 
 
-def _join_conditions(pair: Join | Match, target: Target) -> tuple[exp.Expr, ...]:
+def _join_conditions(pair: Join | SemiJoin, target: Target) -> tuple[exp.Expr, ...]:
     equal = (
         exp.EQ(this=column_expression(left), expression=column_expression(right))
         for left, right in pair.keys
@@ -116,7 +116,7 @@ def _join_conditions(pair: Join | Match, target: Target) -> tuple[exp.Expr, ...]
     return (*equal, write_expression(pair.condition, both, target=target))
 
 
-def _align_dates(parts: tuple[Derived, ...], target: Target) -> list[Derived]:
+def _align_dates(parts: tuple[DerivedTable, ...], target: Target) -> list[DerivedTable]:
     """The parts of a stack, dates cast where other parts have timestamps."""
     kinds = [
         [infer_type(each.expression, part.source, target=target) for each in part.columns]
@@ -137,7 +137,7 @@ def _align_dates(parts: tuple[Derived, ...], target: Target) -> list[Derived]:
     ]
 
 
-def _columns(derived: Derived, target: Target) -> list[exp.Expr]:
+def _columns(derived: DerivedTable, target: Target) -> list[exp.Expr]:
     return [
         as_alias(write_expression(each.expression, derived.source, target=target), each.name)
         for each in derived.columns

@@ -11,13 +11,13 @@ from sqlglot import exp
 
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     aliases,
 )
 from celosia.queries.bounds.lineage import as_column
@@ -94,17 +94,19 @@ class Target:
         match relation:
             case Scan(table=table):
                 return self.table(table).column(column.name)
-            case Filter(source=inner) | Match(left=inner):
+            case Filter(source=inner) | SemiJoin(left=inner):
                 return self._origin(column, inner)
             case Join(left=left, right=right):
                 return self._origin(column, left) or self._origin(column, right)
-            case Derived(source=source, columns=columns):
+            case DerivedTable(source=source, columns=columns):
                 named = [each for each in columns if each.name == column.name]
                 return self.declared_column(named[0].expression, source) if named else None
-            case Stack(parts=parts):
+            case UnionAll(parts=parts):
                 return self._of_all([Column(part.alias, column.name) for part in parts], parts)
 
-    def _of_all(self, columns: list[Column], parts: tuple[Derived, ...]) -> ColumnPolicy | None:
+    def _of_all(
+        self, columns: list[Column], parts: tuple[DerivedTable, ...]
+    ) -> ColumnPolicy | None:
         """The first part's declaration, if all parts have one of the same type."""
         found = [self._origin(*each) for each in zip(columns, parts, strict=True)]
         types = {None if each is None else each.type for each in found}

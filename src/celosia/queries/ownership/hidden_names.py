@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from celosia.queries.algebra import Derived, Relation, Scan, Stack, walk
+from celosia.queries.algebra import DerivedTable, Relation, Scan, UnionAll, walk
 
 OWNER = "celosia_owner"
 PARENT = "celosia_parent"
@@ -31,7 +31,7 @@ class HiddenNames:
         columns = [
             each.name
             for part in walk(relation)
-            if isinstance(part, Derived)
+            if isinstance(part, DerivedTable)
             for each in part.columns
         ]
         parent = unused_name(PARENT, all_aliases(relation))
@@ -44,7 +44,9 @@ class HiddenNames:
 
 def all_aliases(relation: Relation) -> list[str]:
     """All aliases of a relation, also those that cannot be spoken of outside."""
-    return [part.alias for part in walk(relation) if isinstance(part, Scan | Derived | Stack)]
+    return [
+        part.alias for part in walk(relation) if isinstance(part, Scan | DerivedTable | UnionAll)
+    ]
 
 
 def unused_name(word: str, taken: Iterable[str]) -> str:

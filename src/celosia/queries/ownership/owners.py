@@ -10,14 +10,14 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
-    Named,
+    NamedExpression,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     scans,
 )
 from celosia.queries.bounds.lineage import as_column, column_expression
@@ -92,7 +92,7 @@ class _Scope:
                 pairs = [*keys, *equal_columns(condition)]
                 self.equalities.add(exact_pairs(pairs, left, right, policy=self.policy))
                 return Join(*sides, keys, condition)
-            case Match(right=right, keys=keys, condition=condition):
+            case SemiJoin(right=right, keys=keys, condition=condition):
                 inner = self.gather(relation.left)
                 partners = _Scope(self.policy, self.hidden)
                 there = partners.gather(right)
@@ -105,11 +105,11 @@ class _Scope:
                     private = [each for each in scans(right) if self._is_private(each)]
                     self.unidentified += len(private)
                 return replace(relation, left=inner, right=there)
-            case Derived(alias=alias):
+            case DerivedTable(alias=alias):
                 part = self._part(relation)
                 self._show(alias, part.facts())
                 return part.derived
-            case Stack():
+            case UnionAll():
                 return self._stack(relation)
 
     def close(self, relation: Relation) -> OwnedRelation:
@@ -234,7 +234,7 @@ class _Scope:
                 if each.unique
             )
 
-    def _part(self, derived: Derived) -> _SubQuery:
+    def _part(self, derived: DerivedTable) -> _SubQuery:
         inner = _Scope(self.policy, self.hidden)
         owned = inner.close(inner.gather(derived.source))
         return _SubQuery(derived, inner, owned)
@@ -254,7 +254,7 @@ class _Scope:
         for name, steps, number in sorted(facts.anchors):
             self.anchors.append(_Anchor(Column(alias, name), steps, shown[number]))
 
-    def _stack(self, stack: Stack) -> Stack:
+    def _stack(self, stack: UnionAll) -> UnionAll:
         parts = [self._part(each) for each in stack.parts]
         widths = {len(each.owned.owners) for each in parts}
         if self.policy.unit.is_row and (
@@ -281,7 +281,7 @@ class _Scope:
                 max(each.unidentified for each in facts),
             ),
         )
-        return Stack(tuple(each.pad_owners(width).derived for each in parts), stack.alias)
+        return UnionAll(tuple(each.pad_owners(width).derived for each in parts), stack.alias)
 
     def _check_partners(self) -> None:
         """Refuse partners whose owner need not be an owner of the row."""
@@ -324,7 +324,7 @@ class _SubQueryFacts:
 class _SubQuery:
     """A sub-query, closed."""
 
-    source: Derived
+    source: DerivedTable
     inner: _Scope
     owned: OwnedRelation
 
@@ -342,14 +342,15 @@ class _SubQuery:
         )
 
     @property
-    def derived(self) -> Derived:
+    def derived(self) -> DerivedTable:
         """The sub-query with its owners as hidden columns."""
         columns = self.owned.owners
         words = self.inner.hidden.owners(len(columns))
         owners = (
-            Named(word, column_expression(each)) for word, each in zip(words, columns, strict=True)
+            NamedExpression(word, column_expression(each))
+            for word, each in zip(words, columns, strict=True)
         )
-        return Derived(self.owned.relation, self.source.alias, (*self.source.columns, *owners))
+        return DerivedTable(self.owned.relation, self.source.alias, (*self.source.columns, *owners))
 
     def facts(self) -> _SubQueryFacts:
         """What is known of the columns of the sub-query."""

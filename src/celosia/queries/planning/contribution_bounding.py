@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from celosia.core.errors import QueryRefused
 from celosia.core.wording import plural
-from celosia.queries.algebra import Match
+from celosia.queries.algebra import SemiJoin
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.stability import StabilityAnalysis
 from celosia.queries.ownership import OwnedRelation, attach_owners
@@ -215,7 +215,7 @@ def choose_for_several_owners(context: PlanContext, owned: OwnedRelation) -> Mec
     )
 
 
-def choose_for_semi_joins(context: PlanContext, foreign: tuple[Match, ...]) -> MechanismChoice:
+def choose_for_semi_joins(context: PlanContext, foreign: tuple[SemiJoin, ...]) -> MechanismChoice:
     """Rows with, or without, partners of other owners: programs share out what they are joined to.
 
     Raises:

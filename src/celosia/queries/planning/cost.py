@@ -19,13 +19,13 @@ from math import prod
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
-    Match,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     children,
     scans,
 )
@@ -162,7 +162,7 @@ def _size(relation: Relation, facts: _CostFacts) -> int:
             if not facts.is_public(table):
                 return facts.private
             return max(1, facts.facts.size(table) or 1)
-        case Stack(parts=parts):
+        case UnionAll(parts=parts):
             return sum(_size(part, facts) for part in parts)
         case _:
             return prod(_size(child, facts) for child in children(relation))
@@ -180,12 +180,12 @@ def _join_partners(relation: Relation) -> Relation:
             return relation
         case Filter(source=source):
             return replace(relation, source=_join_partners(source))
-        case Derived(source=source):
+        case DerivedTable(source=source):
             return replace(relation, source=_join_partners(source))
         case Join(left=left, right=right):
             return replace(relation, left=_join_partners(left), right=_join_partners(right))
-        case Match(left=left, right=right, keys=keys):
+        case SemiJoin(left=left, right=right, keys=keys):
             return Join(_join_partners(left), _join_partners(right), keys)
-        case Stack(parts=parts):
+        case UnionAll(parts=parts):
             made = [replace(part, source=_join_partners(part.source)) for part in parts]
             return replace(relation, parts=tuple(made))

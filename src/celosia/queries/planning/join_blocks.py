@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from celosia.queries.algebra import Column, Filter, Join, Match, Relation, aliases
+from celosia.queries.algebra import Column, Filter, Join, Relation, SemiJoin, aliases
 from celosia.queries.bounds.lineage import column_expression, conjuncts
 
 Pairs = list[tuple[Column, Column]]
@@ -20,7 +20,7 @@ class JoinBlock:
     members: list[Relation]
     pairs: Pairs
     conditions: list[exp.Expr]
-    matches: list[Match]
+    matches: list[SemiJoin]
 
 
 def flatten_joins(relation: Relation) -> JoinBlock | None:
@@ -31,7 +31,7 @@ def flatten_joins(relation: Relation) -> JoinBlock | None:
             if inner is not None:
                 inner.conditions.extend(conjuncts(condition))
             return inner
-        case Match(left=left):
+        case SemiJoin(left=left):
             inner = flatten_joins(left)
             if inner is not None:
                 inner.matches.append(relation)
@@ -51,7 +51,7 @@ def _is_member(relation: Relation) -> bool:
     """Whether a relation, under its filters, is something else than joins."""
     while isinstance(relation, Filter):
         relation = relation.source
-    return not isinstance(relation, Join | Match)
+    return not isinstance(relation, Join | SemiJoin)
 
 
 def rebuild_joins(block: JoinBlock, names: Mapping[Column, Column]) -> Relation:

@@ -10,7 +10,7 @@ from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
 from celosia.core.wording import plural
 from celosia.mechanisms.parameters import check_delta, check_epsilon
-from celosia.queries.algebra import Join, Match, Question, Scan, Stack, scans
+from celosia.queries.algebra import Join, Question, Scan, SemiJoin, UnionAll, scans
 from celosia.queries.emission import Target
 from celosia.queries.ownership import OwnedRelation, ownerless_notes
 from celosia.queries.planning.aggregates import find_required_totals
@@ -196,9 +196,9 @@ def _rule(  # noqa: PLR0911 - one for each kind of part
             if policy.graph is None:
                 return "one row moves as many rows as share its key on the other side"
             return "one fact moves as many solutions as share its terms on the other side"
-        case Match(negated=negated):
+        case SemiJoin(negated=negated):
             return "anti-join: treated as a join" if negated else "semi-join: treated as a join"
-        case Stack():
+        case UnionAll():
             return "the bounds of all parts add up"
     return ""
 

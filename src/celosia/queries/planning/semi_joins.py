@@ -20,14 +20,14 @@ from sqlglot import exp
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Key,
-    Match,
-    Named,
+    NamedExpression,
     Question,
     Relation,
+    SemiJoin,
     aliases,
     walk,
 )
@@ -47,7 +47,7 @@ MOST_ANTI_JOINS = 2
 """Conditions NOT IN or NOT EXISTS with rows of others in one question."""
 
 
-def find_foreign_semi_joins(source: Relation, *, policy: Policy) -> tuple[Match, ...]:
+def find_foreign_semi_joins(source: Relation, *, policy: Policy) -> tuple[SemiJoin, ...]:
     """The conditions of a question's rows that depend on rows of other people."""
     matches = tuple(_matches(source))
     found = []
@@ -63,7 +63,7 @@ def find_foreign_semi_joins(source: Relation, *, policy: Policy) -> tuple[Match,
 
 
 def semi_join_terms(
-    question: Question, total: Total, foreign: tuple[Match, ...], *, target: Target
+    question: Question, total: Total, foreign: tuple[SemiJoin, ...], *, target: Target
 ) -> tuple[ProgramTerm, ...]:
     """The programs that a total over rows with, or without, foreign partners is made of.
 
@@ -95,7 +95,7 @@ def semi_join_terms(
 
 
 def restore_owner_names(
-    owned: OwnedRelation, source: Relation, foreign: tuple[Match, ...], *, policy: Policy
+    owned: OwnedRelation, source: Relation, foreign: tuple[SemiJoin, ...], *, policy: Policy
 ) -> OwnedRelation:
     """The owners of joined rows by the names that the question has for them, to be shown."""
     bare = attach_owners(_drop_semi_joins(source, {id(each) for each in foreign}), policy=policy)
@@ -119,7 +119,7 @@ class _PartnerJoin:
     rows: str
     """The alias of the rows before the join."""
 
-    def term(self, partners: list[Match], sign: int) -> ProgramTerm:
+    def term(self, partners: list[SemiJoin], sign: int) -> ProgramTerm:
         """The rows that have all these partners."""
         question, total, result_column = self.question, self.total, None
         if partners:
@@ -129,7 +129,7 @@ class _PartnerJoin:
         context = StepContext(question=question, target=self.target, owned=owned)
         return ProgramTerm(context=context, total=total, result_column=result_column, sign=sign)
 
-    def _joined(self, partners: list[Match]) -> tuple[Question, Total]:
+    def _joined(self, partners: list[SemiJoin]) -> tuple[Question, Total]:
         bare, total = self.question.source, self.total
         inside = aliases(bare)
         trees = [key.expression for key in self.question.keys]
@@ -140,11 +140,11 @@ class _PartnerJoin:
         for said in chain.from_iterable(one.find_all(exp.Column) for one in trees):
             if said.table in inside:
                 words.setdefault(Column(said.table, said.name), f"column_{len(words) + 1}")
-        columns = [Named(word, column_expression(shown)) for shown, word in words.items()]
+        columns = [NamedExpression(word, column_expression(shown)) for shown, word in words.items()]
         # Any numbers will do: the program only asks which rows of the join show the same row.
-        columns.append(Named(NUMBER, exp.Window(this=exp.RowNumber())))
+        columns.append(NamedExpression(NUMBER, exp.Window(this=exp.RowNumber())))
         rename = _column_renamer(self.rows, words)
-        relation: Relation = Derived(bare, self.rows, tuple(columns))
+        relation: Relation = DerivedTable(bare, self.rows, tuple(columns))
         for each in partners:
             if _mentions(each.right, inside):
                 raise _not_answered(
@@ -166,7 +166,7 @@ def _rows_alias(source: Relation) -> str:
     return unused_name(ROWS, all_aliases(source))
 
 
-def _matches(relation: Relation) -> Iterator[Match]:
+def _matches(relation: Relation) -> Iterator[SemiJoin]:
     """The conditions on partners whose rows can be spoken of outside."""
     match relation:
         case Filter(source=source):
@@ -174,7 +174,7 @@ def _matches(relation: Relation) -> Iterator[Match]:
         case Join(left=left, right=right):
             yield from _matches(left)
             yield from _matches(right)
-        case Match(left=left):
+        case SemiJoin(left=left):
             yield from _matches(left)
             yield relation
 
@@ -190,7 +190,7 @@ def _drop_semi_joins(relation: Relation, left_out: set[int]) -> Relation:
                 left=_drop_semi_joins(left, left_out),
                 right=_drop_semi_joins(right, left_out),
             )
-        case Match(left=left):
+        case SemiJoin(left=left):
             inner = _drop_semi_joins(left, left_out)
             return inner if id(relation) in left_out else replace(relation, left=inner)
     return relation
@@ -225,10 +225,10 @@ def _expressions(part: Relation) -> Iterable[exp.Expression]:
     match part:
         case Filter(condition=condition):
             return [condition]
-        case Join(keys=keys, condition=condition) | Match(keys=keys, condition=condition):
+        case Join(keys=keys, condition=condition) | SemiJoin(keys=keys, condition=condition):
             said = [column_expression(column) for pair in keys for column in pair]
             return [*said, *([] if condition is None else [condition])]
-        case Derived(columns=columns):
+        case DerivedTable(columns=columns):
             return [each.expression for each in columns]
     return []
 

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import Derived, Filter, Join, Match, Question, Relation, Scan, Stack
+from celosia.queries.algebra import (
+    DerivedTable,
+    Filter,
+    Join,
+    Question,
+    Relation,
+    Scan,
+    SemiJoin,
+    UnionAll,
+)
 from celosia.queries.sql.refusals import refusal
 from celosia.queries.sql.total_functions import FALLIBLE
 
@@ -85,14 +94,14 @@ def _sizes(relation: Relation) -> Sizes:
             found = _sizes(source)
             size_of(condition, found)
             return found
-        case Join(left=left, right=right) | Match(left=left, right=right):
+        case Join(left=left, right=right) | SemiJoin(left=left, right=right):
             both = {**_sizes(left), **_sizes(right)}
             if relation.condition is not None:
                 size_of(relation.condition, both)
             return both
-        case Derived():
+        case DerivedTable():
             return _derived(relation, relation.alias)
-        case Stack(parts=parts, alias=alias):
+        case UnionAll(parts=parts, alias=alias):
             stacked: dict[tuple[str, str], Size] = {}
             for part in parts:
                 for name, size in _derived(part, alias).items():
@@ -100,7 +109,7 @@ def _sizes(relation: Relation) -> Sizes:
             return stacked
 
 
-def _derived(relation: Derived, alias: str) -> Sizes:
+def _derived(relation: DerivedTable, alias: str) -> Sizes:
     inside = _sizes(relation.source)
     return {
         (alias, each.name.lower()): size_of(each.expression, inside) for each in relation.columns

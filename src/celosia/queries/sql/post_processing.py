@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import Named, PostProcessing
+from celosia.queries.algebra import NamedExpression, PostProcessing
 from celosia.queries.sql.group_by import has_aggregate
 from celosia.queries.sql.kinds import TRUTHS, require_kind
 from celosia.queries.sql.outputs import Outputs
@@ -33,7 +33,9 @@ def read_post_processing(
         order=tuple(ordered),
         limit=_limit(select.args.get("limit")),
         offset=_offset(select.args.get("offset")),
-        computed=tuple(Named(name, typed.tree) for name, typed in outputs.computed.items()),
+        computed=tuple(
+            NamedExpression(name, typed.tree) for name, typed in outputs.computed.items()
+        ),
         columns=tuple(outputs.shown),
     )
 

@@ -11,16 +11,16 @@ from sqlglot import exp
 from celosia.queries.algebra import (
     Aggregate,
     Column,
-    Derived,
+    DerivedTable,
     Filter,
     Join,
     Key,
     Keys,
-    Match,
     Question,
     Relation,
     Scan,
-    Stack,
+    SemiJoin,
+    UnionAll,
     walk,
 )
 
@@ -62,7 +62,7 @@ def normalise(question: Question) -> str:
     """
     names: dict[str, str] = {}
     for part in walk(question.source):
-        if isinstance(part, Scan | Derived | Stack):
+        if isinstance(part, Scan | DerivedTable | UnionAll):
             names[part.alias] = f"r{len(names) + 1}"
     return str(_Writer(names).question(question))
 
@@ -114,16 +114,16 @@ class _Writer:
             case Join(left=left, right=right, keys=keys, condition=condition):
                 text = f"join {self._keys(keys, condition)}"
                 return TextLine(text, relation, (self._relation(left), self._relation(right)))
-            case Match(left=left, right=right, keys=keys, condition=condition, negated=negated):
+            case SemiJoin(left=left, right=right, keys=keys, condition=condition, negated=negated):
                 text = f"match {'none' if negated else 'some'} {self._keys(keys, condition)}"
                 return TextLine(text, relation, (self._relation(left), self._relation(right)))
-            case Derived(source=source, alias=alias, columns=columns):
+            case DerivedTable(source=source, alias=alias, columns=columns):
                 named = [
                     f"{self._word(each.name)} = {self._sql(each.expression)}" for each in columns
                 ]
                 text = f"rows {self._alias(alias)}: {', '.join(named)}"
                 return TextLine(text, relation, (self._relation(source),))
-            case Stack(parts=parts, alias=alias):
+            case UnionAll(parts=parts, alias=alias):
                 below = tuple(self._relation(part) for part in parts)
                 return TextLine(f"stack {self._alias(alias)}", relation, below)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import Match, Relation
+from celosia.queries.algebra import Relation, SemiJoin
 from celosia.queries.sql.conditions import conjunction, conjuncts, read_expression
 from celosia.queries.sql.joins import JoinCondition, find_join_keys, make_equality, not_an_equijoin
 from celosia.queries.sql.names import Scope
@@ -64,7 +64,7 @@ class OuterQuery:
 
 def read_semi_join(
     node: exp.Expr, left: Relation, around: OuterQuery, *, builder: RelationBuilder
-) -> Match:
+) -> SemiJoin:
     """The rows of a relation that meet a condition with a sub-query.
 
     Args:
@@ -90,7 +90,7 @@ def read_semi_join(
     if not keys:
         raise _no_join_key(inner, ties)
     rest = [each.tree for each in ties if each not in used]
-    return Match(left, rows.relation, keys, conjunction(rest), negated)
+    return SemiJoin(left, rows.relation, keys, conjunction(rest), negated)
 
 
 def _select(node: exp.Expr) -> exp.Select:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
-from celosia.queries.algebra import Column, Derived, Named, Stack
+from celosia.queries.algebra import Column, DerivedTable, NamedExpression, UnionAll
 from celosia.queries.sql.forbidden_parts import AGGREGATES
 from celosia.queries.sql.kinds import TypedExpression, unify_kinds
 from celosia.queries.sql.names import Field, FromItem
@@ -121,7 +121,7 @@ def read_derived_table(
         _, kind = unify_kinds(values, at=query, use="UNION ALL")
         plain = all(each.is_plain for each in values)
         merged.append(TypedExpression(exp.Null(), kind, plain))
-    return FromItem(name, alias, Stack(sides, alias), _fields(alias, first, merged))
+    return FromItem(name, alias, UnionAll(sides, alias), _fields(alias, first, merged))
 
 
 def _parts(
@@ -148,7 +148,7 @@ def _one(
     alias: str,
     columns: Sequence[str],
     builder: RelationBuilder,
-) -> tuple[Derived, Selection]:
+) -> tuple[DerivedTable, Selection]:
     check_rows(select)
     rows = builder.rows(select, visible=visible)
     made = read_selection(select, rows.scope, rows.relation)
@@ -176,8 +176,8 @@ def _one(
         if each.value.kind == "interval":
             raise _alone(each.node)
     named = zip(lowered, made.columns, strict=True)
-    columns_made = tuple(Named(name, each.value.tree) for name, each in named)
-    return Derived(rows.relation, alias, columns_made), made
+    columns_made = tuple(NamedExpression(name, each.value.tree) for name, each in named)
+    return DerivedTable(rows.relation, alias, columns_made), made
 
 
 def _places(node: exp.Expr, use: str) -> CelosiaError:
@@ -240,14 +240,15 @@ def distinct_refusal(node: exp.Expr) -> CelosiaError:
     )
 
 
-def _rename_columns(part: Derived, names: Sequence[str]) -> Derived:
+def _rename_columns(part: DerivedTable, names: Sequence[str]) -> DerivedTable:
     columns = tuple(
-        Named(name, each.expression) for name, each in zip(names, part.columns, strict=True)
+        NamedExpression(name, each.expression)
+        for name, each in zip(names, part.columns, strict=True)
     )
-    return Derived(part.source, part.alias, columns)
+    return DerivedTable(part.source, part.alias, columns)
 
 
-def _fields(alias: str, part: Derived, typed: Sequence[TypedExpression]) -> dict[str, Field]:
+def _fields(alias: str, part: DerivedTable, typed: Sequence[TypedExpression]) -> dict[str, Field]:
     return {
         each.name: Field(Column(alias, each.name), value.kind, value.is_plain)
         for each, value in zip(part.columns, typed, strict=True)
