@@ -116,7 +116,7 @@ def code_table(  # noqa: PLR0913 - the table as it may come
     def code(column: Column) -> CodedColumn:
         cells = frame[column.name]
         if people is not None:  # one hierarchy for both, whichever values each of them has
-            cells = pl.concat([cells, _alike(people[column.name], cells.dtype)])
+            cells = pl.concat([cells, _cast_population(people[column.name], cells.dtype)])
         return code_column(cells, column, origin=groups)
 
     columns, leaves = [], []
@@ -136,7 +136,7 @@ def code_table(  # noqa: PLR0913 - the table as it may come
     )
 
 
-def _alike(series: pl.Series, kind: pl.DataType) -> pl.Series:
+def _cast_population(series: pl.Series, kind: pl.DataType) -> pl.Series:
     """A column of the population in the type of the table's, where no value changes by that."""
     if series.dtype == kind:
         return series

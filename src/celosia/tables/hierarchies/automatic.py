@@ -76,9 +76,9 @@ domain=None, style=None)
     >>> propose(pl.Series(["Male", "Female"]))
     Ordered(order=None, sizes=())
     """
-    if (rule := _telling(values)) is not None:
+    if (rule := _rule_by_content(values)) is not None:
         return rule
-    return Automatic() if _telling(_split(values)[0]) is not None else Ordered()
+    return Automatic() if _rule_by_content(_split(values)[0]) is not None else Ordered()
 
 
 def is_nominal(values: pl.Series) -> bool:
@@ -89,13 +89,16 @@ def is_nominal(values: pl.Series) -> bool:
     >>> is_nominal(pl.Series(["Lugo", "Vigo", "Ourense"])), is_nominal(pl.Series([17, 39, 90]))
     (True, False)
     """
-    if values.dtype not in (pl.String, pl.Categorical, pl.Enum) or _telling(values) is not None:
+    if (
+        values.dtype not in (pl.String, pl.Categorical, pl.Enum)
+        or _rule_by_content(values) is not None
+    ):
         return False
     rest = _split(values)[0]
-    return rest.n_unique() > 2 and _telling(rest) is None
+    return rest.n_unique() > 2 and _rule_by_content(rest) is None
 
 
-def _telling(values: pl.Series) -> Builder | None:
+def _rule_by_content(values: pl.Series) -> Builder | None:
     """A rule for values that say how they group: dates, codes and numbers; None for others."""
     texts = distinct_texts(values)
     if (dates := _dates(values, texts)) is not None:

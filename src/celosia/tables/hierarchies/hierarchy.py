@@ -53,7 +53,7 @@ class Hierarchy:
                 given twice, CEL-H004 a label with two parents, CEL-H005 more than one root.
         """
         given = [tuple(path) for path in paths]
-        place = _Place(rows)
+        place = _PathName(rows)
         _check_shape(given, place)
         labels: list[tuple[str, ...]] = []
         nodes = np.empty((len(given[0]), len(given)), dtype=np.int32)
@@ -164,7 +164,7 @@ class Hierarchy:
         own = (empty,) * self.height + self.labels[-1]
         return Hierarchy.from_paths([*self.paths(), own])
 
-    def _check_levels(self, place: _Place) -> None:
+    def _check_levels(self, place: _PathName) -> None:
         for level in range(1, self.levels):
             below, above = self.nodes[level - 1], self.nodes[level]
             # Every leaf writes its parent; a leaf that does not find its own again has a rival.
@@ -198,7 +198,7 @@ class Hierarchy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _PathName:
     """How messages name a path: by its row in a file if there is one, else by its position."""
 
     rows: Sequence[int] | None
@@ -221,7 +221,7 @@ def _check_texts(labels: Iterable[object], level: int) -> None:
         )
 
 
-def _check_shape(paths: list[tuple[str, ...]], place: _Place) -> None:
+def _check_shape(paths: list[tuple[str, ...]], place: _PathName) -> None:
     if not paths or not paths[0]:
         raise InputError(
             "CEL-H001",

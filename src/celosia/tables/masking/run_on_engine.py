@@ -99,10 +99,10 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
     names = released_names(types, recipe.schema)
     check_widths(pick(types, names))
     engine.check_target(source, target, overwrite=overwrite)
-    preparing = _Preparing(engine, source, Masker(tuple(names), (), rng.seed), progress)
-    outcomes = preparing.run(recipe, pick(types, names))
-    masker = preparing.masker
-    measured = preparing.account(recipe) if classes else _nothing()
+    preparation = _Preparation(engine, source, Masker(tuple(names), (), rng.seed), progress)
+    outcomes = preparation.run(recipe, pick(types, names))
+    masker = preparation.masker
+    measured = preparation.account(recipe) if classes else _empty_account()
     notes = order_warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
@@ -116,14 +116,14 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
         rng=rng,
         overwrite=overwrite,
     ) as draft:
-        _check_rows(draft, preparing.counted)
+        _check_rows(draft, preparation.counted)
         parameters = recipe.as_dict() | {
             "keep_order": keep_order,
             "quasi_identifiers": list(recipe.schema.named(Role.QUASI_IDENTIFIER)),
             "engine": engine.name,
         }
         release = EngineMaskedTable(
-            guarantee=_promised(recipe, names, measured, rng, keep_order=keep_order),
+            guarantee=_guarantee(recipe, names, measured, rng, keep_order=keep_order),
             provenance=Provenance.now("celosia.tables.masking.mask_on", parameters, seed=rng.seed),
             warnings=notes,
             steps=outcomes,
@@ -140,7 +140,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
     return release
 
 
-class _Preparing:
+class _Preparation:
     """Steps made ready one after the other, by what the engine counts."""
 
     def __init__(
@@ -182,7 +182,7 @@ class _Preparing:
         names = set(self.masker.names)
         keys = [each for each in recipe.schema.named(Role.QUASI_IDENTIFIER) if each in names]
         if not keys:
-            return _nothing()
+            return _empty_account()
         self._progress(Step("Counting classes on the engine", 0))
         groups = self._groups(keys)
         after = None
@@ -255,7 +255,7 @@ def _no_rows() -> InputError:
     return InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
 
 
-def _nothing() -> Account:
+def _empty_account() -> Account:
     return Account(risk=None, risk_before=None, compared=None)
 
 
@@ -270,7 +270,7 @@ def _profile(values: pl.DataFrame, groups: Groups) -> RiskProfile:
     return RiskProfile.of_sizes(found.sizes, suppressed=found.suppressed)
 
 
-def _promised(
+def _guarantee(
     recipe: Recipe, names: list[str], measured: Account, rng: Source, *, keep_order: bool
 ) -> Guarantee:
     found = guarantee(

@@ -40,7 +40,7 @@ class DomainDeclarations:
     def __post_init__(self) -> None:
         for name, given in self.domains.items():
             kinds = {type(value) for value in given}
-            if not given or len(set(given)) < len(given) or not _alike(kinds):
+            if not given or len(set(given)) < len(given) or not _are_one_kind(kinds):
                 raise _bad(name, "domain", "a list of different texts, numbers or truth values")
         for name, given in self.bounds.items():
             if len(given) != 2 or not _rising(given):
@@ -119,7 +119,7 @@ def _values(name: str, dtype: pl.DataType, given: tuple[Any, ...]) -> pl.Series:
     return values
 
 
-def _alike(kinds: set[type]) -> bool:
+def _are_one_kind(kinds: set[type]) -> bool:
     return kinds <= {int, float} or kinds in ({str}, {bool})
 
 

@@ -116,13 +116,13 @@ class ProbabilisticK(Method):
         made = 0
         for pattern in range(sizes.size):
             rows = np.flatnonzero(patterns == pattern)
-            equal = matrix[rows]
-            found = self._alike(equal[:, ~np.isnan(equal[0])])
-            labels[rows] = found + made
-            made += int(found.max()) + 1
+            part = matrix[rows]
+            groups = self._group_records(part[:, ~np.isnan(part[0])])
+            labels[rows] = groups + made
+            made += int(groups.max()) + 1
         return labels
 
-    def _alike(self, matrix: NDArray[np.float64]) -> Labels:
+    def _group_records(self, matrix: NDArray[np.float64]) -> Labels:
         if self.grouping == "mdav" and matrix.shape[1]:
             from celosia.tables.masking.microaggregation.multivariate import (  # noqa: PLC0415
                 mdav_groups,
