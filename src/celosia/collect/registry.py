@@ -38,9 +38,9 @@ PROTOCOLS = {
     "hr": "oracles.hadamard_response.HadamardResponse",
     "ss": "oracles.subset_selection.SubsetSelection",
     "pgr": "oracles.projective_geometry.ProjectiveGeometry",
-    "pem": "finding.heavy_hitters.PrefixTree",
+    "pem": "discovery.heavy_hitters.PrefixTree",
     "rappor-words": "rappor.words.RapporWords",
-    "cardinality": "finding.cardinality.PrivateCardinality",
+    "cardinality": "discovery.cardinality.PrivateCardinality",
 }
 """Where the class of each protocol is, below `celosia.collect`; loaded when it is asked for."""
 
