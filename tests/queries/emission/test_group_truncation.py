@@ -122,7 +122,7 @@ def test_a_cut_total_is_what_people_keep_each_by_themselves(
 def test_cut_totals_are_of_one_aggregate_that_people_do_not_share(bench: Bench) -> None:
     owned = attach_owners(JOIN, policy=POLICY)
     shared = Aggregate("distinct", "d", tree("i.part"))
-    given: dict[str, Any] = {"target": bench.target(), "known": KNOWN}
+    given: dict[str, Any] = {"target": bench.target(), "group_keys": KNOWN}
     for aggregates in ((COUNT, COUNT), (shared,)):
         with pytest.raises(InputError) as refused:
             truncated_groups_query(Question(JOIN, aggregates, (PART,)), owned, cap=1, **given)
