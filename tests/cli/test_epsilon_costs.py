@@ -230,7 +230,7 @@ def test_shuffling_strengthens_local_reports(run: Run) -> None:
     assert found["after"]["epsilon"] < log1p((exp(1) - 1) / (exp(1) + 1) * closed)
     answers = run(*words, "--choices", 2, "--json").data()
     assert answers["after"]["epsilon"] < found["after"]["epsilon"]
-    assert "nobody sees a report before it is shuffled" in run(*words).out
+    assert "reports are shuffled before they are read" in run(*words).out
     assert run(*words, "--delta", 0, "--json").data()["after"]["epsilon"] == 1
 
 

@@ -36,7 +36,7 @@ MOST_SHOWN = 8
 class NoisyAnswer(Release):
     """A released value; all of it has been paid for and may be published."""
 
-    kind: ClassVar[str] = "release"
+    kind: ClassVar[str] = "answer"
 
     value: Any
     """A number, a list of numbers, or a mapping of keys to numbers: plain values."""

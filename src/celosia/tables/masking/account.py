@@ -72,11 +72,11 @@ class Account:
         figures: list[tuple[str, float]] = [("records compared", float(found.records))]
         if isinstance(found, MaskedAccount):
             figures += [
-                ("linked rightly by distance", found.distance.share),
-                ("linked rightly by rank", found.rank.share),
+                ("linked correctly by distance", found.distance.share),
+                ("linked correctly by rank", found.rank.share),
             ]
             if found.probabilistic is not None:
-                figures.append(("linked rightly by agreement", found.probabilistic.share))
+                figures.append(("linked correctly by agreement", found.probabilistic.share))
         else:
             figures.append(("unique records repeated", float(found.replicas.repeated)))
             if found.membership is not None:
