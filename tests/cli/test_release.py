@@ -271,7 +271,7 @@ def test_an_error_finds_the_least_epsilon(salaries: Path, run: Run) -> None:
 
 @pytest.mark.parametrize("as_json", [False, True])
 @pytest.mark.parametrize("words", [case[0] for case in CASES], ids=_id)
-def test_a_dry_run_reads_nothing(
+def test_explain_reads_nothing(
     words: tuple[object, ...],
     as_json: bool,
     run: Run,
@@ -301,7 +301,7 @@ def test_a_dry_run_reads_nothing(
     assert [*tmp_path.iterdir()] == []
     if as_json:
         data = told.data()
-        assert (data["dry_run"], data["epsilon"], data["confidence"]) == (True, 0.5, 0.95)
+        assert (data["explain"], data["epsilon"], data["confidence"]) == (True, 0.5, 0.95)
         assert data["error"] > 0
         assert data["guarantee"]["promise"].endswith("differential privacy")
         return
@@ -312,7 +312,7 @@ def test_a_dry_run_reads_nothing(
     assert "Nothing was read" in told.err
 
 
-def test_a_dry_run_tells_the_error_of_python(run: Run) -> None:
+def test_explain_shows_the_error_of_python(run: Run) -> None:
     words = ("release", "mean", "x.csv", *SALARY, "-e", 0.5, "--explain", "--json", "--size", 5000)
     found = run(*words, "--confidence", 0.9).data()
     assert found["error"] == Mean(epsilon=0.5, **WITHIN).accuracy(0.9, size=5000)
@@ -323,7 +323,7 @@ def test_a_dry_run_tells_the_error_of_python(run: Run) -> None:
 def test_a_large_epsilon_is_warned_of(salaries: Path, run: Run) -> None:
     told = run("release", "count", "salaries.csv", "-e", 10)
     assert told.code == 0
-    assert "Warning: an epsilon of 10 protects next to nobody" in told.err
+    assert "Warning: an epsilon of 10 gives almost no protection" in told.err
     dry = run("release", "count", "salaries.csv", "-e", 10, "--explain", "--json")
     assert "Warning: an epsilon of 10" in dry.err
     assert dry.data()["epsilon"] == 10
