@@ -135,7 +135,7 @@ def get(
         _get_shop(output, scale, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"scale": scale, "triples": triples})
-    options.check_output_paths({"the table": output, "its schema": schema}, overwrite=overwrite)
+    options.check_outputs({"the table": output, "its schema": schema}, overwrite=overwrite)
     frames.format_of(output)
     with console.progress_bar(quiet=quiet) as progress:
         progress(Step("Making the table", 0))
@@ -217,7 +217,7 @@ def _get_network(
     from celosia.graphs import write
     from celosia.graphs.readers import format_of
 
-    options.check_output_paths(places, overwrite=overwrite)
+    options.check_outputs(places, overwrite=overwrite)
     output, people, schema = places.values()
     assert output is not None, "a required option"
     kind = format_of(output)

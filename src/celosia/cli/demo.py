@@ -48,7 +48,7 @@ def demo(
     model = KAnonymity(k)
     folder.mkdir(parents=True, exist_ok=True)
     names = ("census.csv", "census.toml", "safe.csv", "safe.csv.cert.json", "report.html")
-    options.check_output_paths(
+    options.check_outputs(
         {name: folder / name for name in names}, overwrite=overwrite or folder == FOLDER
     )
     if not as_json:

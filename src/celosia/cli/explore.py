@@ -70,7 +70,7 @@ def explore(
     from celosia.tables import exploration_report
 
     places = {"the plot": plot, "the report": report}
-    options.check_output_paths(places, inputs=(table, schema, population), overwrite=overwrite)
+    options.check_outputs(places, inputs=(table, schema, population), overwrite=overwrite)
     models = model_options.models_from(k, diversity, closeness, model)
     limit = options.share(suppression, option="--suppression")
     measure = model_options.metric_from(metric, weights)

@@ -85,7 +85,7 @@ def run(
     # Before any work, not after a minute of it.
     study = lab.find(name)
     places = {"the report": report, "the table of cells": output}
-    options.check_output_paths(places, inputs=(path,), overwrite=overwrite)
+    options.check_outputs(places, inputs=(path,), overwrite=overwrite)
     if output is not None:
         format_of(output)
     with console.progress_bar(quiet=as_json) as progress:

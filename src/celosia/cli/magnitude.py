@@ -108,7 +108,7 @@ def magnitude(
     from celosia.tables.magnitude import magnitude_table
 
     places = {"the table": output, "the report": report}
-    options.check_output_paths(places, inputs=(table,), overwrite=overwrite)
+    options.check_outputs(places, inputs=(table,), overwrite=overwrite)
     if output is not None:
         format_of(output)
     rules = _rules(p, pq, dominance, minimum_frequency)

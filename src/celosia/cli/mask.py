@@ -137,11 +137,11 @@ def mask(
     if engine is None:
         paper = None if file is None else certificate_path(file)
         places = {"the release": file, "its certificate": paper, "the report": report}
-        options.check_output_paths(places, inputs=(Path(table), *inputs), overwrite=overwrite)
+        options.check_outputs(places, inputs=(Path(table), *inputs), overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
-        options.check_output_paths({"the report": report}, inputs=inputs, overwrite=overwrite)
+        options.check_outputs({"the report": report}, inputs=inputs, overwrite=overwrite)
     roles = {
         "quasi_identifiers": quasi_identifiers,
         "sensitive": sensitive,

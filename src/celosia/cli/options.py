@@ -72,7 +72,7 @@ Decimal = Annotated[
 ]
 
 
-def check_output_paths(
+def check_outputs(
     places: Mapping[str, Path | None],
     *,
     inputs: Iterable[Path | None] = (),

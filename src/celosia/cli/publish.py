@@ -138,13 +138,11 @@ def publish(
     if engine is None:
         places = {"the release": file, "its certificate": file and _certificate(file)}
         inputs = (Path(table), schema, population)
-        options.check_output_paths(
-            places | {"the report": report}, inputs=inputs, overwrite=overwrite
-        )
+        options.check_outputs(places | {"the report": report}, inputs=inputs, overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
-        options.check_output_paths({"the report": report}, inputs=(schema,), overwrite=overwrite)
+        options.check_outputs({"the report": report}, inputs=(schema,), overwrite=overwrite)
     models = model_options.models_from(k, diversity, closeness, model)
     roles = options.schema_from(
         schema,

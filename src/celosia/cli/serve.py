@@ -142,7 +142,7 @@ def create(
     """
     from celosia.core.files import replacing
 
-    options.check_output_paths({"the token": output}, inputs=(policy, tokens), overwrite=overwrite)
+    options.check_outputs({"the token": output}, inputs=(policy, tokens), overwrite=overwrite)
     role, name = _role_and_name(policy, analyst, curator)
     store = _store(_tokens_file(policy, tokens), made=True)
     try:

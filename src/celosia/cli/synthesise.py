@@ -91,7 +91,7 @@ def synthesise(
 
     certificate = None if output is None else certificate_path(output)
     places = {"the release": output, "its certificate": certificate, "the report": report}
-    options.check_output_paths(places, inputs=(table, holdout), overwrite=overwrite)
+    options.check_outputs(places, inputs=(table, holdout), overwrite=overwrite)
     if output is not None:
         format_of(output)
     chosen = dict(map(parse_setting, parameters or ())) | ({} if rows is None else {"rows": rows})

@@ -54,7 +54,7 @@ class Settings:
             raise InputError(
                 "CEL-W001",
                 f"the studio would listen at {self.host} without a password.",
-                why="Anybody on the network could use this machine and see what is uploaded.",
+                why="Anyone on the network could use this machine and see the uploaded files.",
                 fix="Use --share, which sets a password, or stay on 127.0.0.1.",
             )
         limits = ("most_upload", "most_area", "idle", "workers", "most_jobs", "job_seconds")
@@ -63,7 +63,7 @@ class Settings:
                 raise InputError(
                     "CEL-W002",
                     f"{name} must be at least 1.",
-                    why="Nobody could work within it.",
+                    why="Visitors could not work with this limit.",
                     fix="Leave it out for the usual limit.",
                 )
         if (self.certificate is None) != (self.key is None):

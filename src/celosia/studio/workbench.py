@@ -23,7 +23,7 @@ class Workbench:
         if not self.state:
             raise InputError(
                 "CEL-W076",
-                "what you brought has not been read (yet).",
+                "the uploaded file has not been read yet.",
                 why="Its job is still running, was cancelled, or failed.",
                 fix="Look at your jobs, or begin again.",
             )

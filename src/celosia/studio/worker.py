@@ -130,7 +130,7 @@ def _too_large() -> EngineError:
     return EngineError(
         "CEL-W020",
         "the job needs more memory than one visitor may take.",
-        why="Others work on the same machine.",
+        why="Other visitors share the same machine.",
         fix="Use a smaller table, or the command line.",
     )
 
@@ -138,7 +138,7 @@ def _too_large() -> EngineError:
 def _fault() -> EngineError:
     return EngineError(
         "CEL-W021",
-        "the job ended with a fault of ours.",
+        "the job ended with an internal error.",
         why="The details are not shown, because they may contain values of your table.",
         fix="Try it on the command line, which says more, and tell us.",
     )

@@ -99,7 +99,7 @@ def attack(
     from celosia.tables.meanings import meanings
 
     inputs = (table, schema, external, earlier, original)
-    options.check_output_paths({"the report": report}, inputs=inputs, overwrite=overwrite)
+    options.check_outputs({"the report": report}, inputs=inputs, overwrite=overwrite)
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
     if on and external is None:
         raise InputError(

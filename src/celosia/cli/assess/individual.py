@@ -74,7 +74,7 @@ def individual(
     from celosia.tables import Role
 
     places = {"the risks": output, "the report": report}
-    options.check_output_paths(places, inputs=(table, schema), overwrite=overwrite)
+    options.check_outputs(places, inputs=(table, schema), overwrite=overwrite)
     if output is not None:
         format_of(output)
     if missing not in ("own", "any"):

@@ -74,7 +74,7 @@ def map_maskings(
     from celosia.tables import masking
 
     places = {"the plot": plot, "the report": report}
-    options.check_output_paths(places, inputs=(table,), overwrite=overwrite)
+    options.check_outputs(places, inputs=(table,), overwrite=overwrite)
     tried = None if not methods else _candidates(methods)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

@@ -56,7 +56,7 @@ def synthetic(
     from celosia.core.randomness import source
     from celosia.frames import read
 
-    options.check_output_paths(
+    options.check_outputs(
         {"the report": report}, inputs=(original, made, holdout), overwrite=overwrite
     )
     models = comparison_options.regressions(regression)

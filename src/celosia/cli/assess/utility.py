@@ -66,7 +66,7 @@ def utility(
     from celosia.tables import Role
     from celosia.tables.meanings import meanings
 
-    options.check_output_paths(
+    options.check_outputs(
         {"the report": report}, inputs=(original, released, schema), overwrite=overwrite
     )
     roles = options.schema_from(schema, quasi_identifiers)

@@ -81,7 +81,7 @@ def estimate(
     from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
 
-    options.check_output_paths(
+    options.check_outputs(
         {"the estimates": output}, inputs=[protocol, candidates], overwrite=overwrite
     )
     chosen = _candidates(candidate or [], candidates, numbers=numbers)

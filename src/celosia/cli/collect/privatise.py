@@ -51,9 +51,7 @@ def privatise(
             f"{output} does not say how reports are to be written.",
             fix=f"Let it end in .clr, {', '.join(TABLES)}.",
         )
-    options.check_output_paths(
-        {"the reports": output}, inputs=[table, protocol], overwrite=overwrite
-    )
+    options.check_outputs({"the reports": output}, inputs=[table, protocol], overwrite=overwrite)
     values = _values(table, column)
     client = declared.client(rng=source(seed))
     if output.suffix == ".clr":

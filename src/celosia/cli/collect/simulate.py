@@ -84,9 +84,7 @@ def simulate(
     from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
     from celosia.collect.simulation.run import simulate as play
 
-    options.check_output_paths(
-        {"the report": report}, inputs=[table, candidates], overwrite=overwrite
-    )
+    options.check_outputs({"the report": report}, inputs=[table, candidates], overwrite=overwrite)
     settings = _settings(setting or [])
     is_file = protocol not in NAMES and protocol.endswith(".toml")
     declared = _load_protocol(Path(protocol), epsilon, settings) if is_file else None

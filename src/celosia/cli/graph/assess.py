@@ -53,7 +53,7 @@ def assess(
     from celosia.graphs.matching import open_release
     from celosia.graphs.report import UNMATCHED
 
-    options.check_output_paths(
+    options.check_outputs(
         {"the report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
     )
     with console.progress_bar(quiet=as_json) as progress:

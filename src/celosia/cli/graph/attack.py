@@ -98,7 +98,7 @@ def attack(
 
     places = {"the report": report, "the list of candidates": exposed}
     inputs = (original, release, key, rules.vertices)
-    options.check_output_paths(places, inputs=inputs, overwrite=overwrite)
+    options.check_outputs(places, inputs=inputs, overwrite=overwrite)
     wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
     method = _method(methods, parameters, release, active=AttackName.ACTIVE in wanted)
     rng = source(seed)

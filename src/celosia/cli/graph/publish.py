@@ -102,7 +102,7 @@ def publish(
         "the key": key,
     }
     inputs = (graph, rules.vertices, attributes)
-    options.check_output_paths(places, inputs=inputs, overwrite=overwrite)
+    options.check_outputs(places, inputs=inputs, overwrite=overwrite)
     wanted = method_options.methods_from_options(methods, parameters, k_degree=k_degree)
     _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
     recipe = None if attributes is None else Recipe.load(attributes)

@@ -121,7 +121,7 @@ def release(
         "its certificate": None if output is None else certificate_path(output),
         "the report": report,
     }
-    options.check_output_paths(places, inputs=(graph, rules.vertices), overwrite=overwrite)
+    options.check_outputs(places, inputs=(graph, rules.vertices), overwrite=overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
     chosen = {

@@ -48,7 +48,7 @@ def sample(
 
     format_of(output)
     places = {f"world {number + 1}": _place(output, number, worlds) for number in range(worlds)}
-    options.check_output_paths(places, inputs=(release,), overwrite=overwrite)
+    options.check_outputs(places, inputs=(release,), overwrite=overwrite)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
         content = open_release(release, progress=progress).content

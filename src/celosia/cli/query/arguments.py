@@ -106,7 +106,7 @@ def read_question(written: str) -> str:
     return found
 
 
-def check_output_paths(
+def check_outputs(
     policy: str | None,
     question: str,
     ledger: str | None,
@@ -123,7 +123,7 @@ def check_output_paths(
     read = [question_file(question), None if ledger is None else Path(ledger)]
     if policy is not None:
         read += [Path(policy), ledger_path(policy)]
-    options.check_output_paths(places, inputs=read, overwrite=overwrite)
+    options.check_outputs(places, inputs=read, overwrite=overwrite)
     if output is not None and output.suffix.lower() != ".json":
         from celosia.frames import format_of
 

@@ -9,7 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.query import messages
-from celosia.cli.query.arguments import check_options, check_output_paths, read_question
+from celosia.cli.query.arguments import check_options, check_outputs, read_question
 from celosia.cli.query.sessions import TOKEN, QueryOptions, open_vault
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def query(
     )
     check_confidence(confidence)
     question = str(sql)
-    check_output_paths(policy, question, ledger, output, report, overwrite=overwrite)
+    check_outputs(policy, question, ledger, output, report, overwrite=overwrite)
     options = QueryOptions(
         sql=read_question(question),
         epsilon=epsilon,

@@ -87,7 +87,7 @@ def load(
             "--predicate or --policy, --authorization and --plain.",
             fix="Load from one of them, then from the other with --add.",
         )
-    options.check_output_paths(
+    options.check_outputs(
         {"the store": output},
         inputs=[] if remote else map(Path, sources),
         overwrite=overwrite or add,

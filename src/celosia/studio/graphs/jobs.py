@@ -270,7 +270,7 @@ def attack(
         raise InputError(
             "CEL-W075",
             "this release cannot be attacked vertex by vertex.",
-            why="Its vertices are groups, or nobody: each person may be any of many.",
+            why="Its vertices are groups, or new: no vertex corresponds to one person.",
             fix="Compare what it kept instead.",
         )
     graph = _stored(place).graph.without_names()

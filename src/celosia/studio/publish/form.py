@@ -81,7 +81,7 @@ class PublishForm:
         if found is None:
             raise InputError(
                 "CEL-W050",
-                "no table has been read for this piece of work.",
+                "this piece of work has no table yet.",
                 why="The file was refused, or it is still being read.",
                 fix="Go back to Publish, and choose a sample or a file.",
             )
@@ -173,7 +173,7 @@ def schema_table(form: PublishForm) -> dict[str, Any]:
                 raise InputError(
                     "CEL-W052",
                     f"column '{column.name}': a hierarchy here cannot be a file.",
-                    why="The files of this machine are not for visitors to name.",
+                    why="Visitors must not name files of this machine.",
                     fix="Import the file's content in the step Hierarchies.",
                 )
             entry["hierarchy"] = dict(column.hierarchy)

@@ -99,7 +99,7 @@ def rule_of(column: ColumnForm) -> Hierarchy | Builder:
         raise InputError(
             "CEL-W052",
             f"column '{column.name}': a hierarchy here cannot be a file.",
-            why="The files of this machine are not for visitors to name.",
+            why="Visitors must not name files of this machine.",
             fix="Import the file's content in the step Hierarchies.",
         )
     return from_table(table, folder=Path())

@@ -114,14 +114,14 @@ def _read(progress: JobProgress, path: Path, shown: str, reading: dict[str, Any]
         raise InputError(
             "CEL-W058",
             "the file holds a table without rows.",
-            why="There is nobody in it to protect.",
+            why="It contains no record to protect.",
             fix="Check the file, or choose a sample.",
         )
     if frame.width > MOST_COLUMNS:
         raise InputError(
             "CEL-W059",
             f"the table has {frame.width:,} columns; at most {MOST_COLUMNS} are shown here.",
-            why="Somebody must look at the role of each.",
+            why="The role of each column must be checked by hand.",
             fix="Leave columns out of the file, or use the command line.",
         )
     check_names(frame.columns)

@@ -176,7 +176,7 @@ def too_many(values: int) -> InputError:
     return InputError(
         "CEL-W056",
         f"{values:,} values are too many to group by hand (at most {MOST_EDITED}).",
-        why="Nobody could look at all of them here.",
+        why="They are too many to check here.",
         fix="Use intervals, masks or an order, or import the groups as a CSV file.",
     )
 

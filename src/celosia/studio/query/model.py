@@ -309,7 +309,7 @@ def _check_query(query: str) -> None:
         raise InputError(
             "CEL-W093",
             f"the query has more than {MOST_QUERY:,} letters.",
-            why="Nobody could read it.",
+            why="It is too long to read.",
             fix="Ask for less at a time.",
         )
 
