@@ -37,7 +37,7 @@ def test_every_protocol_can_be_simulated_and_its_errors_are_those_predicted(name
     # A squared normal is above 4.5^2 with a chance of 7e-6, and a mean of them less often.
     assert found.pooled_rmse < 4.5 * found.predicted_rmse
     page = simulation_report.document(found).html()
-    assert "privacy was protected here" in page
+    assert "no privacy is protected here" in page
     told = found.as_dict()
     assert told["simulation"] is True
     assert len(told["elements"]) == len(found.elements)

@@ -188,7 +188,7 @@ def test_empty_amounts_count_as_the_mean() -> None:
 )
 def test_what_cannot_be_learnt_is_refused(code: str, wrong: dict[str, Any]) -> None:
     table = people(20)
-    options: dict[str, Any] = {"target": "answer", "source": Seeded(1)} | wrong
+    options: dict[str, Any] = {"target": "answer", "rng": Seeded(1)} | wrong
     with pytest.raises(InputError) as caught:
         learning(compare(table, table, table.columns), options.pop("target"), **options)
     assert caught.value.code == code

@@ -88,7 +88,7 @@ def graph_promise(mechanism: GraphMechanism[Any], *, simulation: bool = False) -
     if mechanism.neighbours == ONE_EDGE:
         open_points = (
             "the vertices, their names and their number are assumed to be public: an edge list "
-            "holds only vertices with edges, so read it with a table of all vertices",
+            "holds only vertices with edges, so read it with a list of all vertices",
             "a vertex with many edges is protected less: the guarantee is for one of its edges",
         )
     return replace(

@@ -127,7 +127,7 @@ class PrivateGraph(GraphMethod[Graph]):
         return (
             "The guarantee is for one edge: a vertex with many edges is protected less.",
             "The number of vertices is assumed to be public: an edge list holds only vertices "
-            "with edges, so read it with a table of all vertices.",
+            "with edges, so read it with a list of all vertices.",
             f"Only {alike} like those of the given graph: triangles and communities are gone.",
         )
 
