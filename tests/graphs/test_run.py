@@ -160,7 +160,7 @@ def test_kept_names_are_warned_of_and_go_with_their_vertices() -> None:
     assert release.data.labels.to_list() == graph.labels.to_list()  # type: ignore[union-attr]
     assert np.array_equal(release.data.degrees, graph.degrees)
     bare = examples.g9().without_names()
-    with pytest.warns(PrivacyWarning, match="own numbers"):
+    with pytest.warns(PrivacyWarning, match="keep their numbers"):
         publish(bare, RandomSwitch(amount=1), keep_names=True, rng=Seeded(1))
 
 
