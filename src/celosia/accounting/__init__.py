@@ -6,6 +6,11 @@ keeps the tightest one up to date, `Budget` refuses what was not promised, also 
 chosen adaptively.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+# Not on first use: these modules have the name of a function in them.
 from celosia.accounting.advanced import (
     advanced,
     advanced_corollary,
@@ -15,42 +20,45 @@ from celosia.accounting.advanced import (
     best_of,
     optimal,
 )
-from celosia.accounting.allowance import Allowance
-from celosia.accounting.amplification import poisson, without_replacement
-from celosia.accounting.belief import (
-    Belief,
-    BeliefTable,
-    advantage,
-    belief_interval,
-    belief_table,
-    epsilon_for_advantage,
-    epsilon_for_belief,
-)
-from celosia.accounting.budget import Budget, Charge, Statement
-from celosia.accounting.composition import mixture, parallel, sequential
-from celosia.accounting.divergence import (
-    approximate_max_divergence,
-    both_directions,
-    hockey_stick,
-    max_divergence,
-)
-from celosia.accounting.explanation import Explanation, explain
-from celosia.accounting.groups import convert, for_group
-from celosia.accounting.loss import Loss
 from celosia.accounting.loss_from_dict import loss_from_dict
-from celosia.accounting.losses import (
-    Approximate,
-    BoundedRange,
-    Composed,
-    Concentrated,
-    GaussianLoss,
-    LaplaceLoss,
-    Pure,
-)
-from celosia.accounting.odometer import Odometer
-from celosia.accounting.running import Running
-from celosia.accounting.shuffling import shuffled
-from celosia.accounting.splitting import Split, split
+from celosia.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.accounting.allowance import Allowance
+    from celosia.accounting.amplification import poisson, without_replacement
+    from celosia.accounting.belief import (
+        Belief,
+        BeliefTable,
+        advantage,
+        belief_interval,
+        belief_table,
+        epsilon_for_advantage,
+        epsilon_for_belief,
+    )
+    from celosia.accounting.budget import Budget, Charge, Statement
+    from celosia.accounting.composition import mixture, parallel, sequential
+    from celosia.accounting.divergence import (
+        approximate_max_divergence,
+        both_directions,
+        hockey_stick,
+        max_divergence,
+    )
+    from celosia.accounting.explanation import Explanation, explain
+    from celosia.accounting.groups import convert, for_group
+    from celosia.accounting.loss import Loss
+    from celosia.accounting.losses import (
+        Approximate,
+        BoundedRange,
+        Composed,
+        Concentrated,
+        GaussianLoss,
+        LaplaceLoss,
+        Pure,
+    )
+    from celosia.accounting.odometer import Odometer
+    from celosia.accounting.running import Running
+    from celosia.accounting.shuffling import shuffled
+    from celosia.accounting.splitting import Split, split
 
 __all__ = [
     "Allowance",
@@ -99,3 +107,44 @@ __all__ = [
     "split",
     "without_replacement",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "allowance": ("Allowance",),
+        "amplification": ("poisson", "without_replacement"),
+        "belief": (
+            "Belief",
+            "BeliefTable",
+            "advantage",
+            "belief_interval",
+            "belief_table",
+            "epsilon_for_advantage",
+            "epsilon_for_belief",
+        ),
+        "budget": ("Budget", "Charge", "Statement"),
+        "composition": ("mixture", "parallel", "sequential"),
+        "divergence": (
+            "approximate_max_divergence",
+            "both_directions",
+            "hockey_stick",
+            "max_divergence",
+        ),
+        "explanation": ("Explanation", "explain"),
+        "groups": ("convert", "for_group"),
+        "loss": ("Loss",),
+        "losses": (
+            "Approximate",
+            "BoundedRange",
+            "Composed",
+            "Concentrated",
+            "GaussianLoss",
+            "LaplaceLoss",
+            "Pure",
+        ),
+        "odometer": ("Odometer",),
+        "running": ("Running",),
+        "shuffling": ("shuffled",),
+        "splitting": ("Split", "split"),
+    },
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
+
+from celosia.cli.conversion import converting_plainly
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,10 @@ def group_of(homes: Mapping[str, Home]) -> type[TyperGroup]:
             finally:
                 self.commands = whole
 
+        def get_params(self, ctx: Any) -> list[Any]:
+            """The options before the command."""
+            return converting_plainly(super().get_params(ctx))
+
         def list_commands(self, _: Any) -> list[str]:
             """All names, in the order of the help."""
             return list(homes)
@@ -80,7 +86,21 @@ def _command(name: str, home: Home) -> Any:
     else:
         alone.command(name)(found)
     program: Any = typer.main.get_command(alone)
-    return program.commands[name]
+    made = program.commands[name]
+    for command in _all_commands(made):
+        command.get_params = _plainly(command.get_params)
+    return made
+
+
+def _all_commands(command: Any) -> Iterator[Any]:
+    """A command, and those in it where it is a group."""
+    yield command
+    for inner in getattr(command, "commands", {}).values():
+        yield from _all_commands(inner)
+
+
+def _plainly(get_params: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
+    return lambda ctx: converting_plainly(get_params(ctx))
 
 
 def _nothing() -> None:

@@ -17,7 +17,6 @@ from celosia.core.randomness import Source
 from celosia.queries.after import Row, finished
 from celosia.queries.combining import Cell, combined
 from celosia.queries.emission.kinds import kind_of
-from celosia.queries.planning.keysteps import KeyStep
 from celosia.queries.planning.plan import Plan
 from celosia.queries.planning.step import Ask, Bounds, Known, Measured, Step
 from celosia.queries.planning.totals import Recipe
@@ -181,6 +180,8 @@ def queries_ahead(plan: Plan) -> Iterator[exp.Expr]:
     known = plan.known if question.keys else None
     for step in plan.work:
         if step.finds_keys:
+            from celosia.queries.planning.keysteps import KeyStep  # noqa: PLC0415 - loaded by now
+
             assert isinstance(step, KeyStep)
             target = step.scene.target
             kinds = [

@@ -21,7 +21,6 @@ from celosia.queries.ownerless import check_owned, check_owned_in
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
 from celosia.queries.policy.matching import Columns
 from celosia.queries.policy.values import Graph
-from celosia.queries.rdf.views import views_of, without_needless_caps
 
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine
@@ -36,25 +35,26 @@ def open_engine(policy: Policy) -> SqlEngine:
     Raises:
         EngineError: CEL-E013 to CEL-E015, CEL-E050 to CEL-E053 it cannot be opened.
     """
-    from celosia.engines import DuckDbEngine, PostgresEngine, SparkEngine  # noqa: PLC0415 - loads databases
+    from celosia import engines  # noqa: PLC0415 - each loads its database when it is named
 
     if policy.graph is not None:
         return _open_graph(policy, policy.graph)
     database = policy.database
     if database.kind == "postgres":
-        return PostgresEngine(database_url(database))
+        return engines.PostgresEngine(database_url(database))
     if database.kind == "spark":
         url = None if database.url is None else database_url(database)
         files = {table: database.located(written) for table, written in database.files}
-        return SparkEngine(url, files=files)
+        return engines.SparkEngine(url, files=files)
     path = None if database.path is None else database.located(database.path)
     files = {table: database.located(written) for table, written in database.files}
-    return DuckDbEngine(path, files=files)
+    return engines.DuckDbEngine(path, files=files)
 
 
 def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
     from celosia.engines import DuckDbEngine  # noqa: PLC0415 - as above
     from celosia.queries.rdf.store import GraphStore  # noqa: PLC0415 - as above
+    from celosia.queries.rdf.views import views_of  # noqa: PLC0415 - as above
 
     with GraphStore.open(graph.located()):
         pass  # what is no store is told here
@@ -67,6 +67,8 @@ def prepared(
     """What is done to every query before the engine runs it."""
     if policy.graph is None:
         return as_texts(policy, types)
+    from celosia.queries.rdf.views import without_needless_caps  # noqa: PLC0415 - as above
+
     return without_needless_caps(policy, lambda query: engine.run(query, timeout=timeout))
 
 

@@ -29,11 +29,9 @@ from celosia.queries.opening import (
 )
 from celosia.queries.places import ledger_of, traces_of
 from celosia.queries.planning import Plan, make_plan
-from celosia.queries.planning.public import PublicStep
 from celosia.queries.policy import Policy, check_against, check_policy, load_policy
 from celosia.queries.policy.matching import Columns
 from celosia.queries.preparing import check_understood
-from celosia.queries.public_schema import public_schema
 from celosia.queries.telling import from_outcome, from_public
 
 if TYPE_CHECKING:
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
 
     from celosia.engines import SqlEngine
     from celosia.queries.answer import QueryAnswer
+    from celosia.queries.planning.public import PublicStep
 
 ANYBODY = "anybody"
 """Who asks, where the policy names nobody."""
@@ -311,6 +310,8 @@ class Vault:
 
     def public_schema(self) -> dict[str, Any]:
         """What anybody may know: tables, columns, types, bounds, keys, unit and budgets."""
+        from celosia.queries.public_schema import public_schema  # noqa: PLC0415 - no answer needs it
+
         return public_schema(self.policy)
 
     def close(self) -> None:
@@ -371,7 +372,7 @@ class Vault:
     def _public_rows(self, plan: Plan) -> list[dict[str, Any]]:
         (step,) = plan.work
         try:
-            return cast(PublicStep, step).rows(self._ask)
+            return cast("PublicStep", step).rows(self._ask)
         except EngineError:
             pass
         raise not_answered(charged=False)

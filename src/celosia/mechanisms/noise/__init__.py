@@ -6,9 +6,26 @@ and our own vectorised one for large vectors and for seeded simulations. `bernou
 exact coins and `choose` makes one exact choice. No float takes part in a draw.
 """
 
-from celosia.mechanisms.noise.bernoulli import bernoulli_exp
-from celosia.mechanisms.noise.choice import choose
-from celosia.mechanisms.noise.law import Law
-from celosia.mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.mechanisms.noise.bernoulli import bernoulli_exp
+    from celosia.mechanisms.noise.choice import choose
+    from celosia.mechanisms.noise.law import Law
+    from celosia.mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace
 
 __all__ = ["DiscreteGaussian", "DiscreteLaplace", "Law", "bernoulli_exp", "choose"]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "bernoulli": ("bernoulli_exp",),
+        "choice": ("choose",),
+        "law": ("Law",),
+        "laws": ("DiscreteGaussian", "DiscreteLaplace"),
+    },
+)

@@ -20,8 +20,6 @@ from celosia.queries.algebra import (
 from celosia.queries.emission.caps import table_source
 from celosia.queries.emission.kinds import kind_of
 from celosia.queries.emission.moments import MOMENTS, as_timestamp
-from celosia.queries.emission.postgres import without_try
-from celosia.queries.emission.spark import without_wrapping
 from celosia.queries.emission.target import Target, column, name, named, whole
 
 
@@ -38,8 +36,12 @@ def row_wise(expression: exp.Expr, relation: Relation, *, target: Target) -> exp
         each.set("quoted", True)
     match target.dialect:
         case "postgres":
+            from celosia.queries.emission.postgres import without_try  # noqa: PLC0415 - one dialect is needed
+
             return without_try(tree, relation, target=target)
         case "spark":
+            from celosia.queries.emission.spark import without_wrapping  # noqa: PLC0415 - as above
+
             return without_wrapping(tree, relation, target=target)
     for cut in tree.find_all(exp.TimestampTrunc):
         # DuckDB cuts the first and last moment of a column when it plans, where no TRY around

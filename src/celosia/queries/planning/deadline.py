@@ -15,9 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from celosia.queries.planning.people import PeopleStep
-from celosia.queries.planning.plain import PlainStep
-from celosia.queries.planning.races import RaceStep
 from celosia.queries.planning.step import Step
 from celosia.queries.planning.work import Work
 
@@ -27,10 +24,6 @@ _START = {"duckdb": 0.1, "postgres": 0.2, "spark": 6.0}
 """Seconds that an engine takes for a question about next to nothing."""
 _SPEED = {"duckdb": 5_000_000, "postgres": 300_000, "spark": 1_000_000}
 """Rows that an engine reads and joins in a second, at least."""
-_PER_PERSON = 4
-"""How many times longer it takes to add up by person, or to rank."""
-_PROGRAM = 16
-"""How many times longer it takes where a linear program shares rows out."""
 
 
 def deadline_of(
@@ -39,14 +32,6 @@ def deadline_of(
     """The seconds to an answer: what the policy declares, else the time class of the question."""
     if declared is not None:
         return float(declared)
-    passes = sum(map(_passes, steps))
+    passes = sum(step.passes for step in steps)
     seconds = _START[dialect] + passes * work.rows / _SPEED[dialect]
     return next((each for each in CLASSES if seconds <= each), CLASSES[-1])
-
-
-def _passes(step: Step) -> int:
-    if isinstance(step, RaceStep) and step.sides:
-        return _PROGRAM
-    if isinstance(step, PlainStep):
-        return 1
-    return _PER_PERSON if isinstance(step, PeopleStep) else 2

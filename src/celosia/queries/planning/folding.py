@@ -56,8 +56,6 @@ from celosia.queries.planning.totals import label_of
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 from celosia.queries.sql import total
 
-FOLD_ABOVE = 16
-"""Rows of public tables that one private row may meet before they are aggregated first."""
 _WEIGHTED = frozenset({"rows", "count", "sum", "distinct"})
 
 Ask = Callable[[exp.Expr], Any]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -35,10 +36,12 @@ from celosia.queries.emission import Target
 from celosia.queries.ownership import Owned, attach_owners
 from celosia.queries.ownership.equalities import tree
 from celosia.queries.ownership.hidden import aliases_in, unused
-from celosia.queries.planning.programs import Side
 from celosia.queries.planning.step import Scene
 from celosia.queries.planning.totals import Total
 from celosia.queries.policy.values import Policy
+
+if TYPE_CHECKING:
+    from celosia.queries.planning.programs import Side
 
 ROWS = "celosia_rows"
 """The rows before the join with their partners."""
@@ -116,6 +119,8 @@ class _Joined:
 
     def side(self, partners: list[Match], sign: int) -> Side:
         """The rows that have all these partners."""
+        from celosia.queries.planning.programs import Side  # noqa: PLC0415 - only where the plan needs it
+
         question, total, once = self.question, self.total, None
         if partners:
             question, total = self._joined(partners)

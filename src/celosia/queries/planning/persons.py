@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from celosia.core.errors import QueryRefused
 from celosia.core.wording import plural
@@ -16,15 +17,14 @@ from celosia.queries.planning.partners import (
     sides_with_partners,
     with_plain_names,
 )
-from celosia.queries.planning.people import PeopleStep
 from celosia.queries.planning.plain import PlainStep
-from celosia.queries.planning.programs import Side
-from celosia.queries.planning.races import RaceStep
 from celosia.queries.planning.refusals import several_owners, too_many_groups, unfit
 from celosia.queries.planning.situation import TYPICAL, Choice, Situation
-from celosia.queries.planning.stars import star_choice
 from celosia.queries.planning.step import Scene, Step, group_count
 from celosia.queries.planning.totals import Total, needs_of
+
+if TYPE_CHECKING:
+    from celosia.queries.planning.programs import Side
 
 CHOSEN_SHARE = 0.7
 """What a chosen cap leaves of epsilon for the answer, see `PrivateCap.share`."""
@@ -41,6 +41,8 @@ def person_choice(situation: Situation) -> Choice:
         QueryRefused: what cannot be promised.
     """
     if situation.method == "elastic" and situation.policy.graph is not None:
+        from celosia.queries.planning.stars import star_choice  # noqa: PLC0415 - only where the plan needs it
+
         return star_choice(situation)
     if situation.method in ("global", "elastic"):
         raise unfit(situation.method, "It protects single rows, and the policy protects people.")
@@ -127,6 +129,8 @@ def _capped(situation: Situation, scene: Scene, rows: int | None) -> Step:
 
 
 def _chosen(situation: Situation, scene: Scene, rows: int | None) -> Step:
+    from celosia.queries.planning.people import PeopleStep  # noqa: PLC0415 - only where the plan needs it
+
     return PeopleStep(
         scene=scene,
         totals=tuple(situation.needs.totals),
@@ -150,6 +154,8 @@ def races(
     Raises:
         QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
     """
+    from celosia.queries.planning.races import RaceStep  # noqa: PLC0415 - only where the plan needs it
+
     name = "race" if to_top else "race-cap"
     groups = group_count(situation.keys.known) if situation.question.keys else 1
     if situation.finds_keys:
@@ -194,6 +200,8 @@ def of_several(situation: Situation, owned: Owned) -> Choice:
     Raises:
         QueryRefused: CEL-Q149 what it does not answer, CEL-Q143 another method.
     """
+    from celosia.queries.planning.programs import Side  # noqa: PLC0415 - only where the plan needs it
+
     unit = situation.policy.unit.name
     plain = _for_programs(
         situation, f"A row of the result can belong to {owned.classes} different {plural(unit)}."

@@ -14,20 +14,20 @@ from celosia.queries.emission import Target
 from celosia.queries.ownership import ownerless_notes
 from celosia.queries.planning.deadline import deadline_of
 from celosia.queries.planning.facts import Frequency, PublicFacts
-from celosia.queries.planning.folding import FOLD_ABOVE, fold_public
 from celosia.queries.planning.keys import keys_of
 from celosia.queries.planning.persons import person_choice
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.public import PublicStep
 from celosia.queries.planning.refusals import check_method
-from celosia.queries.planning.rowwise import row_choice
-from celosia.queries.planning.situation import Situation
+from celosia.queries.planning.situation import Choice, Situation
 from celosia.queries.planning.step import Ask
 from celosia.queries.planning.totals import needs_of
 from celosia.queries.planning.words import tree_of
 from celosia.queries.planning.work import check_work, work_of
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql import compile, normalised
+
+FOLD_ABOVE = 16
+"""Rows of public tables that one private row may meet before they are aggregated first."""
 
 
 def make_plan(  # noqa: PLR0913 - what a request is made of
@@ -65,6 +65,8 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     question = compiled(query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
     if all(_is_public(policy, scan.table) for scan in scans(question.source)):
+        from celosia.queries.planning.public import PublicStep  # noqa: PLC0415 - only where the plan needs it
+
         step = PublicStep(question=question, target=target)
         return Plan(
             question_text=" ".join(query.split()),
@@ -84,6 +86,8 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     work = work_of(question.source, facts)
     asked = question
     if work.public > FOLD_ABOVE and ask_public is not None and count is not None:
+        from celosia.queries.planning.folding import fold_public  # noqa: PLC0415 - only where the plan needs it
+
         folded = fold_public(question, target, facts, ask_public)
         if folded is not None:
             question, target, facts = folded.question, folded.target, folded.facts
@@ -99,7 +103,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         method=wish,
         facts=facts,
     )
-    choice = row_choice(situation) if policy.unit.is_row else person_choice(situation)
+    choice = _choice(situation)
     steps, owned = choice.steps, choice.owned
     parts = tuple(part for step in steps for part in step.parts)
     return Plan(
@@ -120,6 +124,14 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         known=situation.keys.known,
         labels=_labels(question, policy),
     )
+
+
+def _choice(situation: Situation) -> Choice:
+    if not situation.policy.unit.is_row:
+        return person_choice(situation)
+    from celosia.queries.planning.rowwise import row_choice  # noqa: PLC0415 - only where the plan needs it
+
+    return row_choice(situation)
 
 
 def compiled(query: str, policy: Policy) -> Question:

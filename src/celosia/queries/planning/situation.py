@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.queries.algebra import Question
@@ -12,13 +13,13 @@ from celosia.queries.emission.kinds import kind_of
 from celosia.queries.ownership import Owned
 from celosia.queries.planning.facts import PublicFacts
 from celosia.queries.planning.keys import MOST_GROUPS, Keys
-from celosia.queries.planning.keysteps import KeyStep
-from celosia.queries.planning.rank_rows import CAP_SHARE, MOST_ROWS, RankRows
-from celosia.queries.planning.ranks import RankStep, share_of
 from celosia.queries.planning.refusals import fractions_as_keys, no_keys, unbounded_rows, unfit
 from celosia.queries.planning.step import Scene, Step, group_count
 from celosia.queries.planning.totals import Needs, Recipe, Total
 from celosia.queries.policy.values import Policy
+
+if TYPE_CHECKING:
+    from celosia.queries.planning.rank_rows import RankRows
 
 TYPICAL = 64
 """Rows that a person is taken to have in an answer where nothing tells: most have fewer."""
@@ -98,6 +99,10 @@ class Situation:
             QueryRefused: CEL-Q145 nothing bounds the rows that a row moves, CEL-Q143 nor those of
                 a person, for the method `capped`.
         """
+        if not self.needs.ranks:
+            return []
+        from celosia.queries.planning.ranks import RankStep  # noqa: PLC0415 - only where the plan needs it
+
         groups = MOST_GROUPS if self.keys.known is None else group_count(self.keys.known)
         return [
             RankStep(
@@ -112,6 +117,13 @@ class Situation:
         ]
 
     def _rank_rows(self, recipe: Recipe, scene: Scene, rows: int | None, groups: int) -> RankRows:
+        from celosia.queries.planning.rank_rows import (  # noqa: PLC0415 - as above
+            CAP_SHARE,
+            MOST_ROWS,
+            RankRows,
+        )
+        from celosia.queries.planning.ranks import share_of  # noqa: PLC0415 - as above
+
         if rows is not None and rows <= 1:
             return RankRows()
         if scene.owned is None:
@@ -144,6 +156,8 @@ class Situation:
         """The step that finds the groups, where they are not public."""
         if not self.finds_keys:
             return []
+        from celosia.queries.planning.keysteps import KeyStep  # noqa: PLC0415 - only where the plan needs it
+
         return [
             KeyStep(
                 scene=scene,

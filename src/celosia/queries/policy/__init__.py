@@ -1,22 +1,29 @@
 """What may be asked of a database, of whom it speaks, and how much of it may be told."""
 
-from celosia.queries.policy.checking import check_policy
-from celosia.queries.policy.drafting import draft_policy
-from celosia.queries.policy.hashing import policy_facts, policy_hash
-from celosia.queries.policy.matching import check_against, type_in_policy
-from celosia.queries.policy.places import database_url
-from celosia.queries.policy.problems import Problem
-from celosia.queries.policy.reading import load_policy, policy_from_table, read_policy
-from celosia.queries.policy.values import (
-    ColumnPolicy,
-    ColumnType,
-    Database,
-    Policy,
-    Spending,
-    TablePolicy,
-    Unit,
-)
-from celosia.queries.policy.writing import policy_text
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.queries.policy.checking import check_policy
+    from celosia.queries.policy.drafting import draft_policy
+    from celosia.queries.policy.hashing import policy_facts, policy_hash
+    from celosia.queries.policy.matching import check_against, type_in_policy
+    from celosia.queries.policy.places import database_url
+    from celosia.queries.policy.problems import Problem
+    from celosia.queries.policy.reading import load_policy, policy_from_table, read_policy
+    from celosia.queries.policy.values import (
+        ColumnPolicy,
+        ColumnType,
+        Database,
+        Policy,
+        Spending,
+        TablePolicy,
+        Unit,
+    )
+    from celosia.queries.policy.writing import policy_text
 
 __all__ = [
     "ColumnPolicy",
@@ -39,3 +46,26 @@ __all__ = [
     "read_policy",
     "type_in_policy",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "checking": ("check_policy",),
+        "drafting": ("draft_policy",),
+        "hashing": ("policy_facts", "policy_hash"),
+        "matching": ("check_against", "type_in_policy"),
+        "places": ("database_url",),
+        "problems": ("Problem",),
+        "reading": ("load_policy", "policy_from_table", "read_policy"),
+        "values": (
+            "ColumnPolicy",
+            "ColumnType",
+            "Database",
+            "Policy",
+            "Spending",
+            "TablePolicy",
+            "Unit",
+        ),
+        "writing": ("policy_text",),
+    },
+)
