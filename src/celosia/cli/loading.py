@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 import typer.main
@@ -84,6 +84,8 @@ def _command(name: str, home: Home) -> Any:
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name)
     else:
+        # Typer evaluates annotations several times: those that are not text any more take no time.
+        found.__annotations__ = get_type_hints(found, include_extras=True)
         alone.command(name)(found)
     program: Any = typer.main.get_command(alone)
     made = program.commands[name]
