@@ -36,7 +36,7 @@ def converting_plainly(parameters: list[Any]) -> list[Any]:
     """
     for each in parameters:
         typers_own: Callable[[], Any] | None = getattr(each, "get_runtime_param", None)
-        descriptor = getattr(each, "type_descriptor", None)
+        descriptor: Any = getattr(each, "type_descriptor", None)
         info = getattr(descriptor, "parameter_info", None)
         if typers_own is None or info is None or "get_runtime_param" in vars(each):
             continue
