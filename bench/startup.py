@@ -28,8 +28,9 @@ BARS = {"--version": 0.15, "--help": 0.3, "query, 50 rows": 0.8}
 LIMITS = {
     "--version": "import importlib.metadata",
     "--help": "import typer.main, typer.rich_utils, rich.markdown",
-    "query, 50 rows": "import sqlite3, tomllib, numpy, duckdb, sqlglot.generators.duckdb, "
-    "typer.main, typer._adapters, rich.table, opendp.measurements",
+    "query, 50 rows": "import os; os.environ['OPENBLAS_THREAD_TIMEOUT'] = '4'; "
+    "import sqlite3, tomllib, numpy, duckdb, sqlglot.generators.duckdb, "
+    "typer.main, rich.table, opendp.measurements",
 }
 QUESTION = "SELECT sex, count(*) AS n FROM people GROUP BY sex"
 POLICY = """

@@ -6,54 +6,61 @@ keeps the tightest one up to date, `Budget` refuses what was not promised, also 
 chosen adaptively.
 """
 
-from celosia.accounting.accountant import Accountant
-from celosia.accounting.advanced_composition import (
-    advanced,
-    advanced_corollary,
-    advanced_inverse,
-    advanced_mixed,
-    basic,
-    best_composition,
-    optimal,
-)
-from celosia.accounting.allowance import Allowance
-from celosia.accounting.amplification import (
-    amplify_by_poisson_sampling,
-    amplify_by_sampling_without_replacement,
-)
-from celosia.accounting.belief import (
-    Belief,
-    BeliefTable,
-    advantage,
-    belief_interval,
-    belief_table,
-    epsilon_for_advantage,
-    epsilon_for_belief,
-)
-from celosia.accounting.budget import Budget, Charge, Statement
-from celosia.accounting.composition import mixture, parallel, sequential
-from celosia.accounting.divergence import (
-    approximate_max_divergence,
-    both_directions,
-    hockey_stick,
-    max_divergence,
-)
-from celosia.accounting.explanation import Explanation, explain
-from celosia.accounting.group_privacy import convert, for_group
-from celosia.accounting.loss import Loss
-from celosia.accounting.loss_readers import loss_from_dict
-from celosia.accounting.losses import (
-    ApproximateLoss,
-    BoundedRangeLoss,
-    ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
-    PureLoss,
-)
-from celosia.accounting.odometer import Odometer
-from celosia.accounting.shuffling import amplify_by_shuffling
-from celosia.accounting.splits import Split, split
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy_imports import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.accounting.accountant import Accountant
+    from celosia.accounting.advanced_composition import (
+        advanced,
+        advanced_corollary,
+        advanced_inverse,
+        advanced_mixed,
+        basic,
+        best_composition,
+        optimal,
+    )
+    from celosia.accounting.allowance import Allowance
+    from celosia.accounting.amplification import (
+        amplify_by_poisson_sampling,
+        amplify_by_sampling_without_replacement,
+    )
+    from celosia.accounting.belief import (
+        Belief,
+        BeliefTable,
+        advantage,
+        belief_interval,
+        belief_table,
+        epsilon_for_advantage,
+        epsilon_for_belief,
+    )
+    from celosia.accounting.budget import Budget, Charge, Statement
+    from celosia.accounting.composition import mixture, parallel, sequential
+    from celosia.accounting.divergence import (
+        approximate_max_divergence,
+        both_directions,
+        hockey_stick,
+        max_divergence,
+    )
+    from celosia.accounting.explanation import Explanation, explain
+    from celosia.accounting.group_privacy import convert, for_group
+    from celosia.accounting.loss import Loss
+    from celosia.accounting.loss_readers import loss_from_dict
+    from celosia.accounting.losses import (
+        ApproximateLoss,
+        BoundedRangeLoss,
+        ComposedLoss,
+        ConcentratedLoss,
+        GaussianLoss,
+        LaplaceLoss,
+        PureLoss,
+    )
+    from celosia.accounting.odometer import Odometer
+    from celosia.accounting.shuffling import amplify_by_shuffling
+    from celosia.accounting.splits import Split, split
 
 __all__ = [
     "Accountant",
@@ -102,3 +109,54 @@ __all__ = [
     "sequential",
     "split",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "accountant": ("Accountant",),
+        "advanced_composition": (
+            "advanced",
+            "advanced_corollary",
+            "advanced_inverse",
+            "advanced_mixed",
+            "basic",
+            "best_composition",
+            "optimal",
+        ),
+        "allowance": ("Allowance",),
+        "amplification": ("amplify_by_poisson_sampling", "amplify_by_sampling_without_replacement"),
+        "belief": (
+            "Belief",
+            "BeliefTable",
+            "advantage",
+            "belief_interval",
+            "belief_table",
+            "epsilon_for_advantage",
+            "epsilon_for_belief",
+        ),
+        "budget": ("Budget", "Charge", "Statement"),
+        "composition": ("mixture", "parallel", "sequential"),
+        "divergence": (
+            "approximate_max_divergence",
+            "both_directions",
+            "hockey_stick",
+            "max_divergence",
+        ),
+        "explanation": ("Explanation", "explain"),
+        "group_privacy": ("convert", "for_group"),
+        "loss": ("Loss",),
+        "loss_readers": ("loss_from_dict",),
+        "losses": (
+            "ApproximateLoss",
+            "BoundedRangeLoss",
+            "ComposedLoss",
+            "ConcentratedLoss",
+            "GaussianLoss",
+            "LaplaceLoss",
+            "PureLoss",
+        ),
+        "odometer": ("Odometer",),
+        "shuffling": ("amplify_by_shuffling",),
+        "splits": ("Split", "split"),
+    },
+)

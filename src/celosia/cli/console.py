@@ -90,13 +90,13 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
 
     It also ends the work at the next step after Ctrl-C.
     """
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
     console = _console(error=True)
     if quiet or not console.is_interactive:
         yield cancellable(silent, STOPPED)
         return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),

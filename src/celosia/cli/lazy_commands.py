@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
+
+from celosia.cli.conversion import convert_plain_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ def lazy_group(entries: Mapping[str, CommandEntry]) -> type[TyperGroup]:
                 self.commands = commands
 
         def get_params(self, ctx: Any) -> Any:
-            """The options, of which flags show no type."""
-            return _hide_flag_types(super().get_params(ctx))
+            """The options, of which flags show no type and plain words need no Pydantic."""
+            return convert_plain_words(_hide_flag_types(super().get_params(ctx)))
 
         def list_commands(self, _: Any) -> list[str]:
             """All names, in the order of the help."""
@@ -86,19 +88,21 @@ def _load(name: str, entry: CommandEntry) -> Any:
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name)
     else:
+        # Typer evaluates annotations several times: those that are not text any more take no time.
+        found.__annotations__ = get_type_hints(found, include_extras=True)
         alone.command(name)(found)
     program: Any = typer.main.get_command(alone)
     command = program.commands[name]
-    _simplify_help(command)
+    _adapt_parameters(command)
     return command
 
 
-def _simplify_help(command: Any) -> None:
-    """Let the help of a command, and of the commands below it, show no type for flags."""
+def _adapt_parameters(command: Any) -> None:
+    """Let a command and those below it convert plain words and show no type for flags."""
     get_params = command.get_params
-    command.get_params = lambda ctx: _hide_flag_types(get_params(ctx))
+    command.get_params = lambda ctx: convert_plain_words(_hide_flag_types(get_params(ctx)))
     for child in getattr(command, "commands", {}).values():
-        _simplify_help(child)
+        _adapt_parameters(child)
 
 
 def _hide_flag_types(parameters: Any) -> Any:

@@ -6,7 +6,7 @@ import platform
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import distribution
 from typing import Any
 
 
@@ -40,11 +40,25 @@ class Provenance:
         return asdict(self)
 
 
-@cache  # files that are read and parsed anew at every look
+@cache  # a file that is searched for and read anew at every look
+def installed_version(name: str) -> str:
+    """The version of an installed package, as `importlib.metadata.version` tells it.
+
+    That one parses a whole description as a mail to find one line of its head.
+
+    Raises:
+        PackageNotFoundError: it is not installed.
+    """
+    found = distribution(name)
+    head, _, _ = (found.read_text("METADATA") or "").partition("\n\n")
+    versions = [line[9:].strip() for line in head.splitlines() if line.startswith("Version: ")]
+    return versions[0] if len(versions) == 1 else found.version
+
+
 def _versions() -> tuple[tuple[str, str], ...]:
     return (
-        ("celosia", version("celosia")),
+        ("celosia", installed_version("celosia")),
         ("python", platform.python_version()),
-        ("numpy", version("numpy")),
-        ("polars", version("polars")),
+        ("numpy", installed_version("numpy")),
+        ("polars", installed_version("polars")),
     )

@@ -6,18 +6,17 @@ from collections.abc import Iterator
 from dataclasses import fields
 from decimal import ROUND_CEILING, Context, Decimal
 from math import exp, inf, isclose, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from celosia.accounting.belief import belief_interval
-from celosia.accounting.loss import Loss
 from celosia.core.guarantee import Guarantee
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import real
-from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.statistics.contributions import ROW, PerUnit
-from celosia.mechanisms.statistics.key_histogram import KeyHistogram
 
-AnyMechanism = Mechanism[Any, Any]
+if TYPE_CHECKING:
+    from celosia.accounting.loss import Loss
+    from celosia.mechanisms.mechanism import Mechanism
+
+    AnyMechanism = Mechanism[Any, Any]
 
 WEAK = 10
 """An epsilon from which on the belief of one in a thousand can become certainty."""
@@ -75,6 +74,8 @@ def stated_epsilon_delta(mechanism: AnyMechanism) -> tuple[float | None, float]:
 
 def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     """What a curator should hear before such an answer is given away."""
+    from celosia.accounting.belief import belief_interval  # noqa: PLC0415 - who has a mechanism has loaded it
+
     epsilon, delta = stated_epsilon_delta(mechanism)
     name = f"an epsilon of {epsilon:g}" if epsilon is not None else ""
     if epsilon is None:
@@ -98,6 +99,8 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
 
 def unwrap(mechanism: AnyMechanism) -> AnyMechanism:
     """The mechanism itself, where its promise was made for whole units."""
+    from celosia.mechanisms.statistics.contributions import PerUnit  # noqa: PLC0415 - who has a mechanism has loaded it
+
     return mechanism.mechanism if isinstance(mechanism, PerUnit) else mechanism
 
 
@@ -146,6 +149,9 @@ def _epsilon_at(loss: Loss, delta: float) -> float:
 
 
 def _assumptions(mechanism: AnyMechanism, *, bounded: bool) -> Iterator[str]:
+    from celosia.mechanisms.statistics.contributions import ROW, PerUnit  # noqa: PLC0415 - who has a mechanism has loaded it
+    from celosia.mechanisms.statistics.key_histogram import KeyHistogram  # noqa: PLC0415 - who has a mechanism has loaded it
+
     core, unit = unwrap(mechanism), mechanism.neighbours.unit
     yield "parameters and bounds were chosen without looking at the data"
     if getattr(core, "may_be_empty", True) is False:
@@ -163,6 +169,8 @@ def _assumptions(mechanism: AnyMechanism, *, bounded: bool) -> Iterator[str]:
 
 
 def _left_open(neighbours: Neighbours) -> Iterator[str]:
+    from celosia.mechanisms.statistics.contributions import ROW  # noqa: PLC0415 - who has a mechanism has loaded it
+
     yield "each further answer from the same data adds to the loss: keep one budget"
     yield "facts about many people are released on purpose, and may be guessed about one of them"
     yield "an answer reveals that no row was refused as missing or unfit"

@@ -30,6 +30,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from celosia.core.provenance import installed_version
 from celosia.queries.ledger.locations import parse_location
 from celosia.queries.policy import Policy, policy_hash
 
@@ -90,9 +91,7 @@ class CheckRecord:
 
     def _digest(self) -> str:
         """The digest of this state, 64 hexadecimal digits: the whole content of a record."""
-        from importlib.metadata import version  # noqa: PLC0415 - takes a moment
-
-        programs = [FORM, version("celosia"), version("duckdb")]
+        programs = [FORM, installed_version("celosia"), installed_version("duckdb")]
         facts = [*programs, policy_hash(self._policy), self._state]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 

@@ -17,7 +17,6 @@ from celosia.core.randomness import Source
 from celosia.queries.emission.expression_types import infer_type
 from celosia.queries.estimates import Cell, estimate
 from celosia.queries.planning.aggregates import Derivation
-from celosia.queries.planning.partition_selection import PartitionSelection
 from celosia.queries.planning.plan import Plan
 from celosia.queries.planning.step import Bounds, Executor, GroupKeys, ReleasedValues, Step
 from celosia.queries.post_processing import Row, post_process
@@ -188,6 +187,8 @@ def list_planned_queries(plan: Plan) -> Iterator[exp.Expr]:
     known = plan.group_keys if question.keys else None
     for step in plan.steps:
         if step.finds_keys:
+            from celosia.queries.planning.partition_selection import PartitionSelection  # noqa: PLC0415 - loaded by now
+
             assert isinstance(step, PartitionSelection)
             target = step.context.target
             kinds = [

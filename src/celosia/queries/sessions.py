@@ -27,7 +27,6 @@ from celosia.queries.owner_counts import check_owners, check_owners_of_tables
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
 from celosia.queries.policy.database_schema import DatabaseColumns
 from celosia.queries.policy.values import Graph
-from celosia.queries.rdf.views import make_cap_remover, make_views
 from celosia.queries.text_casts import make_text_cast
 
 if TYPE_CHECKING:
@@ -41,25 +40,26 @@ def open_engine(policy: Policy) -> SqlEngine:
     Raises:
         EngineError: CEL-E013 to CEL-E015, CEL-E050 to CEL-E053 it cannot be opened.
     """
-    from celosia.engines import DuckDBEngine, PostgresEngine, SparkEngine  # noqa: PLC0415 - loads databases
+    from celosia import engines  # noqa: PLC0415 - each loads its database when it is named
 
     if policy.graph is not None:
         return _open_graph(policy, policy.graph)
     database = policy.database
     if database.kind == "postgres":
-        return PostgresEngine(database_url(database))
+        return engines.PostgresEngine(database_url(database))
     if database.kind == "spark":
         url = None if database.url is None else database_url(database)
         files = {table: database.resolve_path(written) for table, written in database.files}
-        return SparkEngine(url, files=files)
+        return engines.SparkEngine(url, files=files)
     path = None if database.path is None else database.resolve_path(database.path)
     files = {table: database.resolve_path(written) for table, written in database.files}
-    return DuckDBEngine(path, files=files)
+    return engines.DuckDBEngine(path, files=files)
 
 
 def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
     from celosia.engines import DuckDBEngine  # noqa: PLC0415 - as above
     from celosia.queries.rdf.store import GraphStore  # noqa: PLC0415 - as above
+    from celosia.queries.rdf.views import make_views  # noqa: PLC0415 - as above
 
     with GraphStore.open(graph.store_path()):
         pass  # refuses a file that is no store
@@ -72,6 +72,8 @@ def make_rewriter(
     """Make the function that rewrites every query before the engine runs it."""
     if policy.graph is None:
         return make_text_cast(policy, types)
+    from celosia.queries.rdf.views import make_cap_remover  # noqa: PLC0415 - as above
+
     return make_cap_remover(policy, lambda query: engine.run(query, timeout=timeout))
 
 

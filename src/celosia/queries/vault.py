@@ -21,10 +21,8 @@ from celosia.queries.execution import TIMEOUT, Execution, unanswered_error
 from celosia.queries.ledger import Ledger, Reservation
 from celosia.queries.paths import ledger_path, trace_paths
 from celosia.queries.planning import Plan, make_plan
-from celosia.queries.planning.public_queries import PublicStep
 from celosia.queries.policy import Policy, check_against_database, check_policy, load_policy
 from celosia.queries.policy.database_schema import DatabaseColumns
-from celosia.queries.public_schema import public_schema
 from celosia.queries.release import answer_public, build_answer
 from celosia.queries.results import Outcome
 from celosia.queries.sessions import (
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
 
     from celosia.engines import SqlEngine
     from celosia.queries.answer import QueryAnswer
+    from celosia.queries.planning.public_queries import PublicStep
 
 PLANNING = 10.0
 """Seconds that the public tables of a question may take to be aggregated when it is planned."""
@@ -328,6 +327,8 @@ class Vault:
 
     def public_schema(self) -> dict[str, Any]:
         """What anybody may know: tables, columns, types, bounds, keys, unit and budgets."""
+        from celosia.queries.public_schema import public_schema  # noqa: PLC0415 - no answer needs it
+
         return public_schema(self.policy)
 
     def close(self) -> None:
@@ -371,7 +372,7 @@ class Vault:
     def _public_rows(self, plan: Plan) -> list[dict[str, Any]]:
         (step,) = plan.steps
         try:
-            return cast(PublicStep, step).rows(self._ask)
+            return cast("PublicStep", step).rows(self._ask)
         except EngineError:
             pass
         raise unanswered_error(charged=False)

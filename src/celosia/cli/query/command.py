@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -114,6 +115,9 @@ def query(
     stored answer for free, unless --fresh pays for a new one. Ask with --explain first: it shows
     how the question would be answered and how exactly, and costs nothing.
     """
+    # Before NumPy is loaded: the threads of its BLAS would else wait for work in a busy loop, which
+    # takes as much processor time as to load NumPy.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     from celosia.mechanisms.parameters import check_confidence
 
     if server is not None and sql is None:  # then there is one argument, and it is the question

@@ -5,26 +5,33 @@ long as the row-wise expressions of the question are total themselves) and deter
 depends on the order of rows, on time or on chance.
 """
 
-from celosia.queries.emission.aggregates import (
-    count_query,
-    distinct_count_query,
-    grouped_query,
-    sum_query,
-)
-from celosia.queries.emission.contribution_levels import contribution_totals_query
-from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.group_truncation import (
-    contribution_levels_query,
-    truncated_groups_query,
-)
-from celosia.queries.emission.histograms import (
-    histogram_query,
-    people_by_key_query,
-    people_by_rows_query,
-)
-from celosia.queries.emission.incidence import incidence_query
-from celosia.queries.emission.target import Target
-from celosia.queries.emission.truncation import per_owner_query, truncated_totals_query
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy_imports import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.queries.emission.aggregates import (
+        count_query,
+        distinct_count_query,
+        grouped_query,
+        sum_query,
+    )
+    from celosia.queries.emission.contribution_levels import contribution_totals_query
+    from celosia.queries.emission.fixed_point import FixedPoint
+    from celosia.queries.emission.group_truncation import (
+        contribution_levels_query,
+        truncated_groups_query,
+    )
+    from celosia.queries.emission.histograms import (
+        histogram_query,
+        people_by_key_query,
+        people_by_rows_query,
+    )
+    from celosia.queries.emission.incidence import incidence_query
+    from celosia.queries.emission.target import Target
+    from celosia.queries.emission.truncation import per_owner_query, truncated_totals_query
 
 __all__ = [
     "FixedPoint",
@@ -43,3 +50,17 @@ __all__ = [
     "truncated_groups_query",
     "truncated_totals_query",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "aggregates": ("count_query", "distinct_count_query", "grouped_query", "sum_query"),
+        "contribution_levels": ("contribution_totals_query",),
+        "fixed_point": ("FixedPoint",),
+        "group_truncation": ("contribution_levels_query", "truncated_groups_query"),
+        "histograms": ("histogram_query", "people_by_key_query", "people_by_rows_query"),
+        "incidence": ("incidence_query",),
+        "target": ("Target",),
+        "truncation": ("per_owner_query", "truncated_totals_query"),
+    },
+)

@@ -19,8 +19,6 @@ from celosia.queries.algebra import (
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission.caps import table_source
 from celosia.queries.emission.expression_types import infer_type
-from celosia.queries.emission.postgres import rewrite_for_postgres
-from celosia.queries.emission.spark import rewrite_for_spark
 from celosia.queries.emission.target import Target, as_alias, identifier, integer_literal
 from celosia.queries.emission.timestamps import DATE_TYPES, as_timestamp
 
@@ -38,8 +36,12 @@ def write_expression(expression: exp.Expr, relation: Relation, *, target: Target
         each.set("quoted", True)
     match target.dialect:
         case "postgres":
+            from celosia.queries.emission.postgres import rewrite_for_postgres  # noqa: PLC0415 - one dialect is needed
+
             return rewrite_for_postgres(tree, relation, target=target)
         case "spark":
+            from celosia.queries.emission.spark import rewrite_for_spark  # noqa: PLC0415 - as above
+
             return rewrite_for_spark(tree, relation, target=target)
     for cut in tree.find_all(exp.TimestampTrunc):
         # DuckDB cuts the first and last moment of a column when it plans, where no TRY around

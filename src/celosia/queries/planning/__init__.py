@@ -6,8 +6,24 @@ people, `star_schema` for entities of a graph. A plan is a list of steps; a step
 that the engine runs and the noise that their exact numbers get.
 """
 
-from celosia.queries.planning.plan import Part, Plan
-from celosia.queries.planning.planner import compile_query, make_plan
-from celosia.queries.planning.refusals import METHODS
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy_imports import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.queries.planning.plan import Part, Plan
+    from celosia.queries.planning.planner import compile_query, make_plan
+    from celosia.queries.planning.refusals import METHODS
 
 __all__ = ["METHODS", "Part", "Plan", "compile_query", "make_plan"]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "plan": ("Part", "Plan"),
+        "planner": ("compile_query", "make_plan"),
+        "refusals": ("METHODS",),
+    },
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.queries.algebra import Question
@@ -13,9 +14,6 @@ from celosia.queries.ownership import OwnedRelation
 from celosia.queries.planning.aggregates import Derivation, RequiredTotals, Total
 from celosia.queries.planning.facts import PublicFacts
 from celosia.queries.planning.group_keys import MOST_GROUPS, KeyDomains
-from celosia.queries.planning.partition_selection import PartitionSelection
-from celosia.queries.planning.rank_contribution import CAP_SHARE, MOST_ROWS, RankContribution
-from celosia.queries.planning.ranks import RankStep, quantile_share
 from celosia.queries.planning.refusals import (
     fractions_as_keys,
     no_keys,
@@ -24,6 +22,9 @@ from celosia.queries.planning.refusals import (
 )
 from celosia.queries.planning.step import Step, StepContext, count_groups
 from celosia.queries.policy.values import Policy
+
+if TYPE_CHECKING:
+    from celosia.queries.planning.rank_contribution import RankContribution
 
 TYPICAL = 64
 """Rows that a person is taken to have in an answer where no cap is declared: most have fewer."""
@@ -103,6 +104,10 @@ class PlanContext:
             QueryRefused: CEL-Q145 nothing bounds the rows that a row moves, CEL-Q143 nor those of
                 a person, for the method `capped`.
         """
+        if not self.required.ranks:
+            return []
+        from celosia.queries.planning.ranks import RankStep  # noqa: PLC0415 - only where the plan needs it
+
         groups = MOST_GROUPS if self.keys.values is None else count_groups(self.keys.values)
         return [
             RankStep(
@@ -119,6 +124,13 @@ class PlanContext:
     def _rank_rows(
         self, derivation: Derivation, step_context: StepContext, rows: int | None, groups: int
     ) -> RankContribution:
+        from celosia.queries.planning.rank_contribution import (  # noqa: PLC0415 - as above
+            CAP_SHARE,
+            MOST_ROWS,
+            RankContribution,
+        )
+        from celosia.queries.planning.ranks import quantile_share  # noqa: PLC0415 - as above
+
         if rows is not None and rows <= 1:
             return RankContribution()
         if step_context.owned is None:
@@ -153,6 +165,8 @@ class PlanContext:
         """The step that finds the groups, where they are not public."""
         if not self.finds_keys:
             return []
+        from celosia.queries.planning.partition_selection import PartitionSelection  # noqa: PLC0415 - only where the plan needs it
+
         return [
             PartitionSelection(
                 context=step_context,

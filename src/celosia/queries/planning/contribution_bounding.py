@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from celosia.core.errors import QueryRefused
 from celosia.core.wording import plural
@@ -12,19 +13,18 @@ from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.stability import StabilityAnalysis
 from celosia.queries.ownership import OwnedRelation, attach_owners
 from celosia.queries.planning.aggregates import Total, find_required_totals
-from celosia.queries.planning.chosen_cap import ChosenCapStep
 from celosia.queries.planning.context import TYPICAL, MechanismChoice, PlanContext
 from celosia.queries.planning.laplace import LaplaceStep
-from celosia.queries.planning.linear_programs import ProgramTerm
-from celosia.queries.planning.r2t import R2TStep
 from celosia.queries.planning.refusals import several_owners, too_many_groups, unsuitable_method
 from celosia.queries.planning.semi_joins import (
     find_foreign_semi_joins,
     restore_owner_names,
     semi_join_terms,
 )
-from celosia.queries.planning.star_schema import choose_for_entities
 from celosia.queries.planning.step import Step, StepContext, count_groups
+
+if TYPE_CHECKING:
+    from celosia.queries.planning.linear_programs import ProgramTerm
 
 CHOSEN_SHARE = 0.7
 """What a chosen cap leaves of epsilon for the answer, see `PrivateCap.share`."""
@@ -41,6 +41,8 @@ def choose_for_people(context: PlanContext) -> MechanismChoice:
         QueryRefused: what cannot be promised.
     """
     if context.method == "elastic" and context.policy.graph is not None:
+        from celosia.queries.planning.star_schema import choose_for_entities  # noqa: PLC0415 - only where the plan needs it
+
         return choose_for_entities(context)
     if context.method in ("global", "elastic"):
         raise unsuitable_method(
@@ -137,6 +139,8 @@ def _capped_step(context: PlanContext, step_context: StepContext, rows: int | No
 
 
 def _chosen_cap_step(context: PlanContext, step_context: StepContext, rows: int | None) -> Step:
+    from celosia.queries.planning.chosen_cap import ChosenCapStep  # noqa: PLC0415 - only where the plan needs it
+
     return ChosenCapStep(
         context=step_context,
         totals=tuple(context.required.totals),
@@ -160,6 +164,8 @@ def r2t_steps(
     Raises:
         QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
     """
+    from celosia.queries.planning.r2t import R2TStep  # noqa: PLC0415 - only where the plan needs it
+
     name = "r2t" if releases_candidates else "r2t-cap"
     groups = count_groups(context.keys.values) if context.question.keys else 1
     if context.finds_keys:
@@ -204,6 +210,8 @@ def choose_for_several_owners(context: PlanContext, owned: OwnedRelation) -> Mec
     Raises:
         QueryRefused: CEL-Q149 what it does not answer, CEL-Q143 another method.
     """
+    from celosia.queries.planning.linear_programs import ProgramTerm  # noqa: PLC0415 - only where the plan needs it
+
     unit = context.policy.unit.name
     plain = _without_centres(
         context, f"A row of the result can belong to {owned.owner_count} different {plural(unit)}."

@@ -15,10 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from celosia.queries.planning.chosen_cap import ChosenCapStep
 from celosia.queries.planning.cost import Cost
-from celosia.queries.planning.laplace import LaplaceStep
-from celosia.queries.planning.r2t import R2TStep
 from celosia.queries.planning.step import Step
 
 CLASSES = (1.0, 4.0, 16.0, 64.0, 256.0)
@@ -27,10 +24,6 @@ _START = {"duckdb": 0.1, "postgres": 0.2, "spark": 6.0}
 """Seconds that an engine takes for a question about next to nothing."""
 _SPEED = {"duckdb": 5_000_000, "postgres": 300_000, "spark": 1_000_000}
 """Rows that an engine reads and joins in a second, at least."""
-_PER_PERSON = 4
-"""How many times longer it takes to add up by person, or to rank."""
-_PROGRAM = 16
-"""How many times longer it takes where a linear program shares rows out."""
 
 
 def choose_deadline(
@@ -39,14 +32,6 @@ def choose_deadline(
     """The seconds to an answer: what the policy declares, else the time class of the question."""
     if declared is not None:
         return float(declared)
-    passes = sum(map(_passes, steps))
+    passes = sum(step.passes for step in steps)
     seconds = _START[dialect] + passes * cost.rows / _SPEED[dialect]
     return next((each for each in CLASSES if seconds <= each), CLASSES[-1])
-
-
-def _passes(step: Step) -> int:
-    if isinstance(step, R2TStep) and step.terms:
-        return _PROGRAM
-    if isinstance(step, LaplaceStep):
-        return 1
-    return _PER_PERSON if isinstance(step, ChosenCapStep) else 2

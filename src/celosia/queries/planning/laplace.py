@@ -52,6 +52,10 @@ class LaplaceStep(Step):
         _ = self.laws  # a scale out of reach is refused here
 
     @property
+    def passes(self) -> int:  # noqa: D102 - as in Step
+        return 1
+
+    @property
     def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
         return tuple(each.name for each in self.totals)
 

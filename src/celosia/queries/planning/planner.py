@@ -14,20 +14,20 @@ from celosia.queries.algebra import Join, Question, Scan, SemiJoin, UnionAll, sc
 from celosia.queries.emission import Target
 from celosia.queries.ownership import OwnedRelation, ownerless_notes
 from celosia.queries.planning.aggregates import find_required_totals
-from celosia.queries.planning.context import PlanContext
+from celosia.queries.planning.context import MechanismChoice, PlanContext
 from celosia.queries.planning.contribution_bounding import choose_for_people
 from celosia.queries.planning.cost import check_cost, estimate_cost
 from celosia.queries.planning.deadline import choose_deadline
 from celosia.queries.planning.facts import Frequency, PublicFacts
 from celosia.queries.planning.group_keys import find_key_domains
 from celosia.queries.planning.plan import Plan
-from celosia.queries.planning.preaggregation import PREAGGREGATE_ABOVE, preaggregate_public_tables
-from celosia.queries.planning.public_queries import PublicStep
 from celosia.queries.planning.refusals import check_method
-from celosia.queries.planning.row_level import choose_for_rows
 from celosia.queries.planning.step import Executor
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql import TextLine, compile, describe, normalise
+
+PREAGGREGATE_ABOVE = 16
+"""Rows of public tables that one private row may meet before they are aggregated first."""
 
 
 def make_plan(  # noqa: PLR0913 - what a request is made of
@@ -65,6 +65,8 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     question = compile_query(query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
     if all(_is_public(policy, scan.table) for scan in scans(question.source)):
+        from celosia.queries.planning.public_queries import PublicStep  # noqa: PLC0415 - only where the plan needs it
+
         step = PublicStep(question=question, target=target)
         return Plan(
             question_text=" ".join(query.split()),
@@ -85,6 +87,8 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     cost = estimate_cost(question.source, facts)
     original = question
     if cost.public > PREAGGREGATE_ABOVE and execute_public is not None and count is not None:
+        from celosia.queries.planning.preaggregation import preaggregate_public_tables  # noqa: PLC0415 - only where the plan needs it
+
         aggregated = preaggregate_public_tables(question, target, facts, execute_public)
         if aggregated is not None:
             question, target, facts = aggregated.question, aggregated.target, aggregated.facts
@@ -100,7 +104,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         method=chosen_method,
         facts=facts,
     )
-    choice = choose_for_rows(context) if policy.unit.is_row else choose_for_people(context)
+    choice = _choose_mechanisms(context)
     steps, owned = choice.steps, choice.owned
     parts = tuple(part for step in steps for part in step.parts)
     return Plan(
@@ -121,6 +125,14 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
         group_keys=context.keys.values,
         labels=_labels(question, policy),
     )
+
+
+def _choose_mechanisms(context: PlanContext) -> MechanismChoice:
+    if not context.policy.unit.is_row:
+        return choose_for_people(context)
+    from celosia.queries.planning.row_level import choose_for_rows  # noqa: PLC0415 - only where the plan needs it
+
+    return choose_for_rows(context)
 
 
 def compile_query(query: str, policy: Policy) -> Question:

@@ -62,8 +62,6 @@ from celosia.queries.planning.join_tree import WEIGHT, Names, aggregation_query,
 from celosia.queries.policy.values import ColumnPolicy, TablePolicy
 from celosia.queries.sql import make_total
 
-PREAGGREGATE_ABOVE = 16
-"""Rows of public tables that one private row may meet before they are aggregated first."""
 _WEIGHTED = frozenset({"rows", "count", "sum", "distinct"})
 
 Executor = Callable[[exp.Expr], Any]

@@ -70,6 +70,11 @@ class R2TStep(Step):
         _ = self.mechanism  # parameters out of range are refused here
 
     @property
+    def passes(self) -> int:
+        """Many where a linear program shares rows out."""
+        return 16 if self.terms else 2
+
+    @property
     def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
         return (self.total.name,)
 

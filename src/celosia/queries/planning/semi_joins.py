@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -36,9 +37,11 @@ from celosia.queries.emission import Target
 from celosia.queries.ownership import OwnedRelation, attach_owners
 from celosia.queries.ownership.hidden_names import all_aliases, unused_name
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.linear_programs import ProgramTerm
 from celosia.queries.planning.step import StepContext
 from celosia.queries.policy.values import Policy
+
+if TYPE_CHECKING:
+    from celosia.queries.planning.linear_programs import ProgramTerm
 
 ROWS = "celosia_rows"
 """The rows before the join with their partners."""
@@ -121,6 +124,8 @@ class _PartnerJoin:
 
     def term(self, partners: list[SemiJoin], sign: int) -> ProgramTerm:
         """The rows that have all these partners."""
+        from celosia.queries.planning.linear_programs import ProgramTerm  # noqa: PLC0415 - only where the plan needs it
+
         question, total, result_column = self.question, self.total, None
         if partners:
             question, total = self._joined(partners)

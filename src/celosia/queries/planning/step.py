@@ -92,6 +92,11 @@ class Step(ABC):
         """Each name with what the plan says of it."""
         return tuple(zip(self.names, self.parts, strict=True))
 
+    @property
+    def passes(self) -> int:
+        """How many passes over the rows the engine takes for it, as the deadline counts them."""
+        return 2
+
     def unit(self, number: int) -> Fraction:
         """The value of one step of a measured number."""
         return Fraction(1)

@@ -1,22 +1,29 @@
 """The policy of a database: its tables, the unit of protection, and the budget."""
 
-from celosia.queries.policy.checks import check_policy
-from celosia.queries.policy.database_location import database_url
-from celosia.queries.policy.database_schema import check_against_database, policy_type
-from celosia.queries.policy.draft import draft_policy
-from celosia.queries.policy.hashing import policy_facts, policy_hash
-from celosia.queries.policy.problems import Problem
-from celosia.queries.policy.reader import load_policy, policy_from_table, read_policy
-from celosia.queries.policy.values import (
-    ColumnPolicy,
-    ColumnType,
-    Database,
-    Policy,
-    Spending,
-    TablePolicy,
-    Unit,
-)
-from celosia.queries.policy.writer import policy_text
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy_imports import on_first_use
+
+if TYPE_CHECKING:
+    from celosia.queries.policy.checks import check_policy
+    from celosia.queries.policy.database_location import database_url
+    from celosia.queries.policy.database_schema import check_against_database, policy_type
+    from celosia.queries.policy.draft import draft_policy
+    from celosia.queries.policy.hashing import policy_facts, policy_hash
+    from celosia.queries.policy.problems import Problem
+    from celosia.queries.policy.reader import load_policy, policy_from_table, read_policy
+    from celosia.queries.policy.values import (
+        ColumnPolicy,
+        ColumnType,
+        Database,
+        Policy,
+        Spending,
+        TablePolicy,
+        Unit,
+    )
+    from celosia.queries.policy.writer import policy_text
 
 __all__ = [
     "ColumnPolicy",
@@ -39,3 +46,26 @@ __all__ = [
     "policy_type",
     "read_policy",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "checks": ("check_policy",),
+        "database_location": ("database_url",),
+        "database_schema": ("check_against_database", "policy_type"),
+        "draft": ("draft_policy",),
+        "hashing": ("policy_facts", "policy_hash"),
+        "problems": ("Problem",),
+        "reader": ("load_policy", "policy_from_table", "read_policy"),
+        "values": (
+            "ColumnPolicy",
+            "ColumnType",
+            "Database",
+            "Policy",
+            "Spending",
+            "TablePolicy",
+            "Unit",
+        ),
+        "writer": ("policy_text",),
+    },
+)

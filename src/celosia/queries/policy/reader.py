@@ -66,7 +66,6 @@ from typing import Any, Literal, TypeVar, cast
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Relation
 from celosia.queries.policy.checks import MOST_EPSILON, collect_problems, warn_of_weak_budgets
-from celosia.queries.policy.graphs import read_graph
 from celosia.queries.policy.problems import Problems
 from celosia.queries.policy.settings import Settings
 from celosia.queries.policy.tables import read_ownerless, read_table
@@ -76,8 +75,10 @@ from celosia.queries.policy.values import (
     MOST_PER_UNIT,
     QUESTIONS_PER_DAY,
     Database,
+    Graph,
     Policy,
     Spending,
+    TablePolicy,
     Unit,
 )
 
@@ -163,7 +164,7 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
     top = Settings(table, "the policy", problems, frozenset(_TOP))
     budget = _budget(top)
     before = problems.unread
-    graph, tables, unit = read_graph(top) if top.has("graph") else (None, _tables(top), _unit(top))
+    graph, tables, unit = _graph(top) if top.has("graph") else (None, _tables(top), _unit(top))
     tables_are_read = problems.unread == before
     policy = Policy(
         name=_needed(top, "name", 'Name the data set: name = "shop".'),
@@ -188,6 +189,12 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
     problems.refuse()
     warn_of_weak_budgets(policy, stacklevel=4)
     return policy
+
+
+def _graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
+    from celosia.queries.policy.graphs import read_graph  # noqa: PLC0415 - tables do without
+
+    return read_graph(top)
 
 
 def _tables(top: Settings) -> tuple[Any, ...]:
