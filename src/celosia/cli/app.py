@@ -52,8 +52,7 @@ PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
         "query": (
             "celosia.cli.query",
             "query",
-            "Query tables in SQL or a graph in SPARQL, with differential privacy, paid from a "
-            "budget.",
+            "Query tables in SQL or a graph in SPARQL with differential privacy, within a budget.",
         ),
         "policy": (
             "celosia.cli.policy",
