@@ -117,7 +117,7 @@ def test_texts_and_bytes_and_numbers_do_not_meet() -> None:
 
 def test_another_process_gives_the_same_columns() -> None:
     code = (
-        "from celosia.sketches import Family, digests\n"
+        "from celosia.sketches import HashFamily, digests\n"
         "print(HashFamily(key=b'k', rows=3, width=1000).every_column(digests(['a', 'b'])).tolist())"
     )
     outputs = {

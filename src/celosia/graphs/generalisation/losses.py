@@ -15,7 +15,7 @@ def count_worlds(graph: GeneralisedGraph) -> int:
     """How many graphs have the published numbers: |W|, exactly; for small graphs.
 
     >>> from celosia.graphs.examples import G9_PARTITION, g9, vertices
-    >>> from celosia.graphs.generalisation.partition import blocks, summarised
+    >>> from celosia.graphs.generalisation.partition import blocks, summarise
     >>> graph = g9()
     >>> count_worlds(summarise(graph, blocks([vertices(graph, b) for b in G9_PARTITION])))
     104976

@@ -105,7 +105,7 @@ def key_counts(rows: Rows) -> tuple[dict[Key, int], KeyKind | None]:
     """How many rows each key has, in the order of the keys, and what the keys are.
 
     >>> key_counts(["b", "a", "b"])
-    ({'a': 1, 'b': 2}, <Kind.TEXT: 'texts'>)
+    ({'a': 1, 'b': 2}, <KeyKind.TEXT: 'texts'>)
 
     Raises:
         InputError: CEL-M080 not one column; CEL-M083 missing keys, or keys of two kinds.

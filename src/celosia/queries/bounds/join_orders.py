@@ -62,8 +62,8 @@ def build_join_graph(relation: Relation) -> JoinGraph:
     >>> from celosia.queries.algebra import Scan
     >>> one = (Column("a", "x"), Column("b", "x"))
     >>> two = (Column("a", "x"), Column("c", "x"))
-    >>> found = build_join_graph(Join(Join(Scan("A", "a"), Scan("B", "b"), (one,)), Scan("C", "c"),
-    (two,)))
+    >>> first = Join(Scan("A", "a"), Scan("B", "b"), (one,))
+    >>> found = build_join_graph(Join(first, Scan("C", "c"), (two,)))
     >>> len(found.members), [sorted(map(str, each)) for each in found.classes]
     (3, [['a.x', 'b.x', 'c.x']])
     """

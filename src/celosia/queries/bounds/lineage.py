@@ -169,8 +169,10 @@ def as_column(expression: exp.Expr | None) -> Column | None:
     """The column that an expression is and nothing more, or None.
 
     >>> import sqlglot
-    >>> print(as_column(sqlglot.parse_one("(o.custkey)")), as_column(sqlglot.parse_one("o.custkey +
-    1"))) o.custkey None
+    >>> print(as_column(sqlglot.parse_one("(o.custkey)")))
+    o.custkey
+    >>> print(as_column(sqlglot.parse_one("o.custkey + 1")))
+    None
     """
     while isinstance(expression, exp.Paren):
         expression = expression.this

@@ -72,7 +72,7 @@ def lay_out(cardinalities: Sequence[int]) -> tuple[list[BitField], int]:
 
     >>> places, words = lay_out([5, 100])
     >>> places[1], words
-    (Place(word=0, bit=3, mask=127), 1)
+    (BitField(word=0, bit=3, mask=127), 1)
     """
     places: list[BitField] = []
     word = bit = 0
