@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -58,7 +59,9 @@ def wrong() -> bool:
 
 
 def played(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(story())
+    # In a thread of its own: a browser of other tests keeps a loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(story())).result()
 
 
 def test_few_wrong_ones_cost_nothing(counted: LoginAttempts, clock: Clock) -> None:

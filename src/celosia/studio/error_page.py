@@ -77,7 +77,7 @@ _REASONS: dict[Reason, Callable[[], Explanation]] = {
     "fault": lambda: Explanation(
         500,
         _("The page failed because of an error in Celosía."),
-        _("The details are not shown, because they may contain values of your table."),
+        _("The cause is not shown, because it may contain values of your table."),
         _("Go back and try another way, and report what you did."),
     ),
     "host": lambda: Explanation(

@@ -335,7 +335,7 @@ def fault(error: Exception) -> EngineError:
     return EngineError(
         FAULT,
         "the page met a fault of ours.",
-        why="The details are not shown, because they may contain values of your table.",
+        why="The cause is not shown, because it may contain values of your table.",
         fix="Go back and try another way, and report what you did.",
     )
 

@@ -139,6 +139,6 @@ def _fault() -> EngineError:
     return EngineError(
         "CEL-W021",
         "the job ended with an internal error.",
-        why="The details are not shown, because they may contain values of your table.",
+        why="The cause is not shown, because it may contain values of your table.",
         fix="Try it on the command line, which says more, and tell us.",
     )
