@@ -180,7 +180,7 @@ def _known(facts: dict[str, Any]) -> str:
 
 def _plan(plan: dict[str, Any]) -> None:
     heading(_("How it would be answered"), 2)
-    ui.html(_nested(model.tree(plan["steps"])), sanitize=False)  # escaped there
+    ui.html(_nested(model.tree(plan["tree"])), sanitize=False)  # escaped there
     key_figures(
         [
             (_("Price"), f"epsilon {short(plan['epsilon'])}", _("of the whole question")),
