@@ -144,7 +144,7 @@ def test_accounts_are_plain_values_and_name_no_cell(kind: str) -> None:
     told = json.dumps(account.as_dict(), allow_nan=False)
     assert MARK not in told + page + str(account) + repr(account)
     assert "\n" not in str(account)
-    assert "For the eyes of those who may see the original" in page
+    assert "Confidential: only for people who may see the original" in page
 
 
 def test_a_table_of_categories_alone_is_accounted_for() -> None:

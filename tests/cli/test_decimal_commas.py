@@ -35,7 +35,7 @@ def test_a_mark_in_doubt_is_refused_until_it_is_said(run: Run, tmp_path: Path) -
     ("text", "reading", "said"),
     [
         (PRICES, (), 'decimal: ","'),
-        (DOUBTFUL, (), "decimal: in doubt"),
+        (DOUBTFUL, (), "decimal: unclear"),
         (PRICES, ("--decimal", ","), None),
         (PRICES.replace(",", "."), (), None),
         (PRICES.replace(",", ".").replace(";", ","), (), None),

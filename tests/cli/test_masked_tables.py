@@ -47,7 +47,7 @@ def test_the_report_names_rows_and_no_cell(tables: Path, run: Run) -> None:
     words = ("assess", "linkage", "o.csv", "m.csv", "--identifier", "person", "--report", "r.html")
     told = run(*words)
     assert told.code == 0, told.err
-    assert "For the eyes of those who may see the original" in told.err
+    assert "Confidential: only for people who may see the original" in told.err
     page = (tables / "r.html").read_text("utf-8")
     # Among their own gender all but 28 (nearer to 29) and 55 (nearer to 58) are linked rightly.
     assert "masked rows 1, 2, 4, 5, 6, 7, 8, 9." in page
@@ -78,7 +78,7 @@ def test_synthetic_tables_are_assessed_with_and_without_a_holdout(run: Run, tmp_
     assert found["risk"]["holdout_replicas"]["repeated"] == 0
     told = run(*words, "--holdout", "h.csv", "--sensitive", "sex", "--report", "s.html")
     assert told.code == 0, told.err
-    assert "promises nothing" in told.err
+    assert "has no formal guarantee" in told.err
     page = (tmp_path / "s.html").read_text("utf-8")
     assert MARK not in page + told.out + told.err
     assert told.out.splitlines()[-1].startswith("60 of 60 unique records repeated")
