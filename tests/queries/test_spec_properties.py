@@ -51,9 +51,9 @@ PROPERTIES: dict[int, list[str]] = {
     ],
     3: [
         BOUNDS + "test_local_sensitivity.py::test_bounds_do_not_fall_with_the_distance",
-        BOUNDS + "test_smooth.py::test_bounds_and_scales_fall_with_epsilon_and_delta",
+        BOUNDS + "test_smooth_sensitivity.py::test_bounds_and_scales_fall_with_epsilon_and_delta",
     ],
-    4: [BOUNDS + "test_smooth.py::test_the_search_goes_on_after_the_first_decrease"],
+    4: [BOUNDS + "test_smooth_sensitivity.py::test_the_search_goes_on_after_the_first_decrease"],
     5: [
         HERE + "test_the_counter_example_of_three_patterns_has_the_bound_of_its_size",
         BOUNDS + "test_graph_bounds.py::test_the_graph_on_which_the_first_analysis_failed",
@@ -100,9 +100,9 @@ PROPERTIES: dict[int, list[str]] = {
     ],
     15: [
         HERE + "test_chains_of_stars_have_the_bound_of_their_links",
-        BOUNDS + "test_stars.py::"
+        BOUNDS + "test_star_schema.py::"
         "test_no_change_of_an_entity_moves_a_count_of_roots_by_more_than_the_bound",
-        BOUNDS + "test_stars.py::test_what_has_no_bound_is_refused",
+        BOUNDS + "test_star_schema.py::test_what_has_no_bound_is_refused",
     ],
     16: [HERE + "test_published_tables_have_the_k_and_the_l_that_are_said"],
     17: [

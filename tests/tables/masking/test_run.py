@@ -211,4 +211,4 @@ def test_a_terminal_sees_shares_in_per_cent_and_whole_records(people: pl.DataFra
     made = _masked(people, (masking.Noise(amount=1e-9), ["age", "zip", "pay"]))
     values = dict(made.account.lines())
     assert values["records compared"] == "200"
-    assert values["linked rightly by distance"] == "100.00%"
+    assert values["linked correctly by distance"] == "100.00%"
