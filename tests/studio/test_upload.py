@@ -84,7 +84,11 @@ def test_a_table_that_cannot_be_read_is_told_beside_its_file_and_then_another_is
 
 def test_what_the_server_refuses_is_told(visit: Visit) -> None:
     page = visit.open("/publish")
-    for status, words in ((413, "too large"), (429, "one file after another"), (500, "error in Celosía")):
+    for status, words in (
+        (413, "too large"),
+        (429, "one file after another"),
+        (500, "error in Celosía"),
+    ):
         page.route("**/upload/**", answering(status))
         bring(page, "people.csv")
         expect(text(page)).to_contain_text(words)
