@@ -173,17 +173,17 @@ def warning(text: str, facts: Mapping[str, Any]) -> str:
     solution = facts["solution"]
     if text.startswith("Only "):
         return n_(
-            "Only {count} record is suppressed: whoever fits no class must be among them, a crowd "
-            "of fewer than {least}. Drop suppressed records to close this.",
-            "Only {count} records are suppressed: whoever fits no class must be among them, a "
+            "Only {count} record is suppressed: a person who fits no class must be among them, a "
+            "crowd of fewer than {least}. Drop suppressed records to close this.",
+            "Only {count} records are suppressed: a person who fits no class must be among them, a "
             "crowd of fewer than {least}. Drop suppressed records to close this.",
             solution["suppressed"],
             least=number(solution["smallest_allowed"]),
         )
-    if text.startswith("Whoever fits no class"):
+    if text.startswith("A person who fits no class"):
         return _(
-            "Whoever fits no class must be among the suppressed records, and these as a class do "
-            "not meet all models. Drop suppressed records to close this."
+            "A person who fits no class must be among the suppressed records, and these as a class "
+            "do not meet all models. Drop suppressed records to close this."
         )
     if text.startswith("The rows are in their original order"):
         return _(
