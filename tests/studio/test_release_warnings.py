@@ -25,7 +25,7 @@ def warnings_of_releases() -> Iterator[str]:
         ([KAnonymity(4)], {"suppression": 0.4}),
         ([KAnonymity(2), DistinctDiversity(3, "disease")], {"suppression": 0.7}),
     ):
-        yield from publish(patients, SCHEMA, models, **options).warnings  # type: ignore[arg-type]
+        yield from publish(patients, SCHEMA, models, **options).warnings
 
 
 def test_every_warning_of_a_release_has_its_spanish() -> None:
