@@ -59,6 +59,11 @@ PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
             "app",
             "Draft, check and show a policy: the allowed queries of a database and their budget.",
         ),
+        "ledger": (
+            "celosia.cli.ledger",
+            "app",
+            "Show, check and export the privacy ledger: every charge and the remaining budget.",
+        ),
         "rdf": (
             "celosia.cli.rdf",
             "app",
@@ -92,11 +97,6 @@ PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
             "celosia.cli.epsilon",
             "app",
             "Understand epsilon: its meaning, its error, and the total of several releases.",
-        ),
-        "ledger": (
-            "celosia.cli.ledger",
-            "app",
-            "Show, check and export the privacy ledger: every charge and the remaining budget.",
         ),
     },
     "Checking": {
