@@ -21,17 +21,17 @@ from celosia.queries.timing_audit import (
     doors,
     run,
 )
-from celosia.queries.timing_audit.doors import Ask, Door, Seen
-from celosia.queries.timing_audit.guessing import chance_of, guessed
-from celosia.queries.timing_audit.worlds import World, make_world
+from celosia.queries.timing_audit.classifier import chance_of, guess
+from celosia.queries.timing_audit.databases import NeighbourDatabase, make_database
+from celosia.queries.timing_audit.doors import Ask, Door, Observation
 
 FEW = ("chain 5", "chain, exists", "self-join, three", "a division of all", "deep LIKE", "sleep")
 
 
 @pytest.fixture(scope="module")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> list[World]:
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> list[NeighbourDatabase]:
     folder = tmp_path_factory.mktemp("worlds")
-    return [make_world(folder / str(each), has_property=each) for each in (False, True)]
+    return [make_database(folder / str(each), has_property=each) for each in (False, True)]
 
 
 def test_there_are_enough_attacks_of_every_kind() -> None:
@@ -46,7 +46,9 @@ def test_there_are_enough_attacks_of_every_kind() -> None:
 
 @pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda each: each.name)
-def test_both_databases_show_the_same(attack: Attack, worlds: list[World], both: list[Ask]) -> None:
+def test_both_databases_show_the_same(
+    attack: Attack, worlds: list[NeighbourDatabase], both: list[Ask]
+) -> None:
     """Status, text and size; what differs by released numbers alone is masked."""
     without, having = (ask(attack) for ask in both)
     assert (without.status, without.size) == (having.status, having.size)
@@ -54,13 +56,15 @@ def test_both_databases_show_the_same(attack: Attack, worlds: list[World], both:
 
 
 @pytest.fixture(scope="module")
-def both(worlds: list[World]) -> Iterator[list[Ask]]:
+def both(worlds: list[NeighbourDatabase]) -> Iterator[list[Ask]]:
     with doors.in_process(worlds[0]) as one, doors.in_process(worlds[1]) as other:
         yield [one, other]
 
 
 @pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
-def test_every_kind_of_attack_is_answered_and_not_only_refused(worlds: list[World]) -> None:
+def test_every_kind_of_attack_is_answered_and_not_only_refused(
+    worlds: list[NeighbourDatabase],
+) -> None:
     """A refusal tells nothing of rows: only what is answered is an attack on them."""
     found = run._deadlines(worlds[0].folder.parent / "plans", ATTACKS)
     for kind in ("chain", "self-join", "unknown keys", "large", "declared deadline", "SPARQL"):
@@ -79,7 +83,9 @@ def test_a_whole_audit_finds_nothing(door: str) -> None:
 
 
 @pytest.mark.parametrize("door", ["command", "process"])
-def test_the_command_shows_the_same_of_both_databases(worlds: list[World], door: str) -> None:
+def test_the_command_shows_the_same_of_both_databases(
+    worlds: list[NeighbourDatabase], door: str
+) -> None:
     (attack,) = attacks_named(["chain 4"])
     seen = []
     for world in worlds:
@@ -90,7 +96,7 @@ def test_the_command_shows_the_same_of_both_databases(worlds: list[World], door:
     assert seen[0].text == seen[1].text
 
 
-def test_a_forked_command_prints_what_the_command_prints(worlds: list[World]) -> None:
+def test_a_forked_command_prints_what_the_command_prints(worlds: list[NeighbourDatabase]) -> None:
     attacks = attacks_named(["division", "a cast of text"])
     with DOORS["command"](worlds[0]) as forked, DOORS["process"](worlds[0]) as started:
         for attack in attacks:
@@ -107,9 +113,9 @@ def test_several_processes_share_the_runs() -> None:
     assert found.answers == found.late == 0
 
 
-def _door_of(looks: Callable[[bool], Seen]) -> Door:
+def _door_of(looks: Callable[[bool], Observation]) -> Door:
     @contextmanager
-    def door(world: World) -> Iterator[Ask]:
+    def door(world: NeighbourDatabase) -> Iterator[Ask]:
         yield lambda _: looks(world.has_property)
 
     return door
@@ -118,7 +124,7 @@ def _door_of(looks: Callable[[bool], Seen]) -> Door:
 def test_late_answers_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = 1 + run.TOLERANCE["python"]
     late = {False: limit + 0.01, True: limit - 0.01}
-    door = _door_of(lambda has: Seen("answer", "#", 1, late[has]))
+    door = _door_of(lambda has: Observation("answer", "#", 1, late[has]))
     monkeypatch.setitem(DOORS, "python", door)
     found = audit_timing(runs=4, attacks=attacks_named(["chain 5"]))
     assert (found.late, found.answers) == (4, 8)
@@ -127,7 +133,7 @@ def test_late_answers_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_refused_questions_are_asked_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    door = _door_of(lambda _: Seen("CEL-Q144", "#", 1, 0.0, is_answer=False))
+    door = _door_of(lambda _: Observation("CEL-Q144", "#", 1, 0.0, is_answer=False))
     monkeypatch.setitem(DOORS, "python", door)
     steps: list[Step] = []
     found = audit_timing(runs=50, attacks=attacks_named(["division"]), progress=steps.append)
@@ -152,9 +158,9 @@ def test_an_answer_that_comes_when_it_is_ready_is_found_out(
     """The classifier tells a door whose time depends on the property."""
 
     @contextmanager
-    def leaky(world: World) -> Iterator[Ask]:
-        def ask(_: Attack) -> Seen:
-            return Seen("answer", "#", 1, 0.1 + world.has_property + time.monotonic() % 0.01)
+    def leaky(world: NeighbourDatabase) -> Iterator[Ask]:
+        def ask(_: Attack) -> Observation:
+            return Observation("answer", "#", 1, 0.1 + world.has_property + time.monotonic() % 0.01)
 
         yield ask
 
@@ -169,18 +175,23 @@ def test_guesses_about_nothing_are_right_by_chance() -> None:
     random = Random(1)
     right = tried = 0
     for _ in range(200):
-        seen = [[Seen("answer", "#", 1, random.random()) for _ in range(20)] for _ in range(2)]
-        right, tried = right + guessed(seen[0], seen[1]), tried + 20
+        seen = [
+            [Observation("answer", "#", 1, random.random()) for _ in range(20)] for _ in range(2)
+        ]
+        right, tried = right + guess(seen[0], seen[1]), tried + 20
     # Fair coins: 4,000 tosses, of which the share of heads is within 5 standard deviations.
     assert abs(right / tried - 0.5) < 5 * 0.5 / tried**0.5
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(Seen("200", "", 1, 1), Seen("500", "", 1, 1)), (Seen("0", "a", 1, 1), Seen("0", "b", 1, 1))],
+    [
+        (Observation("200", "", 1, 1), Observation("500", "", 1, 1)),
+        (Observation("0", "a", 1, 1), Observation("0", "b", 1, 1)),
+    ],
 )
-def test_other_statuses_and_texts_are_told_apart(one: Seen, other: Seen) -> None:
-    assert guessed([one] * 10, [other] * 10) == 10
+def test_other_statuses_and_texts_are_told_apart(one: Observation, other: Observation) -> None:
+    assert guess([one] * 10, [other] * 10) == 10
 
 
 def test_chances_are_those_of_a_fair_coin() -> None:

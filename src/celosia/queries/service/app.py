@@ -16,7 +16,7 @@ from celosia.queries.paths import audit_log_path, ledger_path, tokens_path
 from celosia.queries.service.audit_log import AuditLog
 from celosia.queries.service.errors import missing_extra
 from celosia.queries.service.limits import Limits
-from celosia.queries.service.service import Service, VaultFace
+from celosia.queries.service.service import Service, VaultProtocol
 from celosia.queries.service.tokens import TokenStore
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PORT = 8440
 
 
 def create_app(
-    vault: str | Path | Callable[[], VaultFace],
+    vault: str | Path | Callable[[], VaultProtocol],
     *,
     tokens: TokenStore,
     audit_log: AuditLog | str | Path | None = None,
@@ -191,8 +191,8 @@ def _opener(
     limits: Limits,
     ledger: str | Path | None = None,
     traces: Iterable[Path] = (),
-) -> Callable[[], VaultFace]:
-    def opened() -> VaultFace:
+) -> Callable[[], VaultProtocol]:
+    def opened() -> VaultProtocol:
         from celosia.queries.vault import Vault  # noqa: PLC0415 - engines are heavy
 
         check_not_lost(ledger or ledger_path(policy), traces)

@@ -16,7 +16,7 @@ from celosia.queries.ledger.amounts import format_fraction
 from celosia.queries.policy.values import Policy
 from celosia.queries.service.envelope import Reply, success_reply
 from celosia.queries.service.gate import HOLDER
-from celosia.queries.service.service import Asked, Service
+from celosia.queries.service.service import QueryParameters, Service
 from celosia.queries.service.tokens import LONGEST_DAYS, Token
 
 _STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
@@ -134,7 +134,7 @@ async def query(
     The same question with the same parameters is given again for free. An answer leaves at the
     deadline that `/v1/explain` shows, counted from the charge, whatever the data.
     """
-    return response_of(await service.query(holder, Asked(**body.model_dump())))
+    return response_of(await service.query(holder, QueryParameters(**body.model_dump())))
 
 
 @token_router.post("/explain")
@@ -142,7 +142,7 @@ async def explain(
     body: ExplainRequest, service: ServiceDependency, holder: HolderDependency
 ) -> Response:
     """Plan a question, with its cost and expected error. Nothing is spent."""
-    return response_of(await service.explain(holder, Asked(**body.model_dump())))
+    return response_of(await service.explain(holder, QueryParameters(**body.model_dump())))
 
 
 @token_router.get("/schema")

@@ -25,10 +25,10 @@ from celosia.queries.service.errors import (
     too_large,
     too_many,
 )
-from celosia.queries.service.lanes import Lane
 from celosia.queries.service.limits import Limits, RateLimit
 from celosia.queries.service.refusals import Refusals
 from celosia.queries.service.tokens import Role, Token, TokenStore
+from celosia.queries.service.worker_pool import WorkerPool
 
 LOGGER = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ REFUSALS_NOTED = 60
 """A minute: who has no token must not be able to fill the disk with lines about it."""
 
 
-class VaultFace(Protocol):
+class VaultProtocol(Protocol):
     """What the service needs of a `Vault`."""
 
     @property
@@ -72,7 +72,7 @@ class VaultFace(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class QueryParameters:
     """A question as it came in."""
 
     sql: str
@@ -87,36 +87,36 @@ class Asked:
 class Service:
     """The vault behind its limits; used from one event loop, works in threads."""
 
-    factory: Callable[[], VaultFace]
+    factory: Callable[[], VaultProtocol]
     tokens: TokenStore
     audit: AuditLog | None
     limits: Limits
     refusals: Refusals = field(default_factory=Refusals)
-    _vault: VaultFace | None = None
+    _vault: VaultProtocol | None = None
     _opening: Lock = field(default_factory=Lock)
     _rate: RateLimit = field(init=False)
     _refusals: RateLimit = field(init=False)
-    _questions: Lane = field(init=False)
-    _others: Lane = field(init=False)
+    _questions: WorkerPool = field(init=False)
+    _others: WorkerPool = field(init=False)
 
     def __post_init__(self) -> None:
         limits = self.limits
         self._rate = RateLimit(limits.requests_per_minute)
         self._refusals = RateLimit(REFUSALS_NOTED)
-        self._questions = Lane(
+        self._questions = WorkerPool(
             places=limits.concurrent, waiting=limits.waiting, seconds=limits.seconds
         )
         # Looking things up must not wait behind questions to the database.
-        self._others = Lane(places=2, waiting=limits.waiting, seconds=limits.seconds)
+        self._others = WorkerPool(places=2, waiting=limits.waiting, seconds=limits.seconds)
 
-    def open(self) -> VaultFace:
+    def open(self) -> VaultProtocol:
         """The vault, opened if it is not yet; what is wrong with it is for the curator's eyes."""
         with self._opening:
             if self._vault is None:
                 self._vault = self.factory()
             return self._vault
 
-    def vault(self) -> VaultFace:
+    def vault(self) -> VaultProtocol:
         """The vault for a request, whose sender may not know why it cannot be opened."""
         if self._vault is not None:
             return self._vault
@@ -164,7 +164,7 @@ class Service:
             raise
         return holder
 
-    async def query(self, holder: Token, asked: Asked) -> Reply:
+    async def query(self, holder: Token, asked: QueryParameters) -> Reply:
         """Answer a question at the deadline of its plan, or refuse it.
 
         The vault waits for the deadline in its thread, which keeps its place until then: so neither
@@ -204,7 +204,7 @@ class Service:
             await asyncio.to_thread(self._note, "query", reply, holder)
         return reply
 
-    async def explain(self, holder: Token, asked: Asked) -> Reply:
+    async def explain(self, holder: Token, asked: QueryParameters) -> Reply:
         """How a question would be answered; nothing is spent and no data is touched."""
 
         def work() -> Reply:
@@ -240,7 +240,7 @@ class Service:
 
         return await self._others.run(noted)
 
-    def _check(self, asked: Asked) -> None:
+    def _check(self, asked: QueryParameters) -> None:
         most = self.limits.query_letters
         if len(asked.sql) > most:
             raise too_large("the query", most, "letters")
@@ -256,7 +256,9 @@ class Service:
                 most=self.limits.epsilon,
             )
 
-    def _written(self, answer: Any, holder: Token, asked: Asked, question: str | None) -> Reply:
+    def _written(
+        self, answer: Any, holder: Token, asked: QueryParameters, question: str | None
+    ) -> Reply:
         """The bytes of an answer, which is noted; it never raises."""
         try:
             reply = success_reply(answer.as_dict())
@@ -268,7 +270,7 @@ class Service:
             reply = error_reply(error)
         return reply
 
-    def _hash(self, asked: Asked) -> str | None:
+    def _hash(self, asked: QueryParameters) -> str | None:
         """What the log keeps of a question; it takes as long as planning does."""
         return None if self.audit is None else question_hash(asked.sql, self.vault().policy)
 
@@ -278,7 +280,7 @@ class Service:
         reply: Reply,
         holder: Token | None,
         *,
-        asked: Asked | None = None,
+        asked: QueryParameters | None = None,
         question: str | None = None,
         entry: int | None = None,
     ) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from celosia.core.errors import CelosiaError, InputError
 from celosia.core.wording import did_you_mean
 from celosia.queries.timing_audit.attacks import Attack
-from celosia.queries.timing_audit.worlds import World
+from celosia.queries.timing_audit.databases import NeighbourDatabase
 from celosia.queries.vault import Vault
 
 EPSILON = 0.01
@@ -33,7 +33,7 @@ _SPACE = re.compile(r"[\s\u2500-\u257f]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Observation:
     """One look at one answer: everything but the released numbers themselves."""
 
     status: str
@@ -45,19 +45,19 @@ class Seen:
     """Whether the question was answered; a refusal is decided before any private row is read."""
 
 
-Ask = Callable[[Attack], Seen]
-Door = Callable[[World], AbstractContextManager[Ask]]
+Ask = Callable[[Attack], Observation]
+Door = Callable[[NeighbourDatabase], AbstractContextManager[Ask]]
 
 
-def seen_of(status: str, text: str, seconds: float, *, answered: str) -> Seen:
+def seen_of(status: str, text: str, seconds: float, *, answered: str) -> Observation:
     """A look at an answer, or at a refusal where the status is not the one of answers."""
     plain = _SPACE.sub(" ", _SIGN.sub("", text))
     masked = _NUMBER.sub("#", _HASH.sub("#", plain))
-    return Seen(status, masked, len(masked), seconds, status == answered)
+    return Observation(status, masked, len(masked), seconds, status == answered)
 
 
 @contextmanager
-def _vaults(world: World) -> Iterator[Callable[[str], Vault]]:
+def _vaults(world: NeighbourDatabase) -> Iterator[Callable[[str], Vault]]:
     """The vaults of a world, each opened when it is first asked."""
     with ExitStack() as stack:
         opened: dict[str, Vault] = {}
@@ -71,11 +71,11 @@ def _vaults(world: World) -> Iterator[Callable[[str], Vault]]:
 
 
 @contextmanager
-def in_process(world: World) -> Iterator[Ask]:
+def in_process(world: NeighbourDatabase) -> Iterator[Ask]:
     """Calls of `Vault.ask`."""
     with _vaults(world) as vault:
 
-        def ask(attack: Attack) -> Seen:
+        def ask(attack: Attack) -> Observation:
             asked = vault(attack.policy)
             begun = time.perf_counter()
             try:
@@ -90,7 +90,7 @@ def in_process(world: World) -> Iterator[Ask]:
 
 
 @contextmanager
-def over_http(world: World) -> Iterator[Ask]:
+def over_http(world: NeighbourDatabase) -> Iterator[Ask]:
     """Requests to the service, on a free port of this machine."""
     import httpx  # noqa: PLC0415 - part of an extra
 
@@ -108,7 +108,7 @@ def over_http(world: World) -> Iterator[Ask]:
                 addresses[policy] = url, {"Authorization": f"Bearer {token}"}
             return addresses[policy]
 
-        def ask(attack: Attack) -> Seen:
+        def ask(attack: Attack) -> Observation:
             url, headers = address(attack.policy)
             body = {"sql": attack.query, "epsilon": EPSILON, "fresh": True, **attack.choices}
             begun = time.perf_counter()
@@ -120,7 +120,7 @@ def over_http(world: World) -> Iterator[Ask]:
 
 
 @contextmanager
-def _served(world: World, policy: str, store: Any) -> Iterator[str]:
+def _served(world: NeighbourDatabase, policy: str, store: Any) -> Iterator[str]:
     """The service in a thread, until the end."""
     from threading import Thread  # noqa: PLC0415
 
@@ -149,7 +149,7 @@ def _served(world: World, policy: str, store: Any) -> Iterator[str]:
         thread.join(60)
 
 
-def words_of(world: World, attack: Attack) -> list[str]:
+def words_of(world: NeighbourDatabase, attack: Attack) -> list[str]:
     """The words of a question on the command line, after `celosia`."""
     words = ["query", str(world.policy(attack.policy)), attack.query]
     words += ["--epsilon", str(EPSILON), "--delta", str(attack.delta), "--fresh"]
@@ -157,10 +157,10 @@ def words_of(world: World, attack: Attack) -> list[str]:
 
 
 @contextmanager
-def by_process(world: World) -> Iterator[Ask]:
+def by_process(world: NeighbourDatabase) -> Iterator[Ask]:
     """The command `celosia query`, with an interpreter that starts for each question."""
 
-    def ask(attack: Attack) -> Seen:
+    def ask(attack: Attack) -> Observation:
         words = [sys.executable, "-c", "from celosia.cli import main; main()"]
         words += words_of(world, attack)
         begun = time.perf_counter()
@@ -172,7 +172,7 @@ def by_process(world: World) -> Iterator[Ask]:
 
 
 @contextmanager
-def by_command(world: World) -> Iterator[Ask]:
+def by_command(world: NeighbourDatabase) -> Iterator[Ask]:
     """The command `celosia query`, in a process for each question that has loaded Celosía already.
 
     A server without threads, which has loaded all modules, forks a process for each question. That
@@ -182,7 +182,7 @@ def by_command(world: World) -> Iterator[Ask]:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["celosia.queries.timing_audit.loaded"])
 
-    def ask(attack: Attack) -> Seen:
+    def ask(attack: Attack) -> Observation:
         pipes = [context.Pipe(duplex=False) for _ in ("output", "errors")]
         ends = [write for _, write in pipes]
         asking = context.Process(target=run_command, args=(words_of(world, attack), *ends))

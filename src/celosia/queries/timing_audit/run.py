@@ -11,11 +11,11 @@ from typing import Any
 from celosia.core.errors import CelosiaError, InputError, PrivacyWarning
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.work_folders import WorkFolder
-from celosia.queries.timing_audit.asking import Asking, ask_in_processes
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
-from celosia.queries.timing_audit.doors import EPSILON, Seen, door_of
-from celosia.queries.timing_audit.guessing import chance_of, guessed
-from celosia.queries.timing_audit.worlds import make_world
+from celosia.queries.timing_audit.classifier import chance_of, guess
+from celosia.queries.timing_audit.databases import make_database
+from celosia.queries.timing_audit.doors import EPSILON, Observation, door_of
+from celosia.queries.timing_audit.question_runs import Asking, ask_in_processes
 from celosia.queries.vault import Vault
 
 MOST_ACCURATE = 0.55
@@ -166,11 +166,11 @@ def audit_timing(  # noqa: PLR0913 - each is a choice of the curator
         deadlines = _deadlines(Path(folder, "plans"), attacks)
         for name in doors:
             door_of(name)
-            seen: dict[tuple[str, int], list[Seen]] = {}
+            seen: dict[tuple[str, int], list[Observation]] = {}
             total = 2 * sum(_runs(runs, deadlines[each.name]) for each in attacks)
             done = 0
 
-            def told(attack: Attack, world: int, look: Seen) -> None:
+            def told(attack: Attack, world: int, look: Observation) -> None:
                 nonlocal done
                 done += 1
                 seen.setdefault((attack.name, world), []).append(look)  # noqa: B023 - used at once
@@ -213,7 +213,7 @@ def _deadlines(folder: Path, attacks: Sequence[Attack]) -> dict[str, float | Non
     found: dict[str, float | None] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # of the large budget
-        world = make_world(folder, has_property=False)
+        world = make_database(folder, has_property=False)
         for policy in dict.fromkeys(each.policy for each in attacks):
             with Vault.open(world.policy(policy)) as vault:
                 for each in attacks:
@@ -227,7 +227,11 @@ def _deadlines(folder: Path, attacks: Sequence[Attack]) -> dict[str, float | Non
 
 
 def _finding(
-    door: str, attack: Attack, without: list[Seen], having: list[Seen], deadline: float | None
+    door: str,
+    attack: Attack,
+    without: list[Observation],
+    having: list[Observation],
+    deadline: float | None,
 ) -> Finding:
     both = [*without, *having]
     statuses = [each.status for each in both]
@@ -237,7 +241,7 @@ def _finding(
         attack=attack.name,
         status=max(set(statuses), key=statuses.count),
         tried=2 * (len(without) - len(without) // 2),
-        right=guessed(without, having),
+        right=guess(without, having),
         seconds=(_median(without), _median(having)),
         runs=len(without),
         answered=sum(each.is_answer for each in both),
@@ -246,5 +250,5 @@ def _finding(
     )
 
 
-def _median(seen: list[Seen]) -> float:
+def _median(seen: list[Observation]) -> float:
     return sorted(each.seconds for each in seen)[len(seen) // 2]

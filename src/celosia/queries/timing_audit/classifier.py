@@ -9,13 +9,13 @@ from functools import partial
 from itertools import pairwise
 from math import comb
 
-from celosia.queries.timing_audit.doors import Seen
+from celosia.queries.timing_audit.doors import Observation
 
-Rule = Callable[[Seen], bool]
+Rule = Callable[[Observation], bool]
 """Guesses whether the person has the property."""
 
 
-def guessed(without: Sequence[Seen], having: Sequence[Seen]) -> int:
+def guess(without: Sequence[Observation], having: Sequence[Observation]) -> int:
     """How many of the second halves of both a rule guesses right that was learnt on the first.
 
     Of the rules by status, text, size and time, the one is taken that did best on the first halves.
@@ -43,18 +43,22 @@ def chance_of(right: int, tried: int) -> float:
     return float(Fraction(ways, 2**tried))
 
 
-def _right(rule: Rule, labelled: Sequence[tuple[Seen, bool]]) -> int:
+def _right(rule: Rule, labelled: Sequence[tuple[Observation, bool]]) -> int:
     return sum(rule(seen) == label for seen, label in labelled)
 
 
-def _by_kind(labelled: Sequence[tuple[Seen, bool]], kind: Callable[[Seen], str]) -> Rule:
+def _by_kind(
+    labelled: Sequence[tuple[Observation, bool]], kind: Callable[[Observation], str]
+) -> Rule:
     """By which of the two a status or text was seen more often."""
     having = Counter(kind(seen) for seen, label in labelled if label)
     without = Counter(kind(seen) for seen, label in labelled if not label)
     return lambda seen: having[kind(seen)] > without[kind(seen)]
 
 
-def _by_threshold(labelled: Sequence[tuple[Seen, bool]], number: Callable[[Seen], float]) -> Rule:
+def _by_threshold(
+    labelled: Sequence[tuple[Observation, bool]], number: Callable[[Observation], float]
+) -> Rule:
     """By whether a number is above the threshold that tells them apart best, or below it."""
     numbers = sorted({number(seen) for seen, _ in labelled})
     rules: list[Rule] = [lambda _: False]
@@ -64,9 +68,9 @@ def _by_threshold(labelled: Sequence[tuple[Seen, bool]], number: Callable[[Seen]
     return max(rules, key=lambda rule: _right(rule, labelled))
 
 
-def _is_above(number: Callable[[Seen], float], cut: float, seen: Seen) -> bool:
+def _is_above(number: Callable[[Observation], float], cut: float, seen: Observation) -> bool:
     return number(seen) > cut
 
 
-def _is_below(number: Callable[[Seen], float], cut: float, seen: Seen) -> bool:
+def _is_below(number: Callable[[Observation], float], cut: float, seen: Observation) -> bool:
     return number(seen) <= cut

@@ -11,7 +11,7 @@ from celosia.queries.service.envelope import Reply, error_reply
 from celosia.queries.service.errors import hidden_error, too_busy
 
 
-class Lane:
+class WorkerPool:
     """A few threads with a short queue.
 
     Work may wait for its place for so many seconds. Once begun it keeps to a time of its own, the

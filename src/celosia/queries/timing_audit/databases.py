@@ -71,7 +71,7 @@ upper = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class NeighbourDatabase:
     """A folder with both databases, in which the person has the property or has it not."""
 
     folder: Path
@@ -82,7 +82,7 @@ class World:
         return self.folder / f"{name}.toml"
 
 
-def make_world(folder: Path, *, has_property: bool) -> World:
+def make_database(folder: Path, *, has_property: bool) -> NeighbourDatabase:
     """Write the databases and the policies."""
     folder.mkdir(parents=True)
     _make_tables(folder / "hospital.duckdb", has_property=has_property)
@@ -90,7 +90,7 @@ def make_world(folder: Path, *, has_property: bool) -> World:
     (folder / "tables.toml").write_text(_TABLES, "utf-8")
     (folder / "deadline.toml").write_text(f"deadline = 1.5\n{_TABLES}", "utf-8")
     (folder / "graph.toml").write_text(_GRAPH, "utf-8")
-    return World(folder=folder, has_property=has_property)
+    return NeighbourDatabase(folder=folder, has_property=has_property)
 
 
 def _make_tables(path: Path, *, has_property: bool) -> None:

@@ -15,13 +15,13 @@ from typing import Any
 
 from celosia.core.errors import EngineError, PrivacyWarning
 from celosia.queries.timing_audit.attacks import Attack
-from celosia.queries.timing_audit.doors import Ask, Seen, door_of
-from celosia.queries.timing_audit.worlds import make_world
+from celosia.queries.timing_audit.databases import make_database
+from celosia.queries.timing_audit.doors import Ask, Observation, door_of
 
 PATIENCE = 5.0
 """Seconds without an answer after which it is looked whether the other processes are alive."""
 
-Told = Callable[[Attack, int, Seen], None]
+Told = Callable[[Attack, int, Observation], None]
 """Called with each look at an answer: of which attack, on which of the two databases."""
 
 
@@ -41,7 +41,7 @@ class Asking:
         """Ask everything, in random order. Refused questions are asked a few times only."""
         with ExitStack() as stack, warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # of the large budget
-            worlds = [make_world(self.folder / str(i), has_property=bool(i)) for i in (0, 1)]
+            worlds = [make_database(self.folder / str(i), has_property=bool(i)) for i in (0, 1)]
             asks = [stack.enter_context(door_of(self.door)(world)) for world in worlds]
             _load(asks, self.attacks)
             first = [(attack, world) for attack in self.attacks for world in (0, 1)]
@@ -57,7 +57,7 @@ class Asking:
 
     def _asked(
         self, asks: Sequence[Ask], order: list[tuple[Attack, int]], told: Told
-    ) -> list[tuple[Attack, int, Seen]]:
+    ) -> list[tuple[Attack, int, Observation]]:
         found = []
         with ThreadPoolExecutor(self.at_once) as pool:
             answers = pool.map(lambda each: asks[each[1]](each[0]), order)
