@@ -1,30 +1,151 @@
-"""Every error code is explained, and every explanation belongs to a code."""
+"""Every message has its template in both languages, and every template belongs to a message."""
 
 from __future__ import annotations
 
+import ast
 import re
+import string
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 import celosia
-from celosia.core.catalogue import explanation, explanations
+from celosia.core.catalogue import FAMILIES, explanation, explanations, read_family
 from celosia.core.errors import InputError
+from celosia.core.messages import LANGUAGES
 
 SOURCE = Path(celosia.__file__).parent
-CODE = re.compile(r'"(CEL-[A-Z]\d{3})"')
+ERROR = re.compile(r"CEL-[A-Z]\d{3}(\.\w+)?")
+MESSAGE = re.compile(rf"(?:{'|'.join(FAMILIES)})(?:\.\w+)+")
+PARTS = ("title", "text", "what", "why", "fix")
+GIVEN_BY_REFUSALS = {"at", "line", "column"}
 
 
-def used_codes() -> set[str]:
-    return {code for path in SOURCE.rglob("*.py") for code in CODE.findall(path.read_text("utf-8"))}
+class Use(NamedTuple):
+    """A key in the source, and the fields that are given with it; None if they cannot be seen."""
+
+    key: str
+    place: str
+    fields: frozenset[str] | None
 
 
-def test_every_code_in_the_source_is_explained() -> None:
-    assert used_codes() - set(explanations()) == set()
+@cache
+def uses() -> tuple[Use, ...]:
+    return tuple(use for path in sorted(SOURCE.rglob("*.py")) for use in _uses_of(path))
 
 
-def test_no_explanation_is_left_without_a_code() -> None:
-    assert set(explanations()) - used_codes() == set()
+def _uses_of(path: Path) -> Iterator[Use]:
+    text = path.read_text("utf-8")
+    if "CEL-" not in text and "Message" not in text:
+        return
+    tree = ast.parse(text)
+    called = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        first = node.args[0]
+        is_message = isinstance(node.func, ast.Name) and node.func.id == "Message"
+        if isinstance(first, ast.Constant) and _is_key(first.value, is_message=is_message):
+            called.add(id(first))
+            names = [word.arg for word in node.keywords]
+            hidden = None in names or len(node.args) > 1
+            fields = None if hidden else frozenset(str(name) for name in names)
+            yield Use(str(first.value), f"{path.name}:{node.lineno}", fields)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in called and _is_key(node.value):
+            yield Use(str(node.value), f"{path.name}:{node.lineno}", None)
+
+
+def _is_key(value: object, *, is_message: bool = False) -> bool:
+    form = MESSAGE if is_message else ERROR
+    return isinstance(value, str) and form.fullmatch(value) is not None
+
+
+@cache
+def messages() -> dict[str, dict[str, dict[str, str]]]:
+    """The parts of every message by its key, with what a variant takes from its code."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for family in FAMILIES:
+        for name, entry in read_family(family).items():
+            if name.startswith("CEL-"):
+                found |= _of_code(name, entry)
+            else:
+                found |= _of_notice(f"{family}.{name}", entry)
+    return found
+
+
+def _of_code(code: str, entry: dict[str, Any]) -> dict[str, dict[str, dict[str, str]]]:
+    own = {part: entry[part] for part in PARTS if part in entry}
+    variants = {name: each for name, each in entry.items() if name not in PARTS}
+    if not variants:
+        return {code: own}
+    return {f"{code}.{name}": own | each for name, each in variants.items()}
+
+
+def _of_notice(key: str, entry: dict[str, Any]) -> dict[str, dict[str, dict[str, str]]]:
+    if "text" in entry and isinstance(entry["text"].get("en"), str):
+        return {key: entry}
+    return {
+        name: parts
+        for below, each in entry.items()
+        for name, parts in _of_notice(f"{key}.{below}", each).items()
+    }
+
+
+def fields_of(template: str) -> set[str]:
+    """The names of the fields of a template; a bar begins the words of a plural."""
+    return {
+        name.partition("|")[0]
+        for _, name, _, _ in string.Formatter().parse(template)
+        if name is not None
+    }
+
+
+def test_every_key_in_the_source_has_a_message() -> None:
+    known = set(messages()) | set(explanations())
+    assert {use.place: use.key for use in uses() if use.key not in known} == {}
+
+
+def test_no_message_is_left_without_a_use() -> None:
+    used = {use.key for use in uses()}
+    codes = {key for key in used if "." not in key}
+    spare = {key for key in messages() if key not in used and key.partition(".")[0] not in codes}
+    assert spare == set()
+
+
+def test_every_field_of_a_message_is_given() -> None:
+    missing = {}
+    for use in uses():
+        if use.fields is None or use.key not in messages():
+            continue
+        texts = messages()[use.key]
+        shown = [texts[part]["en"] for part in ("what", "why", "fix", "text") if part in texts]
+        if use.key.startswith("CEL-"):
+            shown = [texts[part]["en"] for part in ("what", "why", "fix") if part in texts]
+        wanted = set().union(*map(fields_of, shown)) - use.fields - GIVEN_BY_REFUSALS
+        if wanted:
+            missing[use.place] = (use.key, wanted)
+    assert missing == {}
+
+
+def test_every_error_says_what_is_wrong() -> None:
+    silent = [
+        key for key, parts in messages().items() if key.startswith("CEL-") and "what" not in parts
+    ]
+    assert silent == []
+
+
+def test_every_language_says_the_same_with_the_same_fields() -> None:
+    wrong = {}
+    for key, parts in messages().items():
+        for part, texts in parts.items():
+            fields = [fields_of(texts.get(language, "")) for language in LANGUAGES]
+            if not all(texts.get(language) for language in LANGUAGES) or fields[0] != fields[1]:
+                wrong[f"{key}.{part}"] = texts["en"]
+    assert wrong == {}
 
 
 def test_an_explanation_has_a_title_and_a_text() -> None:

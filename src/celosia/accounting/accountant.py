@@ -131,12 +131,7 @@ class Accountant:
         """
         done = self._distribution
         if done is None:
-            raise PrivacyError(
-                "CEL-B010",
-                "one of the losses has no distribution.",
-                why="Its mechanism is known by other bounds only.",
-                fix="Use epsilon or delta, which take the best of the other bounds.",
-            )
+            raise PrivacyError("CEL-B010")
         if self._concentrated:
             merged = ConcentratedLoss(self._concentrated)
             done = combine(done, self._on_grid(merged, done.step))

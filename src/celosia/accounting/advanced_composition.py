@@ -103,12 +103,7 @@ def advanced_corollary(count: int, total: float, *, slack: float) -> float:
     """
     count, total, _ = _checked(count, total, 0.0)
     if total > 1:
-        raise InputError(
-            "CEL-B009",
-            f"the corollary of advanced composition needs a total of at most 1, got {total!r}.",
-            why="Its proof drops terms that count beyond 1.",
-            fix="Use advanced_inverse, which holds for every total and is tighter.",
-        )
+        raise InputError("CEL-B009", total=total)
     found = total / (2 * sqrt(2 * count * log(1 / _check_slack(slack))))
     # The proof needs total <= 4 ln(1/slack), which a slack near 1 breaks.
     return min(found, advanced_inverse(count, total, slack=slack))
@@ -223,10 +218,5 @@ def _checked(count: object, epsilon: object, delta: object) -> tuple[int, float,
 def _check_slack(slack: object) -> float:
     number = check_chance(slack, name="the slack")
     if not 0 < number < 1:
-        raise InputError(
-            "CEL-B008",
-            f"the slack must be above 0 and below 1, got {slack!r}.",
-            why="The advanced bound is paid for by a chance that it fails.",
-            fix="Try 1e-8, or use the basic bound, which needs none.",
-        )
+        raise InputError("CEL-B008", slack=slack)
     return number

@@ -60,12 +60,7 @@ class Allowance:
 
     def __post_init__(self) -> None:
         if (self.epsilon is None) == (self.rho is None):
-            raise InputError(
-                "CEL-B060",
-                "a budget needs an epsilon or a rho, and not both.",
-                why="The rule that adds up the charges keeps one promise.",
-                fix="Give epsilon=1, or epsilon=1 and delta=1e-6, or rho=0.5.",
-            )
+            raise InputError("CEL-B060.post_init")
         object.__setattr__(self, "rule", self._rule())
         object.__setattr__(self, "filter", self.rule.name)
 
@@ -98,33 +93,17 @@ class Allowance:
         fits = ("concentrated",) if self.rho is not None else fits
         if name not in fits:
             hint = did_you_mean(name, FILTERS)
-            raise InputError(
-                "CEL-B061",
-                f"the filter must be one of {', '.join(fits)} here, got {name!r}{hint}.",
-                why="With delta 0 only sums of epsilons keep the promise, and a rho is kept only "
-                "by a sum of rhos.",
-                fix="Leave the filter out, or give an epsilon with a delta above 0.",
-            )
+            raise InputError("CEL-B061.name", fits=", ".join(fits), name=name, hint=hint)
         return name
 
     def _orders(self, epsilon: Fraction, delta: Fraction) -> tuple[tuple[float, Fraction], ...]:
         found = [exact(each) for each in self.orders]
         orders = tuple(float(each) for each in found if each is not None and each > 1)
         if not orders or len(set(orders)) < len(found):
-            raise InputError(
-                "CEL-B061",
-                "the renyi filter needs different orders, at least one, each a number above 1.",
-                why="Delta is shared among the orders when the budget is made.",
-                fix="Leave the orders out, or give numbers above 1.",
-            )
+            raise InputError("CEL-B061.orders")
         limits = renyi_limits(epsilon, delta, orders)
         if not limits:
-            raise InputError(
-                "CEL-B061",
-                f"no order up to {max(orders):g} allows any charge within this epsilon and delta.",
-                why="A small epsilon needs a high order to be kept with a small delta.",
-                fix="Give higher orders, or use another filter.",
-            )
+            raise InputError("CEL-B061.orders_2", orders=max(orders))
         return limits
 
     def as_dict(self) -> dict[str, Any]:

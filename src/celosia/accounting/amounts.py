@@ -49,12 +49,7 @@ def epsilon_amount(
     number = exact(value)
     if number is None or not 0 <= number <= most or (number == 0 and not zero):
         least = "of at least 0" if zero else "above 0"
-        raise InputError(
-            "CEL-B040",
-            f"{name} must be a number {least} and at most {most}, got {value!r}.",
-            why="It bounds how far one neighbour step can move the answer.",
-            fix="Give a number such as 1.",
-        )
+        raise InputError("CEL-B040", name=name, least=least, most=most, value=value)
     return number
 
 
@@ -67,12 +62,7 @@ def delta_amount(value: object, *, zero: bool = False) -> Fraction:
     number = exact(value)
     if number is None or not 0 <= number < 1 or (number == 0 and not zero):
         least = "at least 0" if zero else "above 0"
-        raise InputError(
-            "CEL-B041",
-            f"delta must be a number {least} and below 1, got {value!r}.",
-            why="Delta is the chance that the promise fails altogether.",
-            fix="Take it far below one divided by the number of people, such as 1e-8.",
-        )
+        raise InputError("CEL-B041", least=least, value=value)
     return number
 
 
@@ -84,11 +74,7 @@ def share_amount(value: object, *, name: str) -> Fraction:
     """
     number = exact(value)
     if number is None or not 0 < number < 1:
-        raise InputError(
-            "CEL-B042",
-            f"the {name} must be a number above 0 and below 1, got {value!r}.",
-            fix="Give a probability, such as 0.1.",
-        )
+        raise InputError("CEL-B042", name=name, value=value)
     return number
 
 
@@ -100,9 +86,5 @@ def count_amount(value: object, *, name: str, least: int = 1, most: int = 10**12
     """
     number = whole(value)
     if number is None or not least <= number <= most:
-        raise InputError(
-            "CEL-B043",
-            f"the {name} must be a whole number from {least} to {most}, got {value!r}.",
-            fix=f"Give a whole number of at least {least}.",
-        )
+        raise InputError("CEL-B043", name=name, least=least, most=most, value=value)
     return number

@@ -62,11 +62,7 @@ def amplify_by_poisson_sampling(
     _expect(neighbours, Relation.ADD_REMOVE, "a coin for each unit", "a sample of a fixed size")
     share = exact(rate)
     if share is None or not 0 < share <= 1:
-        raise InputError(
-            "CEL-B051",
-            f"the sampling rate must be a number above 0 and at most 1, got {rate!r}.",
-            fix="Give the probability of a unit to be in the sample, such as 0.01.",
-        )
+        raise InputError("CEL-B051", rate=rate)
     return _amplify(loss, share, poisson=True)
 
 
@@ -97,10 +93,7 @@ def amplify_by_sampling_without_replacement(
 def _expect(neighbours: Neighbours, relation: Relation, how: str, instead: str) -> None:
     if neighbours.relation is not relation:
         raise PrivacyError(
-            "CEL-B050",
-            f"{how} strengthens no promise for '{neighbours}'.",
-            why=f"The theorem is proved for {relation} neighbours, of the table and of the sample.",
-            fix=f"Compute the loss under {relation}, or use {instead}.",
+            "CEL-B050", how=how, neighbours=neighbours, relation=relation, instead=instead
         )
 
 

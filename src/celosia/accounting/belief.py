@@ -128,13 +128,7 @@ def epsilon_for_belief(prior: float, *, at_most: float, delta: float = 0) -> flo
     p, b = share_amount(prior, name="prior"), share_amount(at_most, name="target belief")
     failure = delta_amount(delta, zero=True)
     if b < p + failure:
-        raise PrivacyError(
-            "CEL-B071",
-            f"a belief of {float(p):g} before cannot be kept at or below {float(b):g} after.",
-            why="A mechanism that answers nothing leaves the belief as it is, and none lowers it; "
-            "delta may add to it.",
-            fix="Give a target belief above the prior, by more than delta.",
-        )
+        raise PrivacyError("CEL-B071.epsilon_for_belief", p=float(p), b=float(b))
     found = max(log((b - failure) / p), log((1 - p - failure) / (1 - b)))
     return found * (1 - float(MARGIN))
 
@@ -164,10 +158,7 @@ def epsilon_for_advantage(at_most: float, *, delta: float = 0) -> float:
     failure = delta_amount(delta, zero=True)
     if failure > target:
         raise PrivacyError(
-            "CEL-B071",
-            f"a delta of {float(failure):g} alone allows an advantage above {float(target):g}.",
-            why="With probability delta the promise may fail altogether.",
-            fix="Take a smaller delta or allow a greater advantage.",
+            "CEL-B071.epsilon_for_advantage", failure=float(failure), target=float(target)
         )
     gain = 2 * (target - failure) / (1 - target)
     return log1p(gain) * (1 - float(MARGIN))

@@ -92,11 +92,7 @@ class Budget:
         """Take the arguments of `Allowance`, or `allowance=` for one that was made before."""
         given = allowance.pop("allowance", None)
         if given is not None and (allowance or not isinstance(given, Allowance)):
-            raise InputError(
-                "CEL-B060",
-                "a budget takes an Allowance, or the arguments of one, and not both.",
-                fix="Give epsilon=1, or allowance=Allowance(epsilon=1).",
-            )
+            raise InputError("CEL-B060.init")
         self.allowance: Allowance = Allowance(**allowance) if given is None else given
         self._lock = Lock()
         self._total = self.allowance.rule.nothing
@@ -181,12 +177,7 @@ class Budget:
     def _exceeded(self, price: Price) -> BudgetExceeded:
         left = self._total.subtracted_from(self.allowance.rule.limits)
         return BudgetExceeded(
-            "CEL-B063",
-            f"the budget does not allow this charge: it costs {price}, and what remains is {left}.",
-            why="Further answers would tell more about one person than was promised.",
-            fix="Ask with a smaller epsilon, or ask the owner of the data for a new budget.",
-            requested=price.as_dict(),
-            remaining=left.as_dict(),
+            "CEL-B063", price=price, left=left, requested=price.as_dict(), remaining=left.as_dict()
         )
 
     @property

@@ -21,12 +21,7 @@ def check_cost(value: object, *, name: str = "epsilon") -> Fraction:
     """
     number = exact(value)
     if number is None or number < 0:
-        raise InputError(
-            "CEL-B001",
-            f"{name} must be a finite number of at least 0, got {value!r}.",
-            why="It bounds what one person's data can change.",
-            fix="Give a number such as 0.5 or Fraction(1, 2).",
-        )
+        raise InputError("CEL-B001.check_cost", name=name, value=value)
     return number
 
 
@@ -38,12 +33,7 @@ def check_chance(value: object, *, name: str = "delta") -> float:
     """
     number = real(value)
     if number is None or not 0 <= number <= 1:
-        raise InputError(
-            "CEL-B002",
-            f"{name} must be a number from 0 to 1, got {value!r}.",
-            why="It is the chance that the promise fails.",
-            fix="Take it far below one divided by the number of people, such as 1e-8.",
-        )
+        raise InputError("CEL-B002", name=name, value=value)
     return number
 
 
@@ -55,12 +45,7 @@ def check_noise(value: object, *, name: str) -> Fraction:
     """
     number = exact(value)
     if number is None or number <= 0:
-        raise InputError(
-            "CEL-B003",
-            f"{name} must be a finite number above 0, got {value!r}.",
-            why="Without noise nothing is hidden.",
-            fix="Give the noise in steps of the grid, such as Fraction(10).",
-        )
+        raise InputError("CEL-B003", name=name, value=value)
     return number
 
 
@@ -72,12 +57,7 @@ def check_shift(value: object) -> int:
     """
     number = whole(value)
     if number is None or number < 1:
-        raise InputError(
-            "CEL-B004",
-            f"the shift must be a whole number of steps of at least 1, got {value!r}.",
-            why="The loss is that of two neighbours that differ by so many steps of the grid.",
-            fix="Give the sensitivity in steps of the grid, rounded up.",
-        )
+        raise InputError("CEL-B004", value=value)
     return number
 
 
@@ -90,11 +70,7 @@ def check_times(value: object, *, most: int | None = None) -> int:
     number = whole(value)
     if number is None or number < 1 or (most is not None and number > most):
         allowed = "of at least 1" if most is None else f"from 1 to {most}"
-        raise InputError(
-            "CEL-B007",
-            f"the number of releases must be a whole number {allowed}, got {value!r}.",
-            fix="Give the number of releases that are made of the same data.",
-        )
+        raise InputError("CEL-B007", allowed=allowed, value=value)
     return number
 
 
@@ -106,12 +82,7 @@ def check_epsilon(value: object) -> float:
     """
     number = real(value)
     if number is None or not number >= 0:
-        raise InputError(
-            "CEL-B001",
-            f"epsilon must be a number of at least 0, got {value!r}.",
-            why="It bounds what one person's data can change.",
-            fix="Give a number such as 0.5.",
-        )
+        raise InputError("CEL-B001.check_epsilon", value=value)
     return number
 
 
@@ -123,12 +94,7 @@ def check_order(value: object) -> float:
     """
     number = real(value)
     if number is None or not 1 < number < inf:
-        raise InputError(
-            "CEL-B006",
-            f"the order of a Renyi divergence must be a finite number above 1, got {value!r}.",
-            why="Other orders are not used for privacy: 1 is the average loss, infinity the worst.",
-            fix="Try 2, 8 or 32.",
-        )
+        raise InputError("CEL-B006", value=value)
     return number
 
 

@@ -93,12 +93,7 @@ def parts_of(losses: Iterable[Loss]) -> tuple[Loss, ...]:
         elif isinstance(loss, Loss):
             parts.append(loss)
         else:
-            raise InputError(
-                "CEL-B005",
-                f"a loss is wanted, got a value of type {type(loss).__name__}.",
-                why="Only a loss knows how it composes.",
-                fix="Use mechanism.privacy_loss(), or a value such as PureLoss(0.5).",
-            )
+            raise InputError("CEL-B005", name=type(loss).__name__)
     return tuple(parts)
 
 

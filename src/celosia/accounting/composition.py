@@ -69,12 +69,7 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool
     """
     parts = _some(losses)
     if not isinstance(neighbours, Neighbours):
-        raise InputError(
-            "CEL-B011",
-            "parallel composition needs a neighbour relation.",
-            why="A changed row can touch two parts, an added one touches one.",
-            fix="Pass ADD_REMOVE or CHANGE_ONE.",
-        )
+        raise InputError("CEL-B011.parallel")
     if neighbours.relation is Relation.ADD_REMOVE:
         return _merge(parts, max)
     if not moves_only:
@@ -99,11 +94,7 @@ def _some(losses: Iterable[Loss]) -> tuple[Loss, ...]:
     parts = tuple(losses)
     parts_of(parts)  # refuses what is not a loss; a composed one stays the whole of one release
     if not parts:
-        raise InputError(
-            "CEL-B011",
-            "at least one loss is needed.",
-            fix="Give the losses of the releases.",
-        )
+        raise InputError("CEL-B011.some")
     return parts
 
 
@@ -135,13 +126,7 @@ def _merge(parts: tuple[Loss, ...], merge: Merge) -> Loss:
     rhos = [exact(part.rho) for part in parts if part.rho < inf]
     if len(rhos) == len(parts):
         return ConcentratedLoss(merge([rho for rho in rhos if rho is not None]))
-    raise PrivacyError(
-        "CEL-B012",
-        "these losses have no currency in common.",
-        why="One has only an epsilon with a delta, another none; the larger of two such losses "
-        "cannot be written as one.",
-        fix="Use mechanisms of one kind, or compose them one after the other.",
-    )
+    raise PrivacyError("CEL-B012")
 
 
 def _two_largest(values: Sequence[Fraction]) -> Fraction:

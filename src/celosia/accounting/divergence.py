@@ -56,7 +56,7 @@ def hockey_stick(one: Chances, two: Chances, *, epsilon: float) -> float:
     """
     number = real(epsilon)
     if number is None or isnan(number):
-        raise InputError("CEL-B001", f"epsilon must be a number, got {epsilon!r}.", fix="Try 0.5.")
+        raise InputError("CEL-B001.hockey_stick", epsilon=epsilon)
     pairs = _pairs(one, two)
     if number > 700:  # e^epsilon is beyond the floats, so only impossible outcomes count
         return fsum(upper for upper, lower in pairs if lower == 0)

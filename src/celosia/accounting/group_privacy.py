@@ -87,12 +87,7 @@ def _approximate(loss: ApproximateLoss, size: int) -> Loss:
     factor = float(log_chain(np.array([float(loss.value)]), size)[0])
     failure = log(loss.failure) + factor
     if failure >= 0:
-        raise PrivacyError(
-            "CEL-B047",
-            f"this (epsilon, delta) promise holds for one, but promises nothing to {size} at once.",
-            why="Delta grows with e^epsilon at each step and has reached 1.",
-            fix="Use a smaller delta, a smaller group, or a mechanism with delta 0.",
-        )
+        raise PrivacyError("CEL-B047", size=size)
     return ApproximateLoss(size * loss.value, min(1.0, raised(exp(failure))))
 
 
@@ -152,13 +147,7 @@ def convert(
             nobody can say how many of one make up the other.
     """
     if (source.relation, target.relation) == (Relation.CHANGE_ONE, Relation.ADD_REMOVE):
-        raise PrivacyError(
-            "CEL-B045",
-            f"a promise for '{source}' says nothing for '{target}'.",
-            why="Under the first the number of rows is public: publishing it costs nothing there, "
-            "and protects no one under the second.",
-            fix="Compute the loss under add-remove; it converts to change-one at twice the price.",
-        )
+        raise PrivacyError("CEL-B045", source=source, target=target)
     steps = _units(source, target, rows_per_unit)
     if source.relation is not target.relation:
         steps *= 2  # a change is a removal and an addition (spec C1)
@@ -174,11 +163,4 @@ def _units(source: Neighbours, target: Neighbours, rows_per_unit: int | None) ->
         # may be changed for one with a single row.
         if rows == 1 or source.relation is Relation.ADD_REMOVE:
             return rows
-    raise PrivacyError(
-        "CEL-B046",
-        f"a promise for '{source}' cannot be turned into one for '{target}'.",
-        why="Only from rows can be counted up, by the most rows that one unit has, and only where "
-        "rows come and go: changing rows never reaches a table of another length.",
-        fix="Compute the loss for 'add or remove one row', bound the rows of each unit, and give "
-        "rows_per_unit.",
-    )
+    raise PrivacyError("CEL-B046", source=source, target=target)

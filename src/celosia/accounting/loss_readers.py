@@ -46,12 +46,7 @@ def loss_from_dict(values: Mapping[str, Any]) -> Loss:
 
 
 def _unreadable(what: str) -> InputError:
-    return InputError(
-        "CEL-Q117",
-        f"{what}.",
-        why="An account that leaves out a loss would promise too much.",
-        fix=f"Use a loss of one of these kinds: {', '.join(sorted(_READERS))}.",
-    )
+    return InputError("CEL-Q117", thing=what, readers=", ".join(sorted(_READERS)))
 
 
 def _number(value: object) -> Fraction:

@@ -102,12 +102,7 @@ class Odometer:
             total = self._total + price
             used = total[DELTA]
             if used is None or used > self._own:
-                raise BudgetExceeded(
-                    "CEL-B064",
-                    f"the deltas of the releases exceed the {float(self._own):g} set aside.",
-                    why="A reading is right except with the delta that was fixed at the start.",
-                    fix="Make an odometer with a greater delta or a smaller slack.",
-                )
+                raise BudgetExceeded("CEL-B064", own=float(self._own))
             self._total, self._charges = total, self._charges + 1
             return self._read()
 

@@ -117,9 +117,4 @@ def epsilon_delta_of(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Frac
 
 def missing_price(wanted: str) -> PrivacyError:
     """The refusal of a loss that cannot be paid in the currency of a budget."""
-    return PrivacyError(
-        "CEL-B062",
-        f"this loss cannot be charged to this budget: it does not have {wanted}.",
-        why="A filter adds up one currency that was fixed when the budget was made.",
-        fix="Charge it with delta=..., use a budget with another filter, or another mechanism.",
-    )
+    return PrivacyError("CEL-B062", wanted=wanted)

@@ -49,12 +49,7 @@ def belief_figure(table: BeliefTable, *, delta: float = 0) -> figures.Svg:
     """
     priors = sorted({row[0].prior for row in table.rows})
     if len(priors) > MOST_LINES:
-        raise InputError(
-            "CEL-B089",
-            f"a plot has room for {MOST_LINES} beliefs, got {len(priors)}.",
-            why="More lines could not be told apart.",
-            fix="Give fewer, or no plot.",
-        )
+        raise InputError("CEL-B089", most_lines=MOST_LINES, priors_count=len(priors))
     places = _places(table.epsilons)
     return figures.lines(
         places,

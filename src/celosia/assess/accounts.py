@@ -246,12 +246,7 @@ def _columns(
     wanted = [name for name in before if name in after] if columns is None else columns
     known = [name for name in dict.fromkeys(wanted) if name not in sensitive]
     if not known:
-        raise InputError(
-            "CEL-A200",
-            "there is no column to link records by.",
-            why="Records are linked by the columns that both tables have, sensitive ones apart.",
-            fix="Name at least one column of both tables that is not sensitive.",
-        )
+        raise InputError("CEL-A200.columns")
     modelled = [name for each in regressions for name in (each.outcome, *each.predictors)]
     return known, list(dict.fromkeys([*known, *sensitive, *modelled]))
 

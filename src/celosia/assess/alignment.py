@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility.aggregates import limits_of
 from celosia.core.errors import InputError
-from celosia.core.wording import counted, did_you_mean
+from celosia.core.wording import did_you_mean
 from celosia.frames import TableLike, as_frame, as_text, encode
 
 LARGEST = 1e100
@@ -50,12 +50,7 @@ class AlignedTables:
             InputError: CEL-A206 the masked table is synthetic, so no record comes from another.
         """
         if self.rows is None:
-            raise InputError(
-                "CEL-A206",
-                "the records of a synthetic table do not correspond to records of the original.",
-                why="The measure compares each masked record with the one that it was.",
-                fix="Use the measures for synthetic tables, such as `membership`.",
-            )
+            raise InputError("CEL-A206")
         return self.rows
 
     def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -66,12 +61,7 @@ class AlignedTables:
         """
         amounts = ~self.nominal
         if not amounts.any():
-            raise InputError(
-                "CEL-A207",
-                "none of the columns holds numbers in both tables.",
-                why="Moments and losses of amounts are asked for.",
-                fix="Name a column of numbers.",
-            )
+            raise InputError("CEL-A207")
         return self.before[:, amounts], self.after[:, amounts]
 
     def place(self, name: str) -> int:
@@ -138,9 +128,7 @@ def align(  # noqa: PLR0913 - two tables, and how they are read
     names = _names(before, after, columns)
     for what, frame in (("original", before), ("masked", after)):
         if not frame.height:
-            raise InputError(
-                "CEL-A204", f"the {what} table has no rows.", fix="Give a table with records."
-            )
+            raise InputError("CEL-A204", thing=what)
     found = [
         _column(before.get_column(name), after.get_column(name), as_codes=name in nominal)
         for name in names
@@ -177,15 +165,7 @@ def rows_by(original: TableLike, masked: TableLike, identifier: str) -> NDArray[
         joined = found.join(numbered, on="id", how="left", maintain_order="left")["row"]
         faulty = joined.null_count()
     if faulty:
-        raise InputError(
-            "CEL-A208",
-            f"column '{identifier}' does not align the tables: "
-            f"{counted(faulty, 'cell is', 'cells are')} empty, not unique in the original, or "
-            "absent from it.",
-            why="Each masked record must come from one original record.",
-            fix="Name a column that identifies the records in both tables.",
-            column=identifier,
-        )
+        raise InputError("CEL-A208", faulty=faulty, column=identifier)
     return joined.to_numpy().astype(np.int64)
 
 
@@ -198,23 +178,12 @@ def _names(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str] | N
             if name not in frame.columns:
                 raise _unknown(name, frame.columns, what)
     if not wanted:
-        raise InputError(
-            "CEL-A200",
-            "there is no column to compare.",
-            why="Records are linked by the columns that both tables have.",
-            fix="Name at least one column of both tables.",
-        )
+        raise InputError("CEL-A200.names")
     return wanted
 
 
 def _unknown(name: str, known: Sequence[str], what: str) -> InputError:
-    return InputError(
-        "CEL-A201",
-        f"the {what} has no column '{name}'{did_you_mean(name, known)}.",
-        why="Both tables need every column that is compared.",
-        fix="Check the names of the columns.",
-        column=name,
-    )
+    return InputError("CEL-A201", thing=what, hint=did_you_mean(name, known), column=name)
 
 
 def _rows(
@@ -222,24 +191,12 @@ def _rows(
 ) -> NDArray[np.int64]:
     if rows is None:
         if before != after:
-            raise InputError(
-                "CEL-A203",
-                f"the original has {before:,} rows and the masked table {after:,}.",
-                why="By default, row i of one table corresponds to row i of the other.",
-                fix="State which original row each masked row comes from, or that the table is "
-                "synthetic.",
-            )
+            raise InputError("CEL-A203", before=before, after=after)
         return np.arange(before, dtype=np.int64)
     places = np.asarray(rows)
     fits = places.shape == (after,) and places.dtype.kind in "iu"
     if not fits or places.min() < 0 or places.max() >= before:
-        raise InputError(
-            "CEL-A202",
-            f"the rows must be {after:,} whole numbers from 0 to {before - 1:,}, one for each "
-            "masked row.",
-            why="Each number says which original record a masked record comes from.",
-            fix="Give the positions of the original rows, the first being 0.",
-        )
+        raise InputError("CEL-A202", after=after, before=before - 1)
     return places.astype(np.int64)
 
 
@@ -250,13 +207,7 @@ def _column(
     if amounts is not None:
         for values in amounts:
             if (np.abs(values) > LARGEST).any():
-                raise InputError(
-                    "CEL-A205",
-                    f"column '{before.name}' has values that are infinite or beyond {LARGEST:g}.",
-                    why="No mean or distance can be taken with them.",
-                    fix="Replace them, or leave their cells empty.",
-                    column=before.name,
-                )
+                raise InputError("CEL-A205", largest=LARGEST, column=before.name)
         return (*amounts, False)
     texts = [as_text(_without_nan(series)).alias("cell") for series in (before, after)]
     if SUPPRESSED not in texts[0].unique():

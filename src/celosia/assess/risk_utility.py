@@ -135,9 +135,7 @@ def risk_utility_map(  # noqa: PLR0913 - the tables, and what is asked of them
     Reference: Duncan, Keller-McNulty & Stokes 2001.
     """
     if not candidates:
-        raise InputError(
-            "CEL-A240", "there is no masked table to place.", fix="Give at least one candidate."
-        )
+        raise InputError("CEL-A240")
     _check_measure("risk", risk, get_args(RiskName))
     _check_measure("loss", loss, get_args(LossName))
     before = as_frame(original)
@@ -162,9 +160,10 @@ def _check_measure(what: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
         raise InputError(
             "CEL-A241",
-            f"the {what} must be one of {', '.join(known)}; got {name!r}"
-            f"{did_you_mean(name, known)}.",
-            fix="Choose one of these.",
+            thing=what,
+            known=", ".join(known),
+            name=name,
+            hint=did_you_mean(name, known),
         )
 
 

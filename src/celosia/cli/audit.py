@@ -144,13 +144,7 @@ def _refuse(**given: object) -> None:
     """Refuse options of the other way to audit."""
     idle = [f"--{name}" for name, value in given.items() if value not in (None, [])]
     if idle:
-        raise InputError(
-            "CEL-A121",
-            f"{idle[0]} cannot be used in this audit.",
-            why="The mechanisms of Celosía have their own inputs and claims; your own function "
-            "needs --first, --second and --claim.",
-            fix="Leave it out, or name a function: celosia audit FILE.py:NAME.",
-        )
+        raise InputError("CEL-A121.refuse", idle=idle[0])
 
 
 def _audit_function(
@@ -167,12 +161,7 @@ def _audit_function(
     from celosia.mechanisms import Mechanism
 
     if first is None or second is None:
-        raise InputError(
-            "CEL-A121",
-            "a function is audited on two neighbouring inputs.",
-            why="Privacy is lost between two inputs that differ by one person.",
-            fix="Give both as JSON: --first '[1, 2, 3]' --second '[1, 2]'.",
-        )
+        raise InputError("CEL-A121.audit_function")
     inputs = parse_json(first, option="--first"), parse_json(second, option="--second")
     claimed = None if claim is None else Claim(claim, delta)
     with load_callable(target) as found:
@@ -265,19 +254,6 @@ def _failure(
     facts = [each.as_dict() for each in audits]
     if wrong:
         names = ", ".join(dict.fromkeys(each.name for each in wrong))
-        return PrivacyError(
-            "CEL-A126",
-            f"{counted(len(wrong), 'audit shows', 'audits show')} a loss above the claim: {names}.",
-            why="On these inputs the two probabilities differ by more than the claim allows.",
-            fix="Do not use it for real data. Repeat with more --samples and another --seed to "
-            "see how large the loss is.",
-            audits=facts,
-        )
+        return PrivacyError("CEL-A126", wrong_count=len(wrong), names=names, audits=facts)
     names = ", ".join(each.name for each in missed)
-    return PrivacyError(
-        "CEL-A127",
-        f"the audit did not catch {names}.",
-        why="It has a known mistake, so an audit that finds nothing is too weak.",
-        fix="Give more --samples.",
-        audits=facts,
-    )
+    return PrivacyError("CEL-A127", names=names, audits=facts)

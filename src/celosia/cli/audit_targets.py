@@ -52,10 +52,7 @@ def _select(known: Sequence[AuditTarget], only: Sequence[str]) -> list[AuditTarg
     for name in only:
         if _plain(name) not in plain:
             raise InputError(
-                "CEL-A120",
-                f"no mechanism is called {name!r}{did_you_mean(name, names)}.",
-                why="Published mistakes are among them with --broken only.",
-                fix=f"Use one of: {', '.join(names)}.",
+                "CEL-A120", name=name, hint=did_you_mean(name, names), names=", ".join(names)
             )
     wanted = {plain[_plain(name)] for name in only}
     return [target for target in known if target.name in wanted]

@@ -31,11 +31,7 @@ def load_callable(target: str) -> Iterator[Any]:
     """
     place, mark, name = target.rpartition(":")
     if not mark or not place or not name:
-        raise InputError(
-            "CEL-A122",
-            f"{target!r} names no function.",
-            fix="Write FILE.py:NAME, such as my_module.py:noisy_count.",
-        )
+        raise InputError("CEL-A122.load_callable", target=target)
     path = Path(place)
     folder = str((path.parent if path.suffix == ".py" else Path()).resolve())
     before = set(sys.modules)
@@ -58,11 +54,7 @@ def _is_in(module: ModuleType, folder: str) -> bool:
 
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise InputError(
-            "CEL-A122",
-            f"there is no file {path}.",
-            fix="Give the path of a Python file, then a colon and a name.",
-        )
+        raise InputError("CEL-A122.from_file", path=path)
     name = f"_audited_{path.stem}"
     spec = spec_from_file_location(name, path)
     assert spec is not None
@@ -79,11 +71,7 @@ def _by_name(name: str) -> ModuleType:
         with _explained(name, None):
             return import_module(name)
     except ModuleNotFoundError:
-        raise InputError(
-            "CEL-A122",
-            f"there is no module {name!r}.",
-            fix="Give the path of a Python file (ending in .py), or a module that is installed.",
-        ) from None
+        raise InputError("CEL-A122.by_name", name=name) from None
 
 
 def _member(module: ModuleType, name: str, place: str) -> Any:
@@ -91,9 +79,7 @@ def _member(module: ModuleType, name: str, place: str) -> Any:
     for part in name.split("."):
         if not hasattr(found, part):
             raise InputError(
-                "CEL-A122",
-                f"{place} has no {name!r}{did_you_mean(name, vars(module))}.",
-                fix="Name a function that is defined there.",
+                "CEL-A122.member", place=place, name=name, hint=did_you_mean(name, vars(module))
             )
         found = getattr(found, part)
     return found
@@ -110,10 +96,8 @@ def guard_callable(function: Callable[..., Any], *, name: str) -> Callable[..., 
     if isclass(function) or not callable(function):
         raise InputError(
             "CEL-A124",
-            f"{name} is {'a class' if isclass(function) else f'a {type(function).__name__} value'}"
-            ", not a function.",
-            why="An audit calls it many times on the same input.",
-            fix="Define a function of data and rng that returns one output.",
+            name=name,
+            word="a class" if isclass(function) else f"a {type(function).__name__} value",
         )
 
     @wraps(function)
@@ -145,12 +129,7 @@ def _failed(name: str, error: BaseException) -> InputError:
     line = getattr(error, "lineno", None) or (foreign[-1].lineno if foreign else None)
     where = Path(foreign[-1].filename).name if foreign else Path(name).name
     at = "" if line is None else f" at line {line} of {where}"
-    return InputError(
-        "CEL-A123",
-        f"{name} stopped with {type(error).__name__}{at}.",
-        why="Its message is not shown, because it may repeat data.",
-        fix="Call the function on both inputs yourself first; it takes data and rng.",
-    )
+    return InputError("CEL-A123", name=name, name2=type(error).__name__, at=at)
 
 
 def parse_json(text: str, *, option: str) -> Any:

@@ -254,11 +254,7 @@ def _facts(scale: float | None, triples: int | None) -> int:
     from math import isfinite
 
     if scale is not None and triples is not None:
-        raise InputError(
-            "CEL-D026",
-            "both --scale and --triples say how large the graph shall be.",
-            fix="Leave one of them out.",
-        )
+        raise InputError("CEL-D026")
     if triples is not None:
         return triples
     size = 0.1 if scale is None else scale
@@ -268,8 +264,4 @@ def _facts(scale: float | None, triples: int | None) -> int:
 def _refuse(name: str, given: dict[str, object]) -> None:
     idle = [option for option, value in given.items() if value is not None]
     if idle:
-        raise InputError(
-            "CEL-D008",
-            f"the data set '{name}' takes no option {', '.join(idle)}.",
-            fix="Leave it out.",
-        )
+        raise InputError("CEL-D008", name=name, idle=", ".join(idle))

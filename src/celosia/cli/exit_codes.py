@@ -38,9 +38,7 @@ def run(app: typer.Typer) -> tuple[int, CelosiaError | None]:
                 return _translate_error(error)
             result = INTERRUPTED
     if result == INTERRUPTED:  # Typer turns Ctrl-C into this, or raises Abort in older versions
-        return INTERRUPTED, CelosiaError(
-            "CEL-C001", "stopped by Ctrl-C.", why="No file was left half-written."
-        )
+        return INTERRUPTED, CelosiaError("CEL-C001.interrupted")
     return result if isinstance(result, int) else 0, None
 
 
@@ -86,19 +84,9 @@ def _translate_error(error: BaseException) -> tuple[int, CelosiaError | None]:
     if isinstance(error, OSError):
         return MISUSE, system_error(error)
     if isinstance(error, MemoryError):
-        return MISUSE, CelosiaError(
-            "CEL-I042",
-            "there is not enough memory.",
-            why="No file was left half-written.",
-            fix="Publish in chunks (--stream), or take fewer rows or columns.",
-        )
+        return MISUSE, CelosiaError("CEL-I042")
     # No message of the exception: it may hold cell values.
-    return FAULT, CelosiaError(
-        "CEL-X001",
-        f"an unexpected {type(error).__name__} stopped the work.",
-        why="This is a fault of Celosía, not of your data; no file was left half-written.",
-        fix="Set CELOSIA_DEBUG=1 to see where, and report it with the output of `celosia doctor`.",
-    )
+    return FAULT, CelosiaError("CEL-X001", name=type(error).__name__)
 
 
 def _misuse(error: Any) -> CelosiaError | None:
@@ -115,12 +103,7 @@ def system_error(error: OSError) -> CelosiaError:
     # Not the message of the exception: a library may have put cell values into it.
     reason = "" if error.errno is None else f": {os.strerror(error.errno)}"
     place = "" if error.filename is None else f" ({os.fsdecode(error.filename)})"
-    return CelosiaError(
-        "CEL-I041",
-        f"the system could not read or write a file{reason}{place}.",
-        why="No file was left half-written.",
-        fix="Check the path, your rights to it and the free space, then try again.",
-    )
+    return CelosiaError("CEL-I041", reason=reason, place=place)
 
 
 def discard_output() -> None:

@@ -154,11 +154,7 @@ def check(
     from celosia.tables.schema import Column, Role
 
     if (table is None) != (column is None):
-        raise InputError(
-            "CEL-I034",
-            "--table and --column go together.",
-            fix="Give both to check that a column is covered, or none.",
-        )
+        raise InputError("CEL-I034")
     found = read_hierarchy(hierarchy)
     if table is not None and column is not None:
         series = _column(table, column, options.ReadOptions(delimiter, encoding, header, decimal))
@@ -222,8 +218,10 @@ def _column(table: Path, column: str, reading: options.ReadOptions) -> Any:
     if column not in frame.columns:
         raise InputError(
             "CEL-I035",
-            f"{table} has no column '{column}'{did_you_mean(column, frame.columns)}.",
-            fix=f"Its columns are: {', '.join(frame.columns)}.",
+            table=table,
+            column=column,
+            hint=did_you_mean(column, frame.columns),
+            frame_columns=", ".join(frame.columns),
         )
     return frame[column]
 
@@ -251,12 +249,7 @@ def _misplaced(kind: str, given: dict[str, Any], settings: dict[str, Any]) -> In
     known = {field.name for field in fields(KINDS[kind])}
     strange = ", ".join(_flag(name) for name in given if name not in known)
     usual = ", ".join(_flag(name) for name in settings if name in known)
-    return InputError(
-        "CEL-H062",
-        f"--kind {kind} has no use for {strange}.",
-        why="It would silently do nothing.",
-        fix=f"It takes {usual or 'no options'}.",
-    )
+    return InputError("CEL-H062.misplaced", kind=kind, strange=strange, usual=usual or "no options")
 
 
 def _flag(setting: str) -> str:
@@ -276,11 +269,7 @@ def _numbers(text: str | None) -> list[float] | None:
             int(word) if word.lstrip("-").isdigit() else float(word) for word in _words(text) or ()
         ]
     except ValueError as error:
-        raise InputError(
-            "CEL-I036",
-            f"{text!r} is not a list of numbers.",
-            fix="Write numbers with commas between them: 5,10,20.",
-        ) from error
+        raise InputError("CEL-I036.numbers", text=text) from error
 
 
 def _groups(path: Path | None) -> Any:
@@ -291,8 +280,4 @@ def _groups(path: Path | None) -> Any:
     try:
         return tomllib.loads(path.read_text("utf-8"))["groups"]
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError) as error:
-        raise InputError(
-            "CEL-I037",
-            f"{path} is not a TOML file with groups.",
-            fix='Write for instance: [groups] and below it North = ["Leeds", "York"].',
-        ) from error
+        raise InputError("CEL-I037", path=path) from error

@@ -180,12 +180,7 @@ def export(
     """
     options.check_outputs({"the export": output}, inputs=(Path(place),), overwrite=overwrite)
     if not output.name.lower().endswith(EXPORTED):
-        raise InputError(
-            "CEL-Q203",
-            f"the export would not be known by its name, {output.name}.",
-            why="`celosia ledger verify` tells an export from a ledger by the end of the name.",
-            fix="Call it ledger.jsonl.",
-        )
+        raise InputError("CEL-Q203", output_name=output.name)
     with open_ledger(place) as (ledger, _):
         head = ledger.export(output, overwrite=overwrite)
     facts = {"head": str(head), "entries": head.sequence + 1, "output": str(output)}
@@ -277,12 +272,7 @@ def new(
     standing = Ledger.open_view(place)
     if standing is not None:
         standing.close()
-        raise InputError(
-            "CEL-Q307",
-            "there is a ledger here already.",
-            why="What was spent is in it, and is kept.",
-            fix="Go on with it; or give another place with --ledger.",
-        )
+        raise InputError("CEL-Q307")
     account = make_ledger_opener(declared, place, traces=trace_paths(policy), new_ledger=after_loss)
     with account() as begun:
         head, left = begun.head, begun.remaining
@@ -320,12 +310,7 @@ def open_ledger(place: str) -> Iterator[tuple[LedgerView, Terms]]:
     else:
         unread = False
     if unread:
-        raise EngineError(
-            "CEL-Q206",
-            "the ledger cannot be read.",
-            why="Its file may not be readable or not be a ledger, or the server may be away.",
-            fix="Check the place and your rights to it.",
-        )
+        raise EngineError("CEL-Q206")
     if found is None:
         raise _no_ledger()
     with found as ledger:
@@ -348,13 +333,7 @@ def _check_file(path: Path) -> None:
 
 
 def _no_ledger() -> InputError:
-    return InputError(
-        "CEL-Q207",
-        "there is no ledger here.",
-        why="A ledger begins with the first question that is charged.",
-        fix="Check the name. Where another place was given to `celosia query --ledger`, give it "
-        "here too.",
-    )
+    return InputError("CEL-Q207")
 
 
 def _show_charges(charges: Sequence[Record]) -> None:

@@ -228,9 +228,7 @@ def _pair(text: str, option: str) -> tuple[float, float]:
         first, second = (float(part) for part in text.split(":"))
     except ValueError as error:
         raise InputError(
-            "CEL-V324",
-            f"{option} takes two numbers with a colon between them, got {text!r}.",
-            fix=f"Write {option} {'10:50' if option == '--pq' else '2:85'}.",
+            "CEL-V324", option=option, text=text, word="10:50" if option == "--pq" else "2:85"
         ) from error
     return first, second
 
@@ -239,26 +237,11 @@ def _check(
     rules: list[Rule], base: float | None, *, random: bool, seed: int | None, report: Path | None
 ) -> None:
     if base is not None and (rules or report is not None):
-        raise InputError(
-            "CEL-V325",
-            "--round does not go with a rule or with --report.",
-            why="A rounded table has no suppressed cells.",
-            fix="Give --round alone, or rules such as --p 10.",
-        )
+        raise InputError("CEL-V325.check")
     if (random and base is None) or (seed is not None and not random):
-        raise InputError(
-            "CEL-V325",
-            "--random goes with --round, and --seed with --random.",
-            why="Suppression draws nothing.",
-            fix="Leave them out, or write --round 5 --random.",
-        )
+        raise InputError("CEL-V325.check_2")
     if base is None and not rules:
-        raise InputError(
-            "CEL-V321",
-            "no rule was given.",
-            why="Without one every cell would be published.",
-            fix="Try --p 10, or --minimum-frequency 3.",
-        )
+        raise InputError("CEL-V321.check")
 
 
 def _write(shown: pl.DataFrame, output: Path, *, overwrite: bool) -> None:

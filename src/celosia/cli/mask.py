@@ -196,12 +196,7 @@ def _recipe(
 
     single = bool(method or columns or parameters)
     if (recipe is None) == (not single) or (recipe and (schema or any(roles.values()))):
-        raise InputError(
-            "CEL-V018",
-            "a recipe and a single method were both given, or neither.",
-            why="A recipe has its own steps and roles; a method needs --column and roles.",
-            fix="Give --recipe FILE, or --method NAME with -c COLUMN and --schema or -q.",
-        )
+        raise InputError("CEL-V018")
     if recipe is not None:
         return Recipe.load(recipe)
     step = {
@@ -216,9 +211,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
     """A parameter of a method, as a recipe has it."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
-        raise InputError(
-            "CEL-V019", f"--set {text!r} is not NAME=VALUE.", fix="Write --set k=5, for example."
-        )
+        raise InputError("CEL-V019", text=text)
     return name.strip(), options.value(value)
 
 

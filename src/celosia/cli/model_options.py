@@ -87,12 +87,7 @@ def models_from(
     models += [closeness_from_text(text) for text in closeness or ()]
     models += [model_from_text(text) for text in others or ()]
     if not models:
-        raise InputError(
-            "CEL-I050",
-            "no privacy model was given.",
-            why="Without one nothing is promised.",
-            fix="Add --k 5, or with a sensitive column also --l 3 or --t 0.2.",
-        )
+        raise InputError("CEL-I050")
     return models
 
 
@@ -117,20 +112,16 @@ def metric_from(name: str | None, weights: list[str] | None) -> Metric | None:
     wanted = name or "loss"
     if wanted not in METRICS:
         raise InputError(
-            "CEL-P060",
-            f"there is no metric {wanted!r}{did_you_mean(wanted, METRICS)}.",
-            fix=f"Use one of: {', '.join(METRICS)}.",
+            "CEL-P060.metric_from",
+            wanted=wanted,
+            hint=did_you_mean(wanted, METRICS),
+            metrics=", ".join(METRICS),
         )
     metric: Callable[..., Metric] = METRICS[wanted]
     if not weights:
         return metric()
     if not hasattr(METRICS[wanted](), "weights"):
-        raise InputError(
-            "CEL-I052",
-            f"the metric '{wanted}' has no weights.",
-            why="It does not look at columns one by one.",
-            fix="Leave --weight out, or use --metric loss or --metric precision.",
-        )
+        raise InputError("CEL-I052", wanted=wanted)
     return metric(weights=numbers_by_column(weights, option="--weight"))
 
 
@@ -145,11 +136,7 @@ def levels_from(levels: list[str] | None, *, option: str = "--level") -> dict[st
     given = numbers_by_column(levels, option=option)
     for name, number in given.items():
         if not number.is_integer():
-            raise InputError(
-                "CEL-I051",
-                f"the level of '{name}' must be a whole number.",
-                fix=f"Write {option} {name}=2; level 0 is the raw value.",
-            )
+            raise InputError("CEL-I051.levels_from", name=name, option=option)
     return {name: int(number) for name, number in given.items()}
 
 
@@ -170,10 +157,6 @@ def numbers_by_column(given: Sequence[str], *, option: str) -> dict[str, float]:
         except ValueError:
             value = nan
         if isnan(value) or name in found:
-            raise InputError(
-                "CEL-I051",
-                f"{option} must be COLUMN=NUMBER and name each column once, got {text!r}.",
-                fix=f"Write {option} age=2.",
-            )
+            raise InputError("CEL-I051.numbers_by_column", option=option, text=text)
         found[name] = value
     return found

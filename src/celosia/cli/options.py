@@ -93,23 +93,11 @@ def check_outputs(
         if path is None:
             continue
         if path.resolve() in read:
-            raise InputError(
-                "CEL-I007",
-                f"{what} would take the place of {path}, which is read.",
-                why="The original would be lost.",
-                fix="Write it to another file.",
-                path=str(path),
-            )
+            raise InputError("CEL-I007.check_outputs", thing=what, path2=path, path=str(path))
         check_writable(path, overwrite=overwrite)
         other = taken.setdefault(path.resolve(), what)
         if other != what:
-            raise InputError(
-                "CEL-I043",
-                f"{other} and {what} are the same file, {path}.",
-                why="The one would overwrite the other.",
-                fix="Give each its own name.",
-                path=str(path),
-            )
+            raise InputError("CEL-I043", other=other, thing=what, path2=path, path=str(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +142,7 @@ def share(text: str, *, option: str) -> float:
     except (ArithmeticError, ValueError):  # no number, or a signalling NaN
         value = -1.0
     if not 0 <= value <= 1:  # also refuses NaN
-        raise InputError(
-            "CEL-I030",
-            f"{option} must be a share between 0% and 100%, got {text!r}.",
-            fix="Write 5% or 0.05.",
-        )
+        raise InputError("CEL-I030", option=option, text=text)
     return value
 
 
@@ -189,20 +173,10 @@ def schema_from(
 
     if schema is not None:
         if quasi_identifiers or identifiers or sensitive or other_columns is not None:
-            raise InputError(
-                "CEL-I031",
-                "both a schema file and column roles were given.",
-                why="It is not clear which should count.",
-                fix="Give --schema, or name columns with -q and the other role options, not both.",
-            )
+            raise InputError("CEL-I031")
         return _show_notes(Schema.load(schema))
     if not quasi_identifiers:
-        raise InputError(
-            "CEL-I032",
-            "no schema was given.",
-            why="Celosía must know which columns may identify a person.",
-            fix="Give --schema FILE, or name the columns: -q age -q zip.",
-        )
+        raise InputError("CEL-I032")
     return Schema.of(
         quasi_identifiers=quasi_identifiers,
         identifiers=identifiers or (),
@@ -227,10 +201,6 @@ def _role(name: str) -> Role:
 
     if name not in [*Role]:
         raise InputError(
-            "CEL-S007",
-            f"--other-columns must be one of {', '.join(Role)}; got {name!r}"
-            f"{did_you_mean(name, Role)}.",
-            fix="Write --other-columns insensitive to release the other columns as they are, "
-            "--other-columns identifier to leave them out.",
+            "CEL-S007.role", role=", ".join(Role), name=name, hint=did_you_mean(name, Role)
         )
     return Role(name)

@@ -27,12 +27,7 @@ def read_variable(written: str) -> str:
     name = written.removeprefix("$").strip("{}")
     value = os.environ.get(name, "").strip()
     if not value:
-        raise InputError(
-            "CEL-Q204",
-            f"the variable {name} is not set.",
-            why="Secrets are not written into a command, because other users can see it.",
-            fix=f"Set it: export {name}=...",
-        )
+        raise InputError("CEL-Q204", name=name)
     return value
 
 
@@ -50,10 +45,5 @@ def check_address(written: str) -> str:
     except ValueError:
         secret = False  # opening it will say what is wrong with it
     if secret:
-        raise InputError(
-            "CEL-Q205",
-            "the address holds a password.",
-            why="Anyone who can list running processes could read the password.",
-            fix="Put the address into a variable, and give its name: '$LEDGER'.",
-        )
+        raise InputError("CEL-Q205")
     return written

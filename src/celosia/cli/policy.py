@@ -273,30 +273,14 @@ def _database(sources: list[str], *, folder: Path) -> Database:
         return Database(kind="postgres", url=sources[0])
     for source in sources:
         if "://" in source or source.startswith("$"):
-            raise InputError(
-                "CEL-Q200",
-                "the address of a database is not given as it is, and it stands alone.",
-                why="Who lists the commands that run would see it, with the password in it.",
-                fix="Put it into a variable, and give the name alone: "
-                "celosia policy draft '$SHOP_DATABASE'.",
-            )
+            raise InputError("CEL-Q200")
         if not Path(source).is_file():
-            raise InputError(
-                "CEL-Q201",
-                f"there is no file {source}.",
-                fix="Check the name and the folder you are in.",
-                path=source,
-            )
+            raise InputError("CEL-Q201", path=source)
     files = [source for source in sources if source.lower().endswith(FILE_ENDINGS)]
     others = [source for source in sources if source not in files]
     names = [Path(source).name.partition(".")[0] for source in files]
     if len(others) > 1 or len({name.lower() for name in names}) < len(names):
-        raise InputError(
-            "CEL-Q202",
-            "these files cannot be one database.",
-            why="A table is named after its CSV or Parquet file, and there is one DuckDB file.",
-            fix="Give files of different names, and at most one DuckDB file.",
-        )
+        raise InputError("CEL-Q202")
     return Database(
         path=_from_folder(others[0], here) if others else None,
         files=tuple(
@@ -377,14 +361,7 @@ def _describe_predicate(table: TablePolicy) -> Iterator[str]:
 
 
 def _is_store(source: str) -> InputError:
-    return InputError(
-        "CEL-Q280",
-        f"{source} is a store of facts, not a database of tables.",
-        why="Its tables hold terms as numbers; a promise for rows of them is for no entity.",
-        fix="Write a policy with a [graph] section instead: unit, prefixes, classes and "
-        "predicates. `celosia rdf info` lists the predicates of a store.",
-        path=source,
-    )
+    return InputError("CEL-Q280.is_store", path=source)
 
 
 def _amount(amount: Spending) -> str:

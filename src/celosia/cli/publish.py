@@ -217,19 +217,9 @@ def _in_chunks(
 ) -> Path | None:
     """Where to publish to in chunks; None to do the work in memory, which may need it whole."""
     if wanted and whole:
-        raise InputError(
-            "CEL-I053",
-            "--stream does not go with --method mondrian or --population.",
-            why="Both need the whole table in memory.",
-            fix="Leave --stream out, or publish by the lattice and without a population.",
-        )
+        raise InputError("CEL-I053")
     if wanted and output is None:
-        raise InputError(
-            "CEL-I038",
-            "--stream needs an output file.",
-            why="It works from file to file.",
-            fix="Add -o FILE.",
-        )
+        raise InputError("CEL-I038")
     too_large = table.is_file() and table.stat().st_size * GROWTH > _memory()
     return output if (too_large and not whole if wanted is None else wanted) else None
 

@@ -224,12 +224,7 @@ def _store(place: Path, *, made: bool) -> TokenStore:
     from celosia.queries.service import TokenStore
 
     if not made and not place.is_file():
-        raise InputError(
-            "CEL-Q209",
-            "no token was made yet.",
-            why="Only those who hold a token may ask.",
-            fix="Make one: celosia token create POLICY --curator NAME.",
-        )
+        raise InputError("CEL-Q209")
     return TokenStore(place)
 
 
@@ -241,34 +236,19 @@ def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tu
     with show_warnings():
         declared = load_policy(policy)
     if (analyst is None) == (curator is None):
-        raise InputError(
-            "CEL-Q210",
-            "the holder of the token is not given.",
-            why="An analyst may ask; a curator may also see all charges and make tokens.",
-            fix="Give either --analyst NAME or --curator NAME.",
-        )
+        raise InputError("CEL-Q210")
     if analyst is None:
         return "curator", str(curator)
     known = [name for name, _ in declared.analysts]
     if known and analyst not in known:
-        raise InputError(
-            "CEL-Q211",
-            f"the policy names no analyst {analyst!r}{did_you_mean(analyst, known)}.",
-            why="Every question of theirs would be refused.",
-            fix="Give a name as the policy writes it, or add [analysts.NAME] there first.",
-        )
+        raise InputError("CEL-Q211", analyst=analyst, hint=did_you_mean(analyst, known))
     return "analyst", analyst
 
 
 def _check_files(certificate: Path | None, key: Path | None) -> None:
     wanted = [path for path in (certificate, key) if path is not None]
     if (certificate is None) != (key is None) or not all(path.is_file() for path in wanted):
-        raise InputError(
-            "CEL-Q212",
-            "HTTPS needs two files that exist, a certificate and its key.",
-            why="Nothing would be encrypted.",
-            fix="Give both --certificate FILE and --key FILE.",
-        )
+        raise InputError("CEL-Q212")
 
 
 def _as_command_error(error: InputError, policy: Path) -> InputError:

@@ -76,12 +76,7 @@ def studio(
     from celosia.studio.settings import MEGABYTE, Settings
 
     if host is not None and not share:
-        raise InputError(
-            "CEL-W004",
-            "--host without --share.",
-            why="Only a shared studio listens to other machines.",
-            fix="Add --share, which asks visitors for a password.",
-        )
+        raise InputError("CEL-W004")
     passwords = _secrets(password_file, tokens) if share or password_file or tokens else ()
     made = share and not passwords
     if made:
@@ -123,12 +118,7 @@ def _secrets(password_file: Path | None, tokens: Path | None) -> tuple[str, ...]
             lines = file.read_text("utf-8").splitlines()
             found += [line.strip() for line in lines if line.strip()]
     if any(len(each) < 8 for each in found) or (not found and (password_file or tokens)):
-        raise InputError(
-            "CEL-W005",
-            "a password or token is shorter than 8 letters, or there is none in the file.",
-            why="It could be guessed.",
-            fix="Write one longer secret a line.",
-        )
+        raise InputError("CEL-W005")
     return tuple(found)
 
 

@@ -126,10 +126,7 @@ def _check_new_rows(method: Method) -> None:
     makers = (*synthesis.METHODS, *private.METHODS)
     if not isinstance(method, makers):
         raise InputError(
-            "CEL-V022",
-            f"{method.kind} makes no new rows.",
-            why="Its rows would be those of real people, blurred.",
-            fix=f"Choose one of {', '.join(each.kind for each in makers)}; or use celosia mask.",
+            "CEL-V022", method_kind=method.kind, makers=", ".join(each.kind for each in makers)
         )
 
 

@@ -60,8 +60,9 @@ def teach(
     if algorithm not in ALGORITHMS:
         raise InputError(
             "CEL-I058",
-            f"there is no algorithm {algorithm!r}{did_you_mean(algorithm, ALGORITHMS)}.",
-            fix=f"Use one of: {', '.join(ALGORITHMS)}.",
+            algorithm=algorithm,
+            hint=did_you_mean(algorithm, ALGORITHMS),
+            algorithms=", ".join(ALGORITHMS),
         )
     model = KAnonymity(k)
     limit = options.share(suppression, option="--suppression")

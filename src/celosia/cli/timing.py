@@ -129,12 +129,7 @@ def timing(
         )
     if not found.holds:
         raise PrivacyError(
-            "CEL-A293",
-            f"{found.accuracy:.1%} of all guesses are right, and {len(found.telling)} attacks "
-            "are right too often.",
-            why="Time, failure or size of an answer tells of one person.",
-            fix="Look at the attacks that are right most often; report it to the maintainers.",
-            **found.as_dict(),
+            "CEL-A293", accuracy=found.accuracy, telling_count=len(found.telling), **found.as_dict()
         )
     if as_json:
         console.show_json(found.as_dict())

@@ -37,9 +37,7 @@ def check_significance(significance: object) -> float:
     """
     level = exact(significance)
     if level is None or not 0 < level < 1:
-        raise InputError(
-            "CEL-R059", "the significance must be a number between 0 and 1.", fix="Try 0.05."
-        )
+        raise InputError("CEL-R059")
     return float(level)
 
 

@@ -98,12 +98,7 @@ def field_at(reports: Packed, start: int, width: int) -> NDArray[np.int64]:
 
 def malformed() -> InputError:
     """The error for reports that no client of the protocol can have made."""
-    return InputError(
-        "CEL-R001",
-        "a report is not of the form that its protocol has.",
-        why="It was damaged on the way, or made by something else.",
-        fix="Send reports as `to_bytes` writes them; drop this batch.",
-    )
+    return InputError("CEL-R001")
 
 
 def join(parts: Sequence[tuple[Packed, int]]) -> Packed:

@@ -297,11 +297,7 @@ def _affordable(row: dict[str, Any], price: Fraction) -> Fraction:
     budget, spent = Fraction(row["budget"]), Fraction(row["spent"])
     if spent + price > budget:
         raise BudgetExceeded(
-            "CEL-R039",
-            f"this report would cost epsilon {float(price):.4g}, and "
-            f"{float(budget - spent):.4g} of {float(budget):.4g} is left on this device.",
-            why="A new answer tells more about the person; the budget is for life.",
-            fix="Send nothing. A value that was reported before costs nothing more.",
+            "CEL-R039", price=float(price), budget=float(budget - spent), budget2=float(budget)
         )
     return spent
 
@@ -317,21 +313,11 @@ def _place(path: Path) -> str:
 
 def _in_place(row: dict[str, Any], path: Path) -> None:
     if row["place"] != _place(path):
-        raise PrivacyError(
-            "CEL-R038",
-            "this memory is a copy of another file.",
-            why="Two copies would spend the same budget twice.",
-            fix="Use the original; if it is gone for good, open this one with moved=True.",
-        )
+        raise PrivacyError("CEL-R038")
 
 
 def _none(path: Path) -> InputError:
-    return InputError(
-        "CEL-R037",
-        f"{path.name} cannot be used as the memory of a device.",
-        why="It is another file, it is gone or damaged, or it cannot be written.",
-        fix="Give the path of a memory, or of a new file in a folder that can be written to.",
-    )
+    return InputError("CEL-R037", path_name=path.name)
 
 
 def _unfit(what: str, fix: str) -> InputError:

@@ -61,12 +61,7 @@ class Protocol(ABC):
     def __post_init__(self) -> None:
         check_report_epsilon(self.epsilon)
         if not isinstance(self.key, str) or not 0 < len(self.key.encode()) <= 48:
-            raise InputError(
-                "CEL-R003",
-                "the key of a protocol must be a text of 1 to 48 bytes.",
-                why="It names the collection, and decides its hash functions.",
-                fix='Give a name such as "emoji-2026".',
-            )
+            raise InputError("CEL-R003")
 
     @abstractmethod
     def client(self, *, rng: Source | None = None) -> Client:
@@ -128,12 +123,7 @@ def check_report_epsilon(epsilon: object, *, name: str = "epsilon") -> Fraction:
     """
     number = exact(epsilon)
     if number is None or not LEAST_EPSILON <= number <= MOST_EPSILON:
-        raise InputError(
-            "CEL-R007",
-            f"{name} of a report must be a number from 1e-6 to 10,000, got {epsilon!r}.",
-            why="It bounds how much likelier a report gets by one value than by another.",
-            fix="Try 1 to 4: a report is about one value, and no server is trusted.",
-        )
+        raise InputError("CEL-R007", name=name, epsilon=epsilon)
     return number
 
 
@@ -238,12 +228,7 @@ class Server(ABC):
         """
         level = check_significance(significance)
         if candidates is None and not self.finds:
-            raise InputError(
-                "CEL-R104",
-                f"{self.protocol.name} finds no values by itself.",
-                why="Its reports only tell how common a known value is, or a sum over all of them.",
-                fix="Give a public list of candidates, or collect with sfp, pem or rappor-words.",
-            )
+            raise InputError("CEL-R104", protocol_name=self.protocol.name)
         return self._find(None if candidates is None else _as_tuple(candidates), level, progress)
 
     def summary(self) -> Summary | None:
@@ -254,11 +239,7 @@ class Server(ABC):
         """Estimates by one way to make them, after post-processing."""
         listed = _as_tuple(candidates)
         if post not in POSTS:
-            raise InputError(
-                "CEL-R005",
-                f"there is no post-processing called {post!r}.",
-                fix=f"Use one of {', '.join(POSTS)}.",
-            )
+            raise InputError("CEL-R005", post=post, posts=", ".join(POSTS))
         counts, errors = estimator(listed)
         shown = post_process(counts, self.users, kind=post)
         return Estimates(self.protocol.name, listed, shown, errors, self.users, post, counts)
@@ -276,9 +257,7 @@ class Server(ABC):
         found, users, arrays = read_state(data)
         self._same(found)
         if not self._fits(arrays):
-            raise InputError(
-                "CEL-R006", "the saved state has another form.", fix="Take a state of this server."
-            )
+            raise InputError("CEL-R006.load")
         self._add(users, arrays)
         return self
 
@@ -297,24 +276,14 @@ class Server(ABC):
             for pair in pairs
             for side in pair
         ):
-            raise InputError(
-                "CEL-R008",
-                "these counts are too large to be added.",
-                why="A sum beyond 64 bits would come out wrong without a word.",
-                fix="Look where the state comes from: no collection has 2^62 reports.",
-            )
+            raise InputError("CEL-R008")
         for ours, theirs in pairs:
             np.add(ours, theirs, out=ours)
         self.users += users
 
     def _same(self, fingerprint: bytes) -> None:
         if fingerprint != self.protocol.fingerprint:
-            raise InputError(
-                "CEL-R004",
-                "these reports were made under other parameters.",
-                why="Counting them together would give wrong estimates without any sign of it.",
-                fix="Use one protocol with the same parameters and key on all sides.",
-            )
+            raise InputError("CEL-R004.check_schema")
 
     def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress
@@ -338,10 +307,5 @@ class Server(ABC):
 
 def _as_tuple(candidates: Sequence[Hashable]) -> tuple[Hashable, ...]:
     if isinstance(candidates, (str, bytes)):
-        raise InputError(
-            "CEL-R009",
-            "candidates must be a list, and this is one text.",
-            why="Its letters would be taken for candidates.",
-            fix="Put it into a list: estimate([value]).",
-        )
+        raise InputError("CEL-R009")
     return tuple(candidates)

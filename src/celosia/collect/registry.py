@@ -59,8 +59,9 @@ def protocol_class(name: str) -> type[Protocol]:
     if place is None:
         raise InputError(
             "CEL-R070",
-            f"there is no protocol called {name!r}{did_you_mean(name, PROTOCOLS)}.",
-            fix=f"Use one of {', '.join(PROTOCOLS)}.",
+            name=name,
+            hint=did_you_mean(name, PROTOCOLS),
+            protocols=", ".join(PROTOCOLS),
         )
     module, _, found = place.rpartition(".")
     kind: type[Protocol] = getattr(import_module(f"celosia.collect.{module}"), found)
@@ -98,14 +99,7 @@ def _create(parameters: Mapping[str, Any], *, inside: bool) -> Protocol:
         raise _wrong(f"a parameter of {kind.name} is of another kind than it must be") from None
     expected = parameters.get("fingerprint")
     if expected is not None and expected != made.fingerprint.hex():
-        raise InputError(
-            "CEL-R073",
-            "the fingerprint in the protocol file is that of other parameters.",
-            why="Devices that go by it and devices that go by the parameters would not be counted "
-            "together.",
-            fix="Put the parameters back, or take the fingerprint out and give the new file to "
-            "every device.",
-        )
+        raise InputError("CEL-R073")
     return made
 
 
@@ -210,19 +204,8 @@ def _quote(text: str) -> str:
 
 
 def _wrong(what: str) -> InputError:
-    return InputError(
-        "CEL-R072",
-        f"{what}.",
-        why="Every parameter decides about reports, so none is guessed.",
-        fix="Look at the parameters of the protocol in the reference.",
-    )
+    return InputError("CEL-R072", thing=what)
 
 
 def _unreadable(path: str | Path, reason: str) -> InputError:
-    return InputError(
-        "CEL-R071",
-        f"the protocol file {path} cannot be read: {reason}.",
-        why="Without it the reports have no meaning.",
-        fix="Give the file that was written for the devices.",
-        path=str(path),
-    )
+    return InputError("CEL-R071", path2=path, reason=reason, path=str(path))

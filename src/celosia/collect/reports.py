@@ -74,9 +74,4 @@ def read_head(head: bytes | memoryview) -> tuple[int, bytes, int]:
 
 
 def _damaged() -> InputError:
-    return InputError(
-        "CEL-R002",
-        "this is not a whole batch of reports.",
-        why="Half a batch would be counted as it never was.",
-        fix="Send the batch again as `Reports.to_bytes` writes it.",
-    )
+    return InputError("CEL-R002.damaged")

@@ -69,9 +69,4 @@ def _parse(body: bytes) -> tuple[bytes, int, State]:
 
 
 def _damaged() -> InputError:
-    return InputError(
-        "CEL-R006",
-        "this is not the whole state of a server.",
-        why="Counts from half of it would be wrong.",
-        fix="Take the last snapshot that was written to its end.",
-    )
+    return InputError("CEL-R006.damaged")

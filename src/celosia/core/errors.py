@@ -1,41 +1,106 @@
 """One family of errors that teach: what is wrong, why it matters, what to do.
 
-No message may hold a cell value of private data: columns, row numbers and counts only.
+An error is a code of the catalogue (`core/messages/`) and the fields of its templates. No field may
+hold a cell value of private data: columns, row numbers and counts only.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import PurePath
+from typing import ClassVar, Self
+
+from celosia.core.messages import Language, Message, fill, language, render
 
 
 class CelosiaError(Exception):
     """The root of every error that Celosía raises on purpose.
 
     Args:
-        code: stable name of the problem, expanded by `celosia explain CODE`.
-        what: what is wrong, with names, the allowed range and what was received.
-        why: why it matters.
-        fix: what to do next.
-        details: the facts behind the message (column, row, ...) for programs.
+        key: the code of the problem, expanded by `celosia explain CODE`, and after a point the
+            variant of its message where the catalogue has several.
+        fields: what the templates of the message name, and other facts for programs.
 
-    >>> error = InputError("CEL-P010", "k must be at least 2, got 1.",
-    ...                    why="A class of one is a single person.", fix="Try k = 5.", k=1)
-    >>> print(error)
-    k must be at least 2, got 1. A class of one is a single person. Try k = 5.
-    >>> error.code, error.details
-    ('CEL-P010', {'k': 1})
+    >>> error = InputError("CEL-P024", distance="ordered", thing="an order", column="town")
+    >>> print(error.what)
+    the ordered distance needs an order, which 'town' lacks.
+    >>> error.code, error.details["column"]
+    ('CEL-P024', 'town')
     """
 
     exit_code: ClassVar[int] = 2
     """How the command line ends: 1 cannot be promised, 2 bad input, 3 no budget, 70 our fault."""
 
-    def __init__(self, code: str, what: str, *, why: str = "", fix: str = "", **details: object):
-        super().__init__(" ".join(part for part in (what, why, fix) if part))
-        self.code = code
-        self.what = what
-        self.why = why
-        self.fix = fix
-        self.details = details
+    def __init__(self, key: str, literal: str | None = None, /, **fields: object) -> None:
+        super().__init__(key)
+        self.literal = literal  # TODO goes when every site uses the catalogue
+        self.key = key
+        self.details = fields
+        self.places: tuple[object, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """The stable name of the problem."""
+        return self.key.partition(".")[0]
+
+    @property
+    def what(self) -> str:
+        """What is wrong, with names, the allowed range and what was received."""
+        return self.part("what")
+
+    @property
+    def why(self) -> str:
+        """Why it matters."""
+        return self.part("why")
+
+    @property
+    def fix(self) -> str:
+        """What to do next."""
+        return self.part("fix")
+
+    def part(self, name: str, into: Language | None = None) -> str:
+        """One part of the message (`what`, `why`, `fix`) or its `title`, in a language."""
+        from celosia.core.catalogue import part_template  # noqa: PLC0415 - read when it is said
+
+        wanted = into or language.get()
+        if self.literal is not None and name != "title":
+            literal = self.literal if name == "what" else self.details.get(name, "")
+            text = str(literal)
+        else:
+            text = fill(part_template(self.key, name, wanted), self.details, wanted)
+        places = self.places if name == "what" else ()
+        return ": ".join([*(render(each, wanted) for each in places), text])
+
+    def render(self, into: Language | None = None) -> str:
+        """The whole message in a language."""
+        parts = (self.part(name, into) for name in ("what", "why", "fix"))
+        return " ".join(part for part in parts if part)
+
+    def within(self, place: str | Message) -> Self:
+        """The same error, which says first where it arose: a file, a column, a step.
+
+        >>> print(InputError("CEL-I042").within("people.csv").what)
+        people.csv: there is not enough memory.
+        """
+        self.places = (place, *self.places)
+        return self
+
+    def replace(self, old: str, new: str) -> Self:
+        """The same error with another text in the place of one: the name of a file for its path.
+
+        >>> error = InputError("CEL-I042").within("/tmp/1/people.csv").replace("/tmp/1/", "")
+        >>> error.what
+        'people.csv: there is not enough memory.'
+        """
+        self.details = {name: _replaced(each, old, new) for name, each in self.details.items()}
+        self.places = tuple(_replaced(each, old, new) for each in self.places)
+        if self.literal is not None:
+            self.literal = self.literal.replace(old, new)
+        return self
+
+    def __str__(self) -> str:
+        return self.render()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let an error pass from one process to another, with all that it knows."""
@@ -48,7 +113,7 @@ class CelosiaError(Exception):
             "error": self.what,
             "why": self.why,
             "hint": self.fix,
-            "details": self.details,
+            "details": {name: _plain(value) for name, value in self.details.items()},
         }
 
 
@@ -84,11 +149,35 @@ class Cancelled(CelosiaError):  # noqa: N818 - a request, not a fault
     exit_code = 130
 
     def __init__(self) -> None:
-        super().__init__("CEL-C001", "Cancelled.", why="Nothing was written.")
+        super().__init__("CEL-C001")
 
 
 class PrivacyWarning(UserWarning):
     """Something that weakens a promise without breaking it; recorded in the release as well."""
+
+
+def _replaced(value: object, old: str, new: str) -> object:
+    """A field with another text in the place of one, also inside lists and messages."""
+    if isinstance(value, str | PurePath):
+        return str(value).replace(old, new)
+    if isinstance(value, Message):
+        return Message(value.key, **{k: _replaced(v, old, new) for k, v in value.fields.items()})
+    if isinstance(value, list | tuple):
+        return [_replaced(each, old, new) for each in value]
+    return value
+
+
+def _plain(value: object) -> object:
+    """A field for JSON: numbers, texts, lists and tables as they are, anything else as text."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(each) for each in value]
+    return render(value)
 
 
 def _rebuilt(

@@ -14,24 +14,11 @@ from celosia.core.errors import InputError
 def check_writable(path: Path, *, overwrite: bool) -> None:
     """Refuse, before any work is done, a path that could not be written at its end."""
     if path.is_dir():
-        raise InputError(
-            "CEL-I003", f"{path} is a folder.", fix="Give the name of a file.", path=str(path)
-        )
+        raise InputError("CEL-I003", path2=path, path=str(path))
     if path.exists() and not overwrite:
-        raise InputError(
-            "CEL-I004",
-            f"{path} exists already.",
-            why="It would be lost.",
-            fix="Choose another name, or allow overwriting (--overwrite).",
-            path=str(path),
-        )
+        raise InputError("CEL-I004.check_writable", path2=path, path=str(path))
     if not path.parent.is_dir():
-        raise InputError(
-            "CEL-I005",
-            f"the folder {path.parent} does not exist.",
-            fix="Create it first, or choose another place.",
-            path=str(path),
-        )
+        raise InputError("CEL-I005.check_writable", parent=path.parent, path=str(path))
 
 
 @contextmanager

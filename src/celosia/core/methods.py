@@ -21,9 +21,7 @@ def build(known: Mapping[str, type[Kind]], name: Any, parameters: Mapping[str, A
     """
     if not isinstance(name, str) or name not in known:
         raise InputError(
-            "CEL-V010",
-            f"there is no method {name!r}{did_you_mean(str(name), known)}.",
-            fix=f"Choose one of {', '.join(known)}.",
+            "CEL-V010", name=name, hint=did_you_mean(str(name), known), known=", ".join(known)
         )
     kind = known[name]
     allowed = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]  # a dataclass
@@ -38,9 +36,5 @@ def build(known: Mapping[str, type[Kind]], name: Any, parameters: Mapping[str, A
     for key, each in allowed.items():
         needed = each.default is MISSING and each.default_factory is MISSING
         if needed and key not in parameters:
-            raise InputError(
-                "CEL-V012",
-                f"{name} needs the parameter '{key}'.",
-                fix=f"Add {key} = ... to the method.",
-            )
+            raise InputError("CEL-V012", name=name, key=key)
     return kind(**parameters)

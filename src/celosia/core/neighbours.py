@@ -33,19 +33,9 @@ class Neighbours:
 
     def __post_init__(self) -> None:
         if self.relation not in tuple(Relation):
-            raise InputError(
-                "CEL-M001",
-                f"the neighbour relation must be one of {', '.join(Relation)}.",
-                why="Without it an epsilon has no meaning.",
-                fix="Use Relation.ADD_REMOVE unless the number of rows is public.",
-            )
+            raise InputError("CEL-M001.post_init", relation=", ".join(Relation))
         if not isinstance(self.unit, str) or not self.unit:
-            raise InputError(
-                "CEL-M001",
-                "the privacy unit must be a word such as 'row' or 'customer'.",
-                why="Without it an epsilon has no unit to protect.",
-                fix="Name what one neighbour step changes.",
-            )
+            raise InputError("CEL-M001.post_init_2")
         object.__setattr__(self, "relation", Relation(self.relation))
 
     def __str__(self) -> str:

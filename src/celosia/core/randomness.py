@@ -43,11 +43,7 @@ class Source(ABC):
         [3, 5, 2, 0, 1]
         """
         if not 0 < bound <= 2**63:
-            raise InputError(
-                "CEL-I001",
-                f"the bound of a random integer must be in 1 .. 2**63, got {bound}.",
-                fix="Give a positive bound.",
-            )
+            raise InputError("CEL-I001", bound=bound)
         if not bound & (bound - 1):  # a power of two: a mask is the remainder, no word is beyond
             return (self.words(size) & np.uint64(bound - 1)).view(np.int64)
         limit = np.uint64(2**64 - 1 - (2**64 % bound))
@@ -91,11 +87,7 @@ class Seeded(Source):
     def __init__(self, seed: int):
         number = whole(seed)
         if number is None or number < 0:
-            raise InputError(
-                "CEL-I002",
-                f"a seed must be a whole number of at least 0, got {seed!r}.",
-                fix="Give a number such as 2026, or no seed for a real release.",
-            )
+            raise InputError("CEL-I002", seed=seed)
         self.seed = number
         self._generator = np.random.Generator(np.random.PCG64(number))
 

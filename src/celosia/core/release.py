@@ -99,18 +99,9 @@ class Release(ABC):
     @classmethod
     def _from_certificate(cls, target: Path, facts: dict[str, Any]) -> Self:
         if facts["kind"] != cls.kind:
-            raise InputError(
-                "CEL-I021",
-                f"{target} holds a {facts['kind']} release, not a {cls.kind} release.",
-                fix=f"Load it as a {facts['kind']} release.",
-            )
+            raise InputError("CEL-I021", target=target, facts=facts["kind"], cls_kind=cls.kind)
         if facts["data"]["sha256"] != _sha256(target):
-            raise InputError(
-                "CEL-I022",
-                f"{target} is not the file its certificate describes.",
-                why="It was changed after the release, so the guarantee may no longer hold.",
-                fix="Publish it again, or read it as an ordinary table.",
-            )
+            raise InputError("CEL-I022", target=target)
         return cls.from_parts(
             target,
             facts,
@@ -138,9 +129,7 @@ def certificate_path(path: Path) -> Path:
 
 def _read_certificate(path: Path) -> dict[str, Any]:
     if not path.is_file():
-        raise InputError(
-            "CEL-I023", f"there is no file {path}.", fix="Check the name and the folder you are in."
-        )
+        raise InputError("CEL-I023", path=path)
     try:
         facts = json.loads(certificate_path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -149,12 +138,7 @@ def _read_certificate(path: Path) -> dict[str, Any]:
 
 
 def _no_certificate(path: Path) -> InputError:
-    return InputError(
-        "CEL-I020",
-        f"{path} has no readable certificate ({certificate_path(path).name}).",
-        why="Without it the promise is not known.",
-        fix="Keep both files together, or read the data as an ordinary table.",
-    )
+    return InputError("CEL-I020", path=path, certificate_path_name=certificate_path(path).name)
 
 
 def _sha256(path: Path) -> str:

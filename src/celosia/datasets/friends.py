@@ -46,12 +46,7 @@ def friends(vertices: int = VERTICES, edges: int = EDGES, *, seed: int = SEED) -
     """
     people = whole(vertices)
     if people is None or not 2 <= people <= MOST:
-        raise InputError(
-            "CEL-G032",
-            f"a network cannot have {vertices!r} people.",
-            why=f"From 2 to {MOST:,} can be invented.",
-            fix="Give a number such as 1000.",
-        )
+        raise InputError("CEL-G032", vertices=vertices, most=MOST)
     rng = Seeded(seed)
     graph = power_law(people, edges, EXPONENT, rng)
     towns = [name for name, weight in _CITIES for _ in range(weight)]

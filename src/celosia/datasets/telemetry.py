@@ -148,11 +148,7 @@ def values_of(histogram: Mapping[Any, int]) -> NDArray[Any]:
 def _source(rows: int, seed: int) -> Source:
     size, start = whole(rows), whole(seed)
     if size is None or not 0 <= size <= MOST_ROWS or start is None or start < 0:
-        raise InputError(
-            "CEL-D030",
-            f"rows must be a whole number up to {MOST_ROWS:,}, and seed one of at least 0.",
-            fix="Give the number of devices wanted, such as 50000, and a seed such as 2026.",
-        )
+        raise InputError("CEL-D030", most_rows=MOST_ROWS)
     return Seeded(start)
 
 

@@ -121,12 +121,7 @@ class DuckDBTables:
             pass
         if opened is None:  # outside the handler: the cause may quote what is in the file
             self._overflow.cleanup()
-            raise EngineError(
-                "CEL-E013",
-                "the database, or a file that stands for a table, cannot be opened.",
-                why="Its tables cannot be asked.",
-                fix="Check the path, the rights of the file, and that no other program has it.",
-            )
+            raise EngineError("CEL-E013.init")
         self._connection: duckdb.DuckDBPyConnection = opened
         self._relations: dict[Place, Relation] = {}
         self._grouped: _GroupedSource | None = None

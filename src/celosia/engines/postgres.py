@@ -211,18 +211,8 @@ def _plain(value: Any) -> Any:
 
 
 def _unreachable() -> EngineError:
-    return EngineError(
-        "CEL-E014",
-        "the PostgreSQL server cannot be reached.",
-        why="Its tables cannot be asked.",
-        fix="Check the url of the policy (or the variable that it names), the role and the server.",
-    )
+    return EngineError("CEL-E014.unreachable")
 
 
 def _missing() -> EngineError:
-    return EngineError(
-        "CEL-E015",
-        "psycopg, which speaks to PostgreSQL, is not installed.",
-        why="Without it no PostgreSQL server can be asked.",
-        fix="Run `pip install 'celosia[postgres]'`.",
-    )
+    return EngineError("CEL-E015")

@@ -366,12 +366,7 @@ def _connect(url: str) -> psycopg.Connection[Any]:
     try:
         import psycopg  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
     except ImportError:
-        reason = EngineError(
-            "CEL-E015",
-            "psycopg, which speaks to PostgreSQL, is not installed.",
-            why="Without it no PostgreSQL server can be asked.",
-            fix="Run `pip install 'celosia[postgres]'`.",
-        )
+        reason = EngineError("CEL-E015")
     if reason is None:
         given = os.environ.get(url[1:], "") if url.startswith("$") else url
         address = given.replace("postgresql+psycopg://", "postgresql://")
@@ -385,10 +380,5 @@ def _connect(url: str) -> psycopg.Connection[Any]:
                     connection.execute(f"SET {setting}".encode())
                 connection.commit()
                 return connection
-        reason = EngineError(
-            "CEL-E014",
-            "the PostgreSQL server cannot be reached.",
-            why="Its tables cannot be asked.",
-            fix="Check the url (or the variable that it names), the role and the server.",
-        )
+        reason = EngineError("CEL-E014.connect")
     raise reason

@@ -141,13 +141,7 @@ class DuckDBEngine:
             fault = True
         if fault or opened is None:  # outside the handler: the cause may quote cells
             self._overflow.cleanup()
-            raise EngineError(
-                "CEL-E013",
-                "the database, or a file that stands for a table, cannot be opened.",
-                why="Its tables cannot be asked.",
-                fix="Check the paths of the policy, the rights of the files, that CSV columns "
-                "have one type each, and that no other program writes to the database.",
-            )
+            raise EngineError("CEL-E013.init_3")
         self._connection: duckdb.DuckDBPyConnection = opened
         self._busy: set[duckdb.DuckDBPyConnection] = set()
 
@@ -324,40 +318,20 @@ def select_text(query: exp.Expr, dialect: str) -> str:
     from sqlglot import exp  # noqa: PLC0415 - the caller who gives a tree has loaded it
 
     if not isinstance(query, exp.Query) or query.find(exp.DDL, exp.DML, exp.Command, exp.Into):
-        raise EngineError(
-            "CEL-E012",
-            "only a SELECT can be run.",
-            why="The owner's database is read and never changed.",
-            fix="Give a query that the emission package has built.",
-        )
+        raise EngineError("CEL-E012")
     return query.sql(dialect=dialect)
 
 
 def failed() -> EngineError:
     """The one error of every failure while data is read."""
-    return EngineError(
-        "CEL-E010",
-        "the database could not answer.",
-        why="What it said is not shown, because it may tell of single rows.",
-        fix="The owner of the data finds the reason in the log of the database.",
-    )
+    return EngineError("CEL-E010")
 
 
 def out_of_time() -> EngineError:
     """The error of a query that was stopped."""
-    return EngineError(
-        "CEL-E011",
-        "the database did not answer in time.",
-        why="Each question has a time limit, so that none can block the others.",
-        fix="Ask for less, or let the owner raise the limit.",
-    )
+    return EngineError("CEL-E011")
 
 
 def changed() -> EngineError:
     """The error of queries that did not see one state of the data."""
-    return EngineError(
-        "CEL-E016",
-        "the data was changed while it was read.",
-        why="The parts of an answer must come from one state of the rows.",
-        fix="Ask again when no other program writes.",
-    )
+    return EngineError("CEL-E016")

@@ -228,61 +228,29 @@ def guarded(engine: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
 
 def engine_failed(engine: str) -> EngineError:
     """The one error of an engine that stopped; what it said may hold cells."""
-    return EngineError(
-        "CEL-E020",
-        f"{engine} stopped before the work was done.",
-        why="Nothing was published, and nothing lies under the name of the target. What the "
-        "engine said is not shown, because it may hold cells of the table.",
-        fix="See that it runs, has room on its disk and may read and write here, then try again; "
-        "its own log says more.",
-    )
+    return EngineError("CEL-E020", engine=engine)
 
 
 def changed_source() -> EngineError:
     """The error of a table of which the rows that are written are not those that were counted."""
-    return EngineError(
-        "CEL-E002",
-        "the table is not the same as when it was first read.",
-        why="Its rows can no longer be told to meet the models, so nothing was published.",
-        fix="Make sure that no other program writes to it, then try again.",
-    )
+    return EngineError("CEL-E002")
 
 
 def not_found(place: Place) -> EngineError:
     """The error of a source that is not there."""
-    return EngineError(
-        "CEL-E021",
-        f"{place} cannot be read: there is no such table or file, or it may not be read.",
-        fix="Check the name, the folder or database it lies in, and the rights of your role.",
-    )
+    return EngineError("CEL-E021", place=place)
 
 
 def unpublishable(column: str, kind: str) -> EngineError:
     """The error of a column whose type has no counterpart here."""
-    return EngineError(
-        "CEL-E022",
-        f"column '{column}' has the type {kind}, which cannot be published by this engine.",
-        why="Its values could change on the way, and equal ones fall apart.",
-        fix="Leave it out, or cast it to a number, a text, a date or a time in a view.",
-        column=column,
-    )
+    return EngineError("CEL-E022", kind=kind, column=column)
 
 
 def same_place(place: Place) -> InputError:
     """The error of a target that is its own source."""
-    return InputError(
-        "CEL-I007",
-        f"{place} is both source and target.",
-        why="The original would be lost.",
-        fix="Write the release to another place.",
-    )
+    return InputError("CEL-I007.same_place", place=place)
 
 
 def table_exists(place: Place) -> InputError:
     """The error of a table that would be written over."""
-    return InputError(
-        "CEL-P110",
-        f"the table {place} exists already.",
-        why="It would be lost.",
-        fix="Choose another name, or allow overwriting (--overwrite).",
-    )
+    return InputError("CEL-P110", place=place)

@@ -72,12 +72,7 @@ class ChunkWriter:
     ) -> None:
         self._open.close()
         if kind is None and self._append is None:
-            raise InputError(
-                "CEL-F026",
-                "nothing was written.",
-                why="Without a first chunk the columns are not known.",
-                fix="Write at least one chunk; it may be without rows.",
-            )
+            raise InputError("CEL-F026")
 
 
 def open_writer(path: str | Path, *, format: Format | None = None) -> ChunkWriter:
@@ -85,12 +80,7 @@ def open_writer(path: str | Path, *, format: Format | None = None) -> ChunkWrite
     file = Path(path)
     kind = format_of(file, format)
     if kind == "excel":
-        raise InputError(
-            "CEL-F025",
-            f"{file}: a workbook cannot be written in chunks.",
-            fix="Choose CSV, Parquet, Arrow or JSON lines.",
-            path=str(file),
-        )
+        raise InputError("CEL-F025", file=file, path=str(file))
     return ChunkWriter(file, kind)
 
 

@@ -31,22 +31,12 @@ def check_names(names: Sequence[object], *, path: Path | None = None) -> list[st
     ]
     if nameless:
         raise InputError(
-            "CEL-F003",
-            f"{place}the column names at {_positions(nameless)} are empty or not text.",
-            why="A column is spoken of by its name.",
-            fix="Give every column a name.",
-            positions=nameless,
+            "CEL-F003", place=place, positions2=_positions(nameless), positions=nameless
         )
     texts = [str(name) for name in names]
     patterns = [name for name in texts if name.startswith("^") and name.endswith("$")]
     if patterns:
-        raise InputError(
-            "CEL-F028",
-            f"{place}column {patterns[0]!r} has a name that looks like a search pattern.",
-            why="It could be taken for other columns, and these be released in its place.",
-            fix="Rename the column: leave out the ^ in front or the $ at the end.",
-            column=patterns[0],
-        )
+        raise InputError("CEL-F028", place=place, column=patterns[0])
     twice = [name for name, count in Counter(texts).items() if count > 1]
     if twice:
         raise _duplicates(texts, twice, place)
@@ -63,35 +53,18 @@ def check_flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 def nested_columns(names: Sequence[str]) -> InputError:
     """The error for columns of lists, records, bytes, intervals or arbitrary objects."""
-    return InputError(
-        "CEL-F006",
-        f"column {', '.join(map(repr, names))}: the cells hold lists, records, bytes or objects.",
-        why="Privacy models are about columns with one plain value in each cell.",
-        fix="Unnest the column, make it text, or drop it first.",
-        columns=list(names),
-    )
+    return InputError("CEL-F006", names=", ".join(map(repr, names)), columns=list(names))
 
 
 def mixed_column(column: str, row: int, before: str, after: str) -> InputError:
     """The error for a column whose values change their kind at a row."""
-    return InputError(
-        "CEL-F005",
-        f"column {column!r} mixes kinds of values: {before} first, {after} at row {row}.",
-        why="Values of different kinds cannot be compared, sorted or generalised together.",
-        fix="Make the column all text, or clean that row and those like it.",
-        column=column,
-        row=row,
-    )
+    return InputError("CEL-F005", before=before, after=after, column=column, row=row)
 
 
 def unfit_columns(names: Sequence[str]) -> InputError:
     """The error for columns whose values fit no type that we have."""
     return InputError(
-        "CEL-F008",
-        f"column {', '.join(map(repr, names))} cannot be taken in: its values fit no plain type.",
-        why="Values would be lost or changed in silence.",
-        fix="Make the column text, ordinary numbers, dates or true and false first.",
-        columns=list(names),
+        "CEL-F008.unfit_columns", names=", ".join(map(repr, names)), columns=list(names)
     )
 
 
@@ -101,13 +74,7 @@ def _duplicates(names: list[str], twice: list[str], place: str) -> InputError:
         f"({_positions([i for i, other in enumerate(names, 1) if other == name])})"
         for name in twice
     ]
-    return InputError(
-        "CEL-F002",
-        f"{place}{'; '.join(found)}.",
-        why="A column is spoken of by its name.",
-        fix="Rename all but one of them.",
-        columns=twice,
-    )
+    return InputError("CEL-F002", place=place, found="; ".join(found), columns=twice)
 
 
 def _positions(numbers: Sequence[int]) -> str:

@@ -66,11 +66,7 @@ def as_frame(data: TableLike) -> pl.DataFrame:
         return check_flat(_from_mapping(data))
     if isinstance(data, ArrowStream):
         return check_flat(_from_arrow(data))
-    raise InputError(
-        "CEL-F001",
-        f"a {type(data).__name__} is not a table.",
-        fix="Give a Polars, pandas or Arrow table, or a mapping of column names to values.",
-    )
+    raise InputError("CEL-F001.as_frame", name=type(data).__name__)
 
 
 def _attempt(make: Callable[[], _T]) -> _T | None:
@@ -83,12 +79,7 @@ def _attempt(make: Callable[[], _T]) -> _T | None:
 def _collected(data: pl.LazyFrame) -> pl.DataFrame:
     frame = _attempt(data.collect)
     if frame is None:
-        raise InputError(
-            "CEL-F008",
-            "the lazy frame cannot be computed.",
-            why="Its own message may quote values and is not shown.",
-            fix="Call collect() on it to see what is wrong.",
-        )
+        raise InputError("CEL-F008.collected")
     return frame
 
 
@@ -102,12 +93,7 @@ def _from_arrow(data: Any) -> pl.DataFrame:
     else:
         table = _attempt(lambda: pa.RecordBatchReader.from_stream(data).read_all())
     if table is None:
-        raise InputError(
-            "CEL-F008",
-            "the Arrow stream cannot be read to its end.",
-            why="Its own message may quote values and is not shown.",
-            fix="Read it into an Arrow table to see what is wrong.",
-        )
+        raise InputError("CEL-F008.from_arrow")
     names = check_names(table.schema.names)
     frame = _attempt(lambda: pl.from_arrow(table))
     if frame is None:
@@ -122,12 +108,7 @@ def _is_unfit(table: Any) -> bool:
 def _from_pandas(data: Any) -> pl.DataFrame:
     names = check_names(list(data.columns))
     if type(data.index).__name__ != "RangeIndex":
-        raise InputError(
-            "CEL-F004",
-            "the pandas frame has an index of its own.",
-            why="An index is a column in disguise, and could hold identifiers.",
-            fix="Call reset_index() to make it a column, or reset_index(drop=True) to drop it.",
-        )
+        raise InputError("CEL-F004")
     return pl.DataFrame([_series(name, data[name]) for name in names])
 
 
@@ -136,13 +117,7 @@ def _from_mapping(data: Mapping[str, Iterable[object]]) -> pl.DataFrame:
     columns = [_series(name, values) for name, values in zip(names, data.values(), strict=True)]
     lengths = {column.name: len(column) for column in columns}
     if len(set(lengths.values())) > 1:
-        raise InputError(
-            "CEL-F007",
-            f"the columns have different lengths: {lengths}.",
-            why="Every row needs a cell in every column.",
-            fix="Give every column the same number of values.",
-            lengths=lengths,
-        )
+        raise InputError("CEL-F007", lengths=lengths)
     return pl.DataFrame(columns)
 
 
@@ -151,11 +126,7 @@ def _series(name: str, values: Any) -> pl.Series:
     if isinstance(values, pl.Series):
         return values.alias(name)
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InputError(
-            "CEL-F001",
-            f"column {name!r}: a {type(values).__name__} is not a sequence of values.",
-            fix="Give a list, an array or a series.",
-        )
+        raise InputError("CEL-F001.series", name=name, name2=type(values).__name__)
     dtype = getattr(values, "dtype", None)
     is_arrow = hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
     if str(dtype) == "object" or (dtype is None and not is_arrow):

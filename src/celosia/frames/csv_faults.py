@@ -80,9 +80,8 @@ def _wrong_width(layout: Layout, row: int, line: int, found: int) -> InputError:
     place = f"row {row}" if row else "the header"
     return InputError(
         "CEL-F016",
-        f"{layout.path}: {place} (line {line}) has {found} fields where {expected} are expected.",
-        why="It is not known which cells are missing or too many.",
-        fix="Mend the row (a delimiter inside a cell needs quotes), or give the right delimiter.",
+        path=layout.path,
+        place=place,
         row=row,
         line=line,
         expected=expected,
@@ -97,10 +96,4 @@ def _bad_quote(layout: Layout, row: int, problem: str) -> InputError:
         if "end of data" in problem
         else f"{place} has text after a closing quotation mark"
     )
-    return InputError(
-        "CEL-F017",
-        f"{layout.path}: {what}.",
-        why="Rows may have been swallowed into one cell.",
-        fix="Close the quotation mark, or double it if it belongs to the text.",
-        row=row,
-    )
+    return InputError("CEL-F017", path=layout.path, thing=what, row=row)

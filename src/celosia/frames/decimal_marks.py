@@ -98,11 +98,4 @@ def in_doubt(column: str, mark: Mark) -> InputError:
     """The error for a column declared as decimal whose marks may stand between thousands."""
     name = "commas" if mark == "," else "points"
     other = "no other column has" if mark == "," else "other columns have"
-    return InputError(
-        "CEL-F060",
-        f"column {column!r}: its {name} may be decimal, or stand between thousands.",
-        why=f"Each has one to three digits before it and three after it, and {other} decimal "
-        "commas; a wrong guess would change the numbers a thousandfold.",
-        fix="Say decimal=',' or decimal='.' (--decimal), or write the numbers without thousands.",
-        column=column,
-    )
+    return InputError("CEL-F060", name=name, other=other, column=column)

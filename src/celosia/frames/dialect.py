@@ -138,13 +138,7 @@ def _header(records: list[list[str]], given: bool | None, path: Path) -> bool:
         return any(votes) or not any(numeric)
     if any(numeric):
         return False
-    raise InputError(
-        "CEL-F015",
-        f"{path} has a single line, which may be its header or its only row.",
-        why="Taking one for the other would lose a row or invent one.",
-        fix="Say header=True or header=False (--header, --no-header).",
-        path=str(path),
-    )
+    raise InputError("CEL-F015", path2=path, path=str(path))
 
 
 def _blank_lines(head: str) -> int:
@@ -166,13 +160,7 @@ def _undecodable(path: Path, options: ReadOptions, delimiter: str | None) -> Inp
             row = next(place for place, cells in enumerate(records, not header) if _escaped(cells))
     place = "" if row is None else f" (first at {f'row {row}' if row else 'the header'})"
     return InputError(
-        "CEL-F018",
-        f"{path} is not written in {encoding}{place}.",
-        why="Its letters would come out wrong.",
-        fix="Leave the encoding out to have it found, or give the right one.",
-        path=str(path),
-        encoding=encoding,
-        row=row,
+        "CEL-F018", path2=path, place=place, path=str(path), encoding=encoding, row=row
     )
 
 

@@ -44,13 +44,7 @@ def survey(path: Path, encoding: str | None) -> EncodingSurvey | None:
             return found
     if encoding is not None:
         return None
-    raise InputError(
-        "CEL-F019",
-        f"{path} does not look like text in UTF-8, UTF-16 or windows-1252.",
-        why="Its letters would come out wrong.",
-        fix="Give its encoding, or its format if it is not a text file.",
-        path=str(path),
-    )
+    raise InputError("CEL-F019", path2=path, path=str(path))
 
 
 def pieces(path: Path) -> Iterator[bytes]:

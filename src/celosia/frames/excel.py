@@ -143,12 +143,7 @@ def _refuse_oversized(frame: pl.DataFrame) -> None:
         elif not _is_exact(column):
             problems.append(f"the long numbers of column {column.name!r}")
     if problems:
-        raise InputError(
-            "CEL-F024",
-            f"Excel cannot hold {' or '.join(problems)}.",
-            why="It would cut them without a word.",
-            fix="Write CSV or Parquet instead.",
-        )
+        raise InputError("CEL-F024", problems=" or ".join(problems))
 
 
 def _is_exact(column: pl.Series) -> bool:

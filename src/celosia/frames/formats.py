@@ -37,19 +37,17 @@ def format_of(path: Path, given: str | None = None) -> Format:
     if given is not None:
         if given not in get_args(Format):
             raise InputError(
-                "CEL-F012",
-                f"format {given!r} is not known.",
-                fix=f"Choose one of: {', '.join(get_args(Format))}.",
-                format=given,
+                "CEL-F012.format_of_2", get_args=", ".join(get_args(Format)), format=given
             )
         return cast(Format, given)
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     known = SUFFIXES.get(name.suffix.lower())
     if known is None:
         raise InputError(
-            "CEL-F012",
-            f"{path}: the ending {name.suffix or '(none)'} says nothing about the format.",
-            fix=f"Use one of these endings: {', '.join(SUFFIXES)}.",
+            "CEL-F012.format_of",
+            path2=path,
+            name_suffix=name.suffix or "(none)",
+            suffixes=", ".join(SUFFIXES),
             path=str(path),
         )
     return known
@@ -58,19 +56,9 @@ def format_of(path: Path, given: str | None = None) -> Format:
 def check_readable(path: Path) -> None:
     """Refuse a path that is missing, a folder, not ours to read, or empty."""
     if path.is_dir():
-        raise InputError(
-            "CEL-F011",
-            f"{path} is a folder.",
-            fix="Give the name of a file inside it.",
-            path=str(path),
-        )
+        raise InputError("CEL-F011", path2=path, path=str(path))
     if not path.exists():
-        raise InputError(
-            "CEL-F010",
-            f"there is no file {path}.",
-            fix="Check the name and the folder you are in.",
-            path=str(path),
-        )
+        raise InputError("CEL-F010", path2=path, path=str(path))
     try:
         with path.open("rb") as stream:
             first = stream.read(1)
@@ -89,12 +77,7 @@ def unreadable(path: Path, problem: str, *, fix: str = "") -> InputError:
 
 def empty(path: Path) -> InputError:
     """The error for a file without a single row or name."""
-    return InputError(
-        "CEL-F013",
-        f"{path} is empty.",
-        fix="Check that whatever made it has finished.",
-        path=str(path),
-    )
+    return InputError("CEL-F013", path2=path, path=str(path))
 
 
 def is_gzip(path: Path) -> bool:

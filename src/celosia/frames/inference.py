@@ -149,9 +149,9 @@ def _not_of_type(column: str, wanted: Narrow, row: int, count: int) -> InputErro
     counted = "1 value is" if count == 1 else f"{count} values are"
     return InputError(
         "CEL-F020",
-        f"column {column!r}: {counted} not of the declared type {declared} (first at row {row}).",
-        why=f"The type {declared} takes {rule}.",
-        fix="Clean the column, add the mark to the missing values, or declare it as string.",
+        counted=counted,
+        declared=declared,
+        rule=rule,
         column=column,
         row=row,
         count=count,

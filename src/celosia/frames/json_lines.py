@@ -125,11 +125,4 @@ def _pairs(line: str) -> list[tuple[str, object]] | None:
 
 
 def _no_record(path: Path, row: int, problem: str = "is not one JSON object") -> InputError:
-    return InputError(
-        "CEL-F023",
-        f"{path}: row {row} {problem}.",
-        why="Every line must hold one whole record.",
-        fix="Mend that line.",
-        path=str(path),
-        row=row,
-    )
+    return InputError("CEL-F023", path2=path, problem=problem, path=str(path), row=row)

@@ -104,8 +104,5 @@ def _is_text_encoding(name: str) -> bool:
 def _unknown_columns(unknown: list[str], names: Sequence[str]) -> InputError:
     hinted = [f"{name!r}{did_you_mean(name, names)}" for name in unknown]
     return InputError(
-        "CEL-F022",
-        f"the file has no column {', '.join(hinted)}.",
-        fix=f"It has: {', '.join(map(repr, names))}.",
-        columns=unknown,
+        "CEL-F022", hinted=", ".join(hinted), names=", ".join(map(repr, names)), columns=unknown
     )

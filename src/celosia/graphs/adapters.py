@@ -220,21 +220,11 @@ def _columns(columns: dict[str, Any], count: int) -> pl.DataFrame | None:
 
 
 def _negative() -> InputError:
-    return InputError(
-        "CEL-G004",
-        "a vertex has a negative number.",
-        why="Negative numbers often stand for missing ones.",
-        fix="Number the vertices from 0.",
-    )
+    return InputError("CEL-G004.negative")
 
 
 def _unknown(problem: str) -> InputError:
-    return InputError(
-        "CEL-G012",
-        f"this is not a graph: {problem}.",
-        fix="Give a graph of NetworkX or igraph, a square sparse matrix, pairs of vertex numbers, "
-        "or a frame of edges.",
-    )
+    return InputError("CEL-G012", problem=problem)
 
 
 def to_networkx(graph: Graph) -> Any:
@@ -242,9 +232,7 @@ def to_networkx(graph: Graph) -> Any:
     try:
         import networkx  # noqa: PLC0415 - not a dependency
     except ImportError:
-        raise EngineError(
-            "CEL-G015", "NetworkX is not installed.", fix="Install it: pip install networkx."
-        ) from None
+        raise EngineError("CEL-G015") from None
     names = list(range(graph.order)) if graph.labels is None else graph.labels.to_list()
     made = networkx.Graph()
     known = [{}] * graph.order if graph.attributes is None else graph.attributes.to_dicts()

@@ -54,12 +54,7 @@ def layout(graph: Graph, *, rng: Source, rounds: int = _ROUNDS) -> NDArray[np.fl
     Reference: Fruchterman, Reingold 1991.
     """
     if graph.order > MOST_DRAWN:
-        raise InputError(
-            "CEL-G420",
-            f"{graph.order:,} vertices are too many to lay out.",
-            why=f"Beyond {MOST_DRAWN} a drawing is a ball of wool.",
-            fix="Draw a sample of it, as draw_comparison does.",
-        )
+        raise InputError("CEL-G420", order=graph.order, most_drawn=MOST_DRAWN)
     places = uniforms(rng, 2 * graph.order).reshape(-1, 2) - 0.5
     ideal = 1.0 / max(graph.order, 1) ** 0.5
     for turn in range(rounds):
@@ -197,22 +192,13 @@ def _legend_line(name: str) -> Any:
 def _check_most(most: object) -> int:
     number = whole(most)
     if number is None or not 1 <= number <= MOST_DRAWN:
-        raise InputError(
-            "CEL-G422",
-            f"between 1 and {MOST_DRAWN} vertices can be drawn, not {most!r}.",
-            fix=f"Give a number up to {MOST_DRAWN}.",
-        )
+        raise InputError("CEL-G422", most_drawn=MOST_DRAWN, most=most)
     return number
 
 
 def _check_names(names: bool, shown: Graph) -> None:
     if names and shown.order > MOST_NAMED:
-        raise InputError(
-            "CEL-G421",
-            f"the names of {shown.order:,} vertices cannot be read in one drawing.",
-            why=f"There is room for {MOST_NAMED}.",
-            fix="Draw fewer vertices, or no names.",
-        )
+        raise InputError("CEL-G421", order=shown.order, most_named=MOST_NAMED)
 
 
 def _sample_note(shown: Graph, graph: Graph) -> str:

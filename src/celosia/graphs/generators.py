@@ -50,13 +50,7 @@ def power_law(order: int, size: int, exponent: float, rng: Source) -> Graph:
     _check(order, size)
     power = real(exponent)
     if power is None or not power >= FLATTEST or 4 * size > pairs_of(order):
-        raise InputError(
-            "CEL-G051",
-            f"no graph with {order:,} vertices, {size:,} edges and exponent {exponent}.",
-            why=f"The exponent must be at least {FLATTEST}, so that one hub does not take most "
-            "edges, and at most a quarter of all pairs can be edges.",
-            fix="Take an exponent such as 2.5, or fewer edges.",
-        )
+        raise InputError("CEL-G051", order=order, size=size, exponent=exponent, flattest=FLATTEST)
     stretch = (power - 1) / (power - 2)
     shuffled = rng.permutation(order)
 
@@ -86,8 +80,4 @@ def ring(order: int, *, reach: int = 1) -> Graph:
 def _check(order: object, size: object) -> None:
     numbers = whole(order), whole(size)
     if None in numbers or not 0 <= (numbers[0] or 0) <= MOST_VERTICES or (numbers[1] or 0) < 0:
-        raise InputError(
-            "CEL-G052",
-            f"a graph cannot have {order!r} vertices and {size!r} edges.",
-            fix="Give whole numbers of at least 0.",
-        )
+        raise InputError("CEL-G052", order=order, size=size)

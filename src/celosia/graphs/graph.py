@@ -44,12 +44,7 @@ class Graph:
         known = ((self.labels, self.order), (self.attributes, self.order))
         for table, rows in (*known, (self.edge_attributes, len(self.edges))):
             if table is not None and len(table) != rows:
-                raise InputError(
-                    "CEL-G001",
-                    f"there are {len(table):,} names or rows of attributes where {rows:,} belong.",
-                    why="Each vertex has one name and one row of attributes, and so has each edge.",
-                    fix="Give one for each, in the order of the vertices or of the sorted edges.",
-                )
+                raise InputError("CEL-G001.post_init", table_count=len(table), rows=rows)
 
     @classmethod
     def of(
@@ -70,13 +65,7 @@ class Graph:
         count = top if order is None else whole(order)
         loop = bool((given[:, 0] == given[:, 1]).any())
         if count is None or loop or given.min(initial=0) < 0 or not top <= count <= MOST_VERTICES:
-            raise InputError(
-                "CEL-G001",
-                "an edge joins a vertex with itself, or with one that the graph does not have.",
-                why=f"Vertices are numbered 0 to n - 1, and the graph is simple; here n is "
-                f"{top if order is None else order!r}.",
-                fix="Read the file with celosia.graphs.read, which has a rule for each of these.",
-            )
+            raise InputError("CEL-G001.of", top=top if order is None else order)
         low, high = np.minimum(*given.T), np.maximum(*given.T)
         keys = np.sort(low * max(count, 1) + high)  # below 2**62: no overflow
         first = np.ones(keys.size, dtype=np.bool_)  # np.unique takes ten times as long
@@ -179,11 +168,5 @@ def _pairs(edges: Iterable[tuple[int, int]] | NDArray[np.integer]) -> NDArray[np
         if given.dtype == np.uint64 and given.max(initial=0) >= 2**63:
             raise ValueError
     except ValueError:
-        raise InputError(
-            "CEL-G001",
-            "an edge is not a pair of whole numbers.",
-            why="Vertices are numbered 0 to n - 1.",
-            fix="Read the file with celosia.graphs.read, or turn an object into a graph with "
-            "celosia.graphs.as_graph.",
-        ) from None
+        raise InputError("CEL-G001.pairs") from None
     return given.astype(np.int64, copy=False).reshape(-1, 2)

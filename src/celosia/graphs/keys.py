@@ -60,11 +60,4 @@ def read_key(path: Path, original: Graph) -> pl.Series:
 
 
 def _no_key(path: Path, why: str) -> InputError:
-    return InputError(
-        "CEL-G027",
-        f"{path} is not the key of this graph: {why}.",
-        why="With a wrong key the vertices are mixed up, and the release seems safer than it is.",
-        fix="Give the key that was written with the release, and read the original by the same "
-        "rules.",
-        path=str(path),
-    )
+    return InputError("CEL-G027", path2=path, reason=why, path=str(path))

@@ -113,12 +113,7 @@ def match_vertices(
     )
     absent = found.is_null().to_numpy()
     if key is None and (opened.hidden or world.order > original.order - int(absent.sum())):
-        raise InputError(
-            "CEL-G028",
-            "the vertices of the release cannot be matched with those of the original.",
-            why="They have random numbers, or names that are not in the original.",
-            fix="Give the key: celosia graph publish writes it with --key FILE.",
-        )
+        raise InputError("CEL-G028")
     numbers = found.fill_null(0).to_numpy().astype(np.int64)
     numbers[absent] = world.order + np.arange(int(absent.sum()))
     return MatchedRelease(

@@ -127,9 +127,4 @@ def _pair(one: int, other: int) -> Pair:
 
 
 def _refused(problem: str) -> InputError:
-    return InputError(
-        "CEL-G020",
-        f"this change is not possible: {problem}.",
-        why="The graph must stay simple, with as many edges as before.",
-        fix="Choose other vertices.",
-    )
+    return InputError("CEL-G020", problem=problem)

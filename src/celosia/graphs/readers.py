@@ -166,11 +166,7 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
     if kind in _PARSERS:
         parsed = _PARSERS[kind](data, file)
         if vertices is not None:
-            raise InputError(
-                "CEL-G002",
-                f"a file of vertices goes with an edge list only, not with {kind}.",
-                fix="Leave it out: the file has its own vertices.",
-            )
+            raise InputError("CEL-G002.read", kind=kind)
     else:
         parsed = read_edge_list(data, file, header=header, arcs=directed == "mutual")
         parsed = parsed if vertices is None else _with_vertices(parsed, Path(vertices))
@@ -220,11 +216,7 @@ def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
     coded = encode(listed)
     if coded.missing or len(coded.values) != len(listed):
         raise InputError(
-            "CEL-G011",
-            f"{path}: a vertex is missing its name, or comes twice "
-            f"({len(listed) - len(coded.values):,} rows too many).",
-            why="Each vertex must have exactly one row.",
-            fix="Give each vertex one row with its name in the first column.",
+            "CEL-G011.with_vertices", path=path, listed_count=len(listed) - len(coded.values)
         )
     place_of = np.empty(len(listed), dtype=np.int64)
     place_of[coded.codes] = np.arange(len(listed))
@@ -232,13 +224,7 @@ def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
     inside = np.minimum(found, len(listed) - 1)
     known = (coded.values.gather(inside) == names).to_numpy()
     if not known.all():
-        raise InputError(
-            "CEL-G005",
-            f"{path}: {int((~known).sum()):,} vertices of the edges are not in the table.",
-            why="A misspelt name would become a person who does not exist.",
-            fix="Complete the table, or correct the edges.",
-            count=int((~known).sum()),
-        )
+        raise InputError("CEL-G005.with_vertices", path=path, count=int((~known).sum()))
     place = place_of[inside]
     rest = table.select(table.columns[1:])
     return replace(

@@ -43,13 +43,7 @@ def check_ending(content: type[Content], path: Path) -> None:
     found = format_of(path)
     ending, what = _ENDINGS.get(content, ("", ""))
     if ending and found != ending[1:]:
-        raise InputError(
-            "CEL-G024",
-            f"{path}: a graph of {what} is written as {ending}.",
-            why="Another program would read it as a plain graph, or fail to read it.",
-            fix=f"Give a name that ends in {ending} or {ending}.gz.",
-            path=str(path),
-        )
+        raise InputError("CEL-G024", path2=path, thing=what, ending=ending, path=str(path))
 
 
 @dataclass(frozen=True, slots=True)

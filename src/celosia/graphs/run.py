@@ -156,47 +156,25 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
         InputError: CEL-G021 there is none; CEL-G023 two that do not go together.
     """
     if not methods:
-        raise InputError(
-            "CEL-G021",
-            "no method is given.",
-            why="Random numbers in place of names do not protect people by themselves.",
-            fix="Name a method, such as KDegree(k=5) or --k-degree 5.",
-        )
+        raise InputError("CEL-G021.check_order")
     for method, following in pairwise(methods):
         if makes(type(method)) is not Graph:
             raise InputError(
-                "CEL-G021",
-                f"{following.kind} cannot follow {method.kind}.",
-                why="Its result is not a plain graph.",
-                fix=f"Let {method.kind} be the last method.",
+                "CEL-G021.check_order_2", following_kind=following.kind, method_kind=method.kind
             )
     for method in methods[1:]:
         if method.is_private:
             raise InputError(
-                "CEL-G023",
-                f"{method.kind} cannot follow {methods[0].kind}.",
-                why="One more edge may change everything that the earlier method does, so "
-                "protecting one edge of its result does not protect one edge of the "
-                "original; and its figures are exact.",
-                fix="Let the differentially private method be the first.",
+                "CEL-G023.check_order_2", method_kind=method.kind, methods_kind=methods[0].kind
             )
     for number, method in enumerate(methods):
         before = [each for each in methods[:number] if not isinstance(each, Relabelling)]
         if method.needs_original and before:
             raise InputError(
-                "CEL-G023",
-                f"{method.kind} cannot follow {before[0].kind}.",
-                why="It protects against an attacker who knows a person's degree in the "
-                "original; an earlier method changes these degrees.",
-                fix=f"Let {method.kind} be the only method.",
+                "CEL-G023.check_order_3", method_kind=method.kind, before_kind=before[0].kind
             )
     if keep_names and any(isinstance(method, Relabelling) for method in methods):
-        raise InputError(
-            "CEL-G023",
-            f"{Relabelling.kind} cannot be combined with kept names.",
-            why="It replaces them by random numbers.",
-            fix="Leave out one of the two.",
-        )
+        raise InputError("CEL-G023.check_order", relabelling_kind=Relabelling.kind)
 
 
 def check_edge_attributes(reading: ReadResult) -> None:
@@ -212,11 +190,8 @@ def check_edge_attributes(reading: ReadResult) -> None:
     merged = f" Merged records with other values: {differing:,}." if differing else ""
     raise InputError(
         "CEL-G033",
-        f"no method protects the edge attributes {', '.join(names)}.{merged}",
-        why="A weight or a time can identify people, and a graph without them is a different "
-        "graph.",
-        fix="Leave them out explicitly: drop_edge_attributes=True, --drop-edge-attributes, or "
-        "the switch in the studio.",
+        names=", ".join(names),
+        merged=merged,
         edge_attributes=list(names),
         differing=differing,
     )
@@ -243,13 +218,7 @@ def _mask_attributes(graph: Graph, recipe: Recipe | None, rng: Source, progress:
     if recipe is None:
         return graph
     if graph.attributes is None or any(step.method.picks_rows for step in recipe.steps):
-        raise InputError(
-            "CEL-G022",
-            "the attributes of the vertices cannot be masked by this recipe.",
-            why="The graph has none, or a step of the recipe adds or removes rows, and each "
-            "vertex needs one row.",
-            fix="Leave the recipe out, or use methods that keep every row.",
-        )
+        raise InputError("CEL-G022.mask_attributes")
     check_table(graph.attributes, recipe.schema)
     names = released_names(graph.attributes, recipe.schema)
     done = run_steps(graph.attributes.select(names), recipe, rng, progress)
@@ -261,22 +230,9 @@ def _check_added_vertices(
 ) -> None:
     """Refuse vertices that a method added where an attacker could recognise them."""
     if content.order > original.order and (keep_names or attributes):
-        raise InputError(
-            "CEL-G023",
-            f"{content.order - original.order:,} vertices were added by a method and have no "
-            "names and no attributes.",
-            why="An attacker who recognises them can leave them out, and then finds the people "
-            "who hide among them.",
-            fix="Publish under random numbers and without attributes, or choose a method that only "
-            "changes edges, such as k-degree.",
-        )
+        raise InputError("CEL-G023.check_added_vertices", order=content.order - original.order)
     if attributes and isinstance(content, Graph) and content.attributes is None:
-        raise InputError(
-            "CEL-G022",
-            "the vertices of this release are not those of the graph, so they have no attributes.",
-            why="A differentially private graph has new vertices.",
-            fix="Leave the recipe out, and publish the attributes as a table of their own.",
-        )
+        raise InputError("CEL-G022.check_added_vertices")
 
 
 def _hide_names(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] | None]:

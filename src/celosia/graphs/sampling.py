@@ -89,12 +89,7 @@ def non_edges(graph: Graph, count: int, rng: Source) -> NDArray[np.int64]:
     pairs = pairs_of(graph.order)
     if count > pairs - graph.size:
         raise InputError(
-            "CEL-G050",
-            f"{count:,} new edges do not fit: only {pairs - graph.size:,} pairs have none yet.",
-            why=f"There are {pairs:,} pairs of {graph.order:,} vertices.",
-            fix="Ask for a smaller amount.",
-            wanted=count,
-            free=pairs - graph.size,
+            "CEL-G050", pairs=pairs, order=graph.order, wanted=count, free=pairs - graph.size
         )
     if pairs <= DENSE * graph.size:
         free = all_non_edges(graph)

@@ -61,12 +61,7 @@ def write(  # noqa: PLR0913 - each keyword is one thing a name leaves unsaid
     kind = format_of(file, format)
     separator = _SEPARATORS.get(kind)
     if graph.labels is not None and graph.labels.null_count():
-        raise InputError(
-            "CEL-G013",
-            f"{graph.labels.null_count():,} vertices have no name.",
-            why="Vertices added by a method have no name and could be recognised.",
-            fix="Give all vertices new names, or publish the graph under random numbers.",
-        )
+        raise InputError("CEL-G013.write", null_count=graph.labels.null_count())
     if not partial:
         _refuse_loss(graph, kind, with_vertices=separator is not None and vertices is not None)
     if separator is None:
@@ -108,10 +103,4 @@ def _refuse_loss(graph: Graph, kind: Format, *, with_vertices: bool) -> None:
         extra = [name for name in graph.edge_attributes.columns if name != "weight"]
         lost += [f"{len(extra)} attributes of edges"] if extra else []
     if lost:
-        raise InputError(
-            "CEL-G014",
-            f"the format {kind} cannot hold {' and '.join(lost)}.",
-            why="Reading the file would give a different graph.",
-            fix="Choose GraphML or JSON, give a file for the vertices beside an edge list, or "
-            "allow a partial file.",
-        )
+        raise InputError("CEL-G014.refuse_loss", kind=kind, lost=" and ".join(lost))

@@ -37,13 +37,7 @@ def register(study: Study) -> Study:
         InputError: CEL-L002 the name is taken.
     """
     if study.name in _KNOWN:
-        raise InputError(
-            "CEL-L002",
-            f"there is a study '{study.name}' already.",
-            why="Two results under one name could not be told apart.",
-            fix="Give it another name.",
-            study=study.name,
-        )
+        raise InputError("CEL-L002", study=study.name)
     _KNOWN[study.name] = study
     return study
 
@@ -59,9 +53,6 @@ def find(name: str) -> Study:
     """
     if name not in _KNOWN:
         raise InputError(
-            "CEL-L001",
-            f"there is no study '{name}'{did_you_mean(name, _KNOWN)}.",
-            fix=f"Choose one of {', '.join(_KNOWN)}.",
-            study=name,
+            "CEL-L001", hint=did_you_mean(name, _KNOWN), known=", ".join(_KNOWN), study=name
         )
     return _KNOWN[name]

@@ -74,13 +74,7 @@ class Study:
         if triples is None:
             return self.work
         if self.at_size is None:
-            raise InputError(
-                "CEL-L003",
-                f"the study '{self.name}' makes no graph.",
-                why="Only studies of private SPARQL draw facts, so no other has a size to choose.",
-                fix="Leave --triples out, or run the study 'sparql'.",
-                study=self.name,
-            )
+            raise InputError("CEL-L003", study=self.name)
         return self.at_size(triples)
 
     def as_dict(self) -> dict[str, Any]:

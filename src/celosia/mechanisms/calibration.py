@@ -179,27 +179,14 @@ def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommen
     most = targets.most_epsilon()
     if targets.error is None:
         if most == inf:
-            raise InputError(
-                "CEL-B072",
-                "there is nothing to choose an epsilon by.",
-                why="An epsilon is a balance of error and risk, which only a person can weigh.",
-                fix="Give a target: an error, a belief or an advantage.",
-            )
+            raise InputError("CEL-B072")
         return _recommendation(
             _largest(mechanism, most, delta), targets, "as much as the risk allows"
         )
     found = mechanism.with_accuracy(targets.error, confidence=targets.confidence, size=targets.size)
     needed = found.privacy_loss().epsilon(delta)
     if needed > most:
-        raise PrivacyError(
-            "CEL-B073",
-            f"the targets contradict each other: the error needs epsilon {needed:.4g}, and the "
-            f"risk allows at most {most:.4g}.",
-            why="With less noise one person's data show through.",
-            fix="Allow a larger error or a higher risk, or use more data.",
-            needed=needed,
-            allowed=most,
-        )
+        raise PrivacyError("CEL-B073.choose_epsilon", needed=needed, allowed=most)
     return _recommendation(found, targets, "as little as the error needs")
 
 
@@ -229,11 +216,7 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
     low, high = LEAST_EPSILON, MOST_EPSILON
     if not holds(low):
         raise PrivacyError(
-            "CEL-B073",
-            f"no {mechanism.parameter} of this mechanism stays within epsilon {most:.4g} at delta "
-            f"{delta:g}.",
-            why="Some mechanisms have no promise with delta 0, and some have a least price.",
-            fix="Give a delta such as 1e-8, or use another mechanism.",
+            "CEL-B073.largest", parameter=mechanism.parameter, most=most, delta=delta
         )
     if holds(high):
         return _with_price(mechanism, high)

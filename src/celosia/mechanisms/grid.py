@@ -35,12 +35,7 @@ class Grid:
     def __post_init__(self) -> None:
         step = exact(self.step)
         if step is None or step <= 0:
-            raise InputError(
-                "CEL-M008",
-                f"the step of a grid must be a number above 0, got {self.step!r}.",
-                why="Answers are released on a declared grid; floats between its points leak.",
-                fix="Give a step such as 1 for counts or 0.01 for amounts.",
-            )
+            raise InputError("CEL-M008.post_init", step=self.step)
         object.__setattr__(self, "step", step)
 
     @classmethod
@@ -131,19 +126,9 @@ def check_grid(grid: object, *, optional: bool = True) -> None:
     """
     if isinstance(grid, Grid) or (grid is None and optional):
         return
-    raise InputError(
-        "CEL-M008",
-        f"the grid must be a Grid, got {grid!r}.",
-        why="Answers are released on a declared grid; floats between its points leak.",
-        fix="Give Grid(0.01), or leave it out.",
-    )
+    raise InputError("CEL-M008.check_grid", grid=grid)
 
 
 def off_grid() -> InputError:
     """The refusal of a value that no grid point is near to; it never holds the value."""
-    return InputError(
-        "CEL-M009",
-        "a value is not a finite number within the reach of the grid.",
-        why="What cannot be put on the grid cannot be hidden by noise on it.",
-        fix="Clean the values, clip them to known bounds, or take a coarser grid.",
-    )
+    return InputError("CEL-M009")

@@ -55,12 +55,7 @@ class Mechanism(ABC, Generic[Input, Output]):
     def __post_init__(self) -> None:
         given: object = self.neighbours
         if not isinstance(given, Neighbours):
-            raise InputError(
-                "CEL-M001",
-                f"neighbours must be a Neighbours value, got {given!r}.",
-                why="Without it the meaning of an epsilon is not defined.",
-                fix="Give ADD_REMOVE, CHANGE_ONE or Neighbours(relation, unit).",
-            )
+            raise InputError("CEL-M001.post_init_3", given=given)
 
     if TYPE_CHECKING:
         # A field of some mechanisms and a property of others: at run time an inherited property
@@ -114,11 +109,7 @@ class Mechanism(ABC, Generic[Input, Output]):
         check_confidence(confidence)
         wanted = real(error)
         if wanted is None or not wanted > 0:
-            raise InputError(
-                "CEL-M010",
-                f"the error must be a number above 0, got {error!r}.",
-                fix="Give the largest error that you can live with.",
-            )
+            raise InputError("CEL-M010.with_accuracy", error=error)
 
         def holds(price: Fraction) -> bool:
             try:
@@ -130,10 +121,7 @@ class Mechanism(ABC, Generic[Input, Output]):
 
         if not holds(MOST_EPSILON):
             raise PrivacyError(
-                "CEL-M011",
-                f"no {self.parameter} up to {MOST_EPSILON} keeps the error within {error!r}.",
-                why="What hides one person moves the answer by more than that.",
-                fix="Allow a larger error, lower the confidence or use more data.",
+                "CEL-M011", parameter=self.parameter, most_epsilon=MOST_EPSILON, error=error
             )
         return self._with_price(least(holds, LEAST_EPSILON, MOST_EPSILON))
 

@@ -24,13 +24,7 @@ def check_epsilon(epsilon: object, *, name: str = "epsilon") -> Fraction:
     """
     number = exact(epsilon)
     if number is None or not LEAST_EPSILON <= number <= MOST_EPSILON:
-        raise InputError(
-            "CEL-M002",
-            f"{name} must be a number from 1e-9 to 100, got {epsilon!r}.",
-            why="Epsilon bounds what one person's data can change: 0 allows no answer at all, and "
-            "beyond 10 there is next to no protection.",
-            fix="Try 0.1 to 1 for one answer.",
-        )
+        raise InputError("CEL-M002", name=name, epsilon=epsilon)
     return number
 
 
@@ -43,12 +37,7 @@ def check_delta(delta: object, *, zero: bool = False) -> float:
     number = real(delta)
     if number is None or not (0 <= number < 1) or (number == 0 and not zero):
         least = "at least 0" if zero else "above 0"
-        raise InputError(
-            "CEL-M003",
-            f"delta must be a number {least} and below 1, got {delta!r}.",
-            why="Delta is the chance that the promise fails altogether.",
-            fix="Take it far below one divided by the number of people, such as 1e-8.",
-        )
+        raise InputError("CEL-M003", least=least, delta=delta)
     return number
 
 
@@ -60,11 +49,7 @@ def check_confidence(confidence: object) -> float:
     """
     number = real(confidence)
     if number is None or not 0 < number < 1:
-        raise InputError(
-            "CEL-M004",
-            f"the confidence must be a number between 0 and 1, got {confidence!r}.",
-            fix="Try 0.95.",
-        )
+        raise InputError("CEL-M004", confidence=confidence)
     return number
 
 
@@ -76,12 +61,7 @@ def check_sensitivity(sensitivity: object) -> Fraction:
     """
     number = exact(sensitivity)
     if number is None or number <= 0:
-        raise InputError(
-            "CEL-M005",
-            f"the sensitivity must be a number above 0, got {sensitivity!r}.",
-            why="Noise is drawn in proportion to it; without it nothing is hidden.",
-            fix="Give the most by which one neighbour step can move the answer: 1 for a count.",
-        )
+        raise InputError("CEL-M005.check_sensitivity", sensitivity=sensitivity)
     return number
 
 
@@ -93,12 +73,7 @@ def check_bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
     """
     low, high = exact(lower), exact(upper)
     if low is None or high is None or low >= high:
-        raise InputError(
-            "CEL-M006",
-            f"the lower bound must be a number below the upper bound, got {lower!r} and {upper!r}.",
-            why="The bounds limit what one person can change, so the noise is drawn by them.",
-            fix="Give bounds that are known without looking at the data, the smaller one first.",
-        )
+        raise InputError("CEL-M006", lower=lower, upper=upper)
     return low, high
 
 
@@ -110,11 +85,7 @@ def check_whole(value: object, *, name: str, least: int = 1, most: int = 2**53) 
     """
     number = whole(value)
     if number is None or not least <= number <= most:
-        raise InputError(
-            "CEL-M007",
-            f"{name} must be a whole number from {least} to {most}, got {value!r}.",
-            fix=f"Give a whole number of at least {least}.",
-        )
+        raise InputError("CEL-M007", name=name, least=least, most=most, value=value)
     return number
 
 
@@ -125,12 +96,7 @@ def check_may_be_empty(may_be_empty: object) -> None:
         InputError: CEL-M084 it is something else.
     """
     if not isinstance(may_be_empty, bool):
-        raise InputError(
-            "CEL-M084",
-            "may_be_empty must be True or False.",
-            why="It decides whether no rows are refused, which tells that there are none.",
-            fix="Leave it out where it is public that there are rows.",
-        )
+        raise InputError("CEL-M084")
 
 
 def check_monotone(monotone: object, neighbours: Neighbours, *, code: str, what: str) -> None:

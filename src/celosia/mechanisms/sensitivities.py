@@ -92,12 +92,7 @@ def mean_known_size(lower: float, upper: float, *, size: int, neighbours: Neighb
     low, high = check_bounds(lower, upper)
     number = check_whole(size, name="the number of values")
     if not _changes(neighbours):
-        raise PrivacyError(
-            "CEL-M048",
-            "a mean of a known number of values needs the change-one relation.",
-            why="Under add-remove the number of units is itself a secret.",
-            fix="Use `mean`, or `mean_known_size` with CHANGE_ONE if the number is public.",
-        )
+        raise PrivacyError("CEL-M048")
     return float_above((high - low) / number)
 
 
@@ -118,12 +113,7 @@ def _changes(neighbours: Neighbours) -> bool:
 def _norm(coordinates: int, norm: int) -> float:
     """The norm of a vector of `coordinates` ones, rounded up."""
     if norm not in (1, 2):
-        raise InputError(
-            "CEL-M050",
-            f"the norm of a sensitivity must be 1 or 2, got {norm!r}.",
-            why="Laplace and geometric noise hide sums of moves, Gaussian noise their length.",
-            fix="Use norm=1 for Laplace and Geometric, norm=2 for Gaussian and GaussianCounts.",
-        )
+        raise InputError("CEL-M050", norm=norm)
     if norm == 1:
         return float(coordinates)
     root = isqrt(coordinates)

@@ -14,7 +14,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.errors import InputError
-from celosia.core.wording import counted, did_you_mean
+from celosia.core.wording import did_you_mean
 from celosia.mechanisms.guarantees import unwrap
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.selection.base import SelectionMechanism
@@ -112,12 +112,7 @@ def select_rows(
             return pl.Series("row", [0], dtype=pl.Int8).new_from_index(0, frame.height), None
         others = [name for name in frame.columns if name != unit]
         if len(others) != 1:
-            raise InputError(
-                "CEL-M120",
-                "it is not said which column is asked about.",
-                why="Each column is a question of its own, at its own price.",
-                fix="Name the column (--column).",
-            )
+            raise InputError("CEL-M120.select_rows")
         column = others[0]
     rows = _select_column(frame, column)
     if isinstance(core, Count) and rows.dtype != pl.Boolean:
@@ -131,10 +126,8 @@ def select_rows(
     if missing and isinstance(core, (*OF_ROWS, SparseMechanism, SelectionMechanism)):
         raise InputError(
             "CEL-M123",
-            f"column {column!r}: {counted(missing, 'cell', 'cells')} of {len(rows):,} "
-            f"{'is' if missing == 1 else 'are'} empty or not a number.",
-            why="What is missing has no place in the answer; how to count it is for you to say.",
-            fix="Leave such rows out, or give them a value, by a rule that looks at one row only.",
+            rows_count=len(rows),
+            word="is" if missing == 1 else "are",
             column=column,
             missing=missing,
         )
@@ -145,8 +138,8 @@ def _select_column(frame: pl.DataFrame, column: str) -> pl.Series:
     if column not in frame.columns:
         raise InputError(
             "CEL-M121",
-            f"the table has no column {column!r}{did_you_mean(column, frame.columns)}.",
-            fix=f"Its columns are: {', '.join(frame.columns)}.",
+            hint=did_you_mean(column, frame.columns),
+            frame_columns=", ".join(frame.columns),
             column=column,
         )
     return frame.get_column(column)
@@ -163,11 +156,8 @@ def select_units(frame: pl.DataFrame, unit: str) -> pl.Series:
     if missing:
         raise InputError(
             "CEL-M124",
-            f"column {unit!r}: {counted(missing, 'row', 'rows')} of {len(units):,} "
-            f"{'belongs' if missing == 1 else 'belong'} to no unit.",
-            why="Rows without a unit cannot be bounded: they may all belong to one person.",
-            fix="Leave such rows out, or give each a unit of its own, by a rule that looks at one "
-            "row only.",
+            units_count=len(units),
+            word="belongs" if missing == 1 else "belong",
             column=unit,
             missing=missing,
         )
@@ -177,11 +167,4 @@ def select_units(frame: pl.DataFrame, unit: str) -> pl.Series:
 def _unfit(column: str, rows: pl.Series, wanted: str) -> InputError:
     held = {pl.String: "texts", pl.Boolean: "truth values"}.get(type(rows.dtype), "")
     held = held or ("numbers" if rows.dtype.is_numeric() else f"values of type {rows.dtype}")
-    return InputError(
-        "CEL-M122",
-        f"column {column!r} holds {held}, not {wanted}.",
-        why="One cell that is not of the right kind changes how the whole column is read.",
-        fix="Check for units, blanks and decimal commas; name another column, or leave it out to "
-        "count rows.",
-        column=column,
-    )
+    return InputError("CEL-M122", held=held, wanted=wanted, column=column)

@@ -135,13 +135,7 @@ def for_unit(
             raise _no_bound("rows_per_unit is given, but no unit.")
         return mechanism
     if not isinstance(mechanism, OF_ROWS):
-        raise PrivacyError(
-            "CEL-M125",
-            f"{type(mechanism).__name__} takes no rows that could belong to a unit.",
-            why="Its input is scores or answers; whose data moves them, and how far, is for its "
-            "sensitivity to say.",
-            fix="Leave the unit out and declare the sensitivity for one unit.",
-        )
+        raise PrivacyError("CEL-M125", name=type(mechanism).__name__)
     named = unit if unit != ROW else f"unit of column {ROW!r}"
     if isinstance(mechanism, KeyHistogram):
         if rows_per_unit not in {None, mechanism.keys_per_unit}:

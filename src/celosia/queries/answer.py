@@ -69,12 +69,7 @@ class QueryAnswer(Release):
             InputError: CEL-Q150 there are several numbers, or none.
         """
         if len(self.rows) != 1 or len(self.rows[0]) != 1:
-            raise InputError(
-                "CEL-Q150",
-                f"the answer has {len(self.rows)} rows, not one number.",
-                why="A value is one number.",
-                fix="Use `rows` or `frame()`.",
-            )
+            raise InputError("CEL-Q150", rows_count=len(self.rows))
         return next(iter(self.rows[0].values()))
 
     def interval(self, confidence: float | None = None) -> Interval:
@@ -97,12 +92,7 @@ class QueryAnswer(Release):
         if confidence is None or check_confidence(confidence) == self.confidence:
             return self.intervals
         if self.at is None:
-            raise InputError(
-                "CEL-Q151",
-                f"this answer holds its intervals at {self.confidence:g} only.",
-                why="It was read from a file, without the numbers that others follow from.",
-                fix="Ask the same question again with another confidence, which is free.",
-            )
+            raise InputError("CEL-Q151", confidence=self.confidence)
         return self.at(confidence)
 
     @property

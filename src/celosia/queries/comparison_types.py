@@ -47,14 +47,7 @@ def check_comparisons(question: Question, policy: Policy, types: DatabaseColumns
             if None in kinds or are_comparable(*map(str, kinds), dialect=policy.database.kind):
                 continue
             first, second = (str(kind)[:LONGEST_TYPE] for kind in kinds)
-            raise QueryRefused(
-                "CEL-Q161",
-                f"{one} is {first} in the database and {other} is {second}, which cannot be "
-                "compared safely.",
-                why="The comparison may fail on a value, or hold two values for one, and that "
-                "would reveal single rows.",
-                fix="Let the owner give both columns one type, or cast one of them in a view.",
-            )
+            raise QueryRefused("CEL-Q161", one=one, first=first, other=other, second=second)
 
 
 def _groups(question: Question) -> Iterator[list[Origin]]:

@@ -120,14 +120,7 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
             continue
         unit = policy.unit
         raise InputError(
-            "CEL-Q304",
-            f"some rows of table '{each.table}' lead by '{each.column}' to no {unit.name} of "
-            f"'{unit.table}', and the policy refuses such rows.",
-            why=f"Rows that lead to no {unit.name} would be missing in answers.",
-            fix="Correct the data; `celosia policy check --connect` counts these rows for the "
-            'curator. Or write ownerless = "leave-out" in the policy.',
-            table=each.table,
-            column=each.column,
+            "CEL-Q304", unit_name=unit.name, table2=unit.table, table=each.table, column=each.column
         )
 
 

@@ -21,12 +21,7 @@ def ledger_path(policy: str | Path | Policy) -> Path:
     'shop.ledger.sqlite'
     """
     if not isinstance(policy, str | Path):
-        raise InputError(
-            "CEL-Q153",
-            "a policy that is no file has no place for its ledger.",
-            why="What was spent must outlive the program.",
-            fix="Give the file or the URL of a ledger: ledger=...",
-        )
+        raise InputError("CEL-Q153")
     return _beside(policy, ".ledger.sqlite")
 
 

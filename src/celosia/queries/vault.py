@@ -359,12 +359,7 @@ class Vault:
 
     def _check_language(self, language: str) -> None:
         if language != (spoken := self._language):
-            raise InputError(
-                "CEL-Q283",
-                f"the policy is asked in {spoken}, not in {language}.",
-                why="Tables are asked in SQL, and graphs in SPARQL.",
-                fix=f"Ask in {spoken}: vault.{spoken.lower()}(...).",
-            )
+            raise InputError("CEL-Q283", spoken=spoken, language=language, spoken2=spoken.lower())
 
     def _ask(self, query: exp.Expr) -> Any:
         return self._engine.run(self._cast(query), timeout=self.timeout)

@@ -157,8 +157,4 @@ def combine_rows(
 
 def _check(method: str) -> None:
     if method not in METHODS:
-        raise InputError(
-            "CEL-K009",
-            f"Count-Min has no method {method!r}.",
-            fix=f"Use one of {', '.join(METHODS)}.",
-        )
+        raise InputError("CEL-K009", method=method, methods=", ".join(METHODS))

@@ -39,12 +39,7 @@ class CounterSketch(Sketch):
 
     def _room(self, more: int) -> None:
         if int(self._state["sums"][1]) + more > FULL:
-            raise InputError(
-                "CEL-K007",
-                "the counts add up to more than 2^62.",
-                why="A cell of 64 bits could overflow.",
-                fix="Start another sketch.",
-            )
+            raise InputError("CEL-K007")
 
     def _weighed(self, counts: Any, size: int) -> NDArray[np.int64]:
         """Counts for a kernel (none: each value once); the totals already have them in."""

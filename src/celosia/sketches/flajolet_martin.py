@@ -52,12 +52,7 @@ class FlajoletMartin(DistinctCountSketch):
         super().__init__(key=key)
         self.maps = check_size("maps", maps, 1, 2**24)
         if self.maps & (self.maps - 1):
-            raise InputError(
-                "CEL-K003",
-                "maps must be a power of two.",
-                why="Bits of the hash choose the map.",
-                fix="Give for example 256.",
-            )
+            raise InputError("CEL-K003.init")
 
     @staticmethod
     def size_for(*, error: float, confidence: float = 0.95) -> dict[str, int]:

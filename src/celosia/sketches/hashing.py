@@ -155,15 +155,9 @@ class HashFamily:
         for word, low, high in (("rows", 1, 2**24), ("width", 1, 2**40), ("degree", 0, 63)):
             number = whole(getattr(self, word))
             if number is None or not low <= number <= high:
-                raise InputError(
-                    "CEL-K002",
-                    f"{word} of a hash family must be a whole number from {low} to {high}.",
-                    fix="Give another number.",
-                )
+                raise InputError("CEL-K002.post_init_2", word=word, low=low, high=high)
         if len(self.key) > 64:
-            raise InputError(
-                "CEL-K002", "the key of a hash family has at most 64 bytes.", fix="Shorten it."
-            )
+            raise InputError("CEL-K002.post_init")
 
     @cached_property
     def coefficients(self) -> NDArray[np.uint64]:

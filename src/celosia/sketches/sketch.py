@@ -44,11 +44,7 @@ class Sketch(ABC):
 
     def __init__(self, *, key: str) -> None:
         if not isinstance(key, str) or len(key.encode("utf-8", "replace")) > 48:
-            raise InputError(
-                "CEL-K003",
-                "the key of a sketch must be a text of at most 48 bytes.",
-                fix='Give a name such as "visitors-2026".',
-            )
+            raise InputError("CEL-K003.init_2")
         self.key = key
 
     @abstractmethod
@@ -174,23 +170,14 @@ class Sketch(ABC):
 
     def _same(self, other: Sketch) -> None:
         if not isinstance(other, Sketch) or other.fingerprint != self.fingerprint:
-            raise InputError(
-                "CEL-K006",
-                "these sketches are of different kinds, or have different parameters.",
-                why="Their cells count different values.",
-                fix="Give all of them the same sizes and the same key.",
-            )
+            raise InputError("CEL-K006")
 
 
 def check_size(word: str, value: object, low: int, high: int = LARGEST) -> int:
     """A whole number in its range."""
     number = whole(value)
     if number is None or not low <= number <= high:
-        raise InputError(
-            "CEL-K003",
-            f"{word} must be a whole number from {low:,} to {high:,}.",
-            fix="Let `size_for` choose it from a wished error.",
-        )
+        raise InputError("CEL-K003.check_size", word=word, low=low, high=high)
     return number
 
 
@@ -198,11 +185,7 @@ def check_share(word: str, value: object) -> float:
     """A number above 0 and below 1: a wished error, or a confidence."""
     number = real(value)
     if number is None or not 0 < number < 1:
-        raise InputError(
-            "CEL-K008",
-            f"{word} must be a number above 0 and below 1.",
-            fix="Give for example 0.01 for an error, 0.95 for a confidence.",
-        )
+        raise InputError("CEL-K008.check_share", word=word)
     return number
 
 
@@ -225,7 +208,7 @@ def weights(counts: Any, size: int, *, negative: bool = True) -> NDArray[np.int6
 
 
 def _bad_counts(what: str) -> InputError:
-    return InputError("CEL-K004", f"counts {what}", fix="Give one count for each value, or none.")
+    return InputError("CEL-K004", thing=what)
 
 
 def _format(value: Any) -> str:

@@ -67,9 +67,4 @@ def _read(body: bytes) -> tuple[dict[str, Any], Arrays]:
 
 def damaged() -> InputError:
     """The error of bytes that are no whole sketch."""
-    return InputError(
-        "CEL-K005",
-        "these bytes are not a whole sketch of this version.",
-        why="Estimates from a part of it would be wrong.",
-        fix="Take the bytes that `to_bytes` gave, all of them.",
-    )
+    return InputError("CEL-K005")

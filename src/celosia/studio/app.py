@@ -35,12 +35,7 @@ def check_toolkit() -> None:
     """
     for package in ("nicegui", "fastapi", "uvicorn", "babel"):
         if find_spec(package) is None:
-            raise EngineError(
-                "CEL-W031",
-                f"the studio needs its extra; {package} is not installed.",
-                why="The web toolkit is not among the packages that are always installed.",
-                fix="Run `pip install 'celosia[studio]'`.",
-            )
+            raise EngineError("CEL-W031", package=package)
 
 
 def build(running: Studio) -> Any:

@@ -123,12 +123,7 @@ class Jobs:
         with self._changed:
             mine = [each for each in self._jobs if each.visitor == visitor]
             if sum(not each.over for each in mine) >= self._most:
-                raise EngineError(
-                    "CEL-W022",
-                    f"you have {self._most} jobs waiting or running already.",
-                    why="All visitors share the same machine.",
-                    fix="Wait for one to end, or cancel one.",
-                )
+                raise EngineError("CEL-W022", most=self._most)
             for old in [each for each in mine if each.over][: -KEPT or None]:
                 self._jobs.remove(old)
             self._jobs.append(job)
@@ -274,27 +269,12 @@ def _end(job: Job, state: State, *, result: Any = None, error: CelosiaError | No
 
 
 def _too_long() -> EngineError:
-    return EngineError(
-        "CEL-W023",
-        "the job took longer than one visitor may take.",
-        why="Others wait for the same machine.",
-        fix="Ask for less (fewer columns, a time limit), or use the command line.",
-    )
+    return EngineError("CEL-W023")
 
 
 def _gone() -> EngineError:
-    return EngineError(
-        "CEL-W024",
-        "the process of the job ended before the job.",
-        why="Most often it needed more memory than there is.",
-        fix="Use a smaller table, or the command line.",
-    )
+    return EngineError("CEL-W024")
 
 
 def _full() -> EngineError:
-    return EngineError(
-        "CEL-W025",
-        "your files take all the room that one visitor has.",
-        why="Everybody here shares the same disk.",
-        fix="Delete earlier work on the first page of its door, then try again.",
-    )
+    return EngineError("CEL-W025")

@@ -79,10 +79,5 @@ def studio() -> Studio:
         InputError: CEL-W030, none does.
     """
     if not _running:
-        raise InputError(
-            "CEL-W030",
-            "no studio is running in this process.",
-            why="Pages need one for their visitors and jobs.",
-            fix="Start one with celosia studio.",
-        )
+        raise InputError("CEL-W030")
     return _running[-1]

@@ -51,28 +51,13 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.shared and not self.passwords:
-            raise InputError(
-                "CEL-W001",
-                f"the studio would listen at {self.host} without a password.",
-                why="Anyone on the network could use this machine and see the uploaded files.",
-                fix="Use --share, which sets a password, or stay on 127.0.0.1.",
-            )
+            raise InputError("CEL-W001", host=self.host)
         limits = ("most_upload", "most_area", "idle", "workers", "most_jobs", "job_seconds")
         for name in (*limits, "job_memory"):
             if not getattr(self, name) >= 1:
-                raise InputError(
-                    "CEL-W002",
-                    f"{name} must be at least 1.",
-                    why="Visitors could not work with this limit.",
-                    fix="Leave it out for the usual limit.",
-                )
+                raise InputError("CEL-W002", name=name)
         if (self.certificate is None) != (self.key is None):
-            raise InputError(
-                "CEL-W003",
-                "HTTPS needs two files, a certificate and its key.",
-                why="Nothing would be encrypted.",
-                fix="Give both, or neither.",
-            )
+            raise InputError("CEL-W003")
 
     @property
     def shared(self) -> bool:

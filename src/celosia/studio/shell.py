@@ -83,12 +83,7 @@ def visitor() -> Visitor:
         # A page left open for longer than work is kept: a reload gives a new visitor. Nothing may
         # be done for the old one, whose folder would never be removed.
         ui.navigate.reload()
-        raise InputError(
-            "CEL-W012",
-            "this page was left open for longer than work is kept.",
-            why="Its work is removed.",
-            fix="Open the page again and begin anew.",
-        )
+        raise InputError("CEL-W012")
     assert isinstance(found, Visitor)
     return found
 

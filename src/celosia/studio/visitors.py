@@ -197,18 +197,8 @@ class Visitors:
 
 
 def _no_such_file() -> InputError:
-    return InputError(
-        "CEL-W010",
-        "there is no such file.",
-        why="Only files that the studio made itself are handed out.",
-        fix="Use the links of the page.",
-    )
+    return InputError("CEL-W010")
 
 
 def _no_such_work() -> InputError:
-    return InputError(
-        "CEL-W011",
-        "this piece of work is not here (any more).",
-        why="Work belongs to one browser, and is removed some time after its last use.",
-        fix="Begin again from the page of its door.",
-    )
+    return InputError("CEL-W011")

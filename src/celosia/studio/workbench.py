@@ -21,12 +21,7 @@ class Workbench:
         self._name = name
         self.state: dict[str, Any] = work.load(name) or {}
         if not self.state:
-            raise InputError(
-                "CEL-W076",
-                "the uploaded file has not been read yet.",
-                why="Its job is still running, was cancelled, or failed.",
-                fix="Look at your jobs, or begin again.",
-            )
+            raise InputError("CEL-W076")
 
     def save(self, **values: Any) -> None:
         """Keep some values; other values that another window has changed stay."""

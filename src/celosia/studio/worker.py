@@ -91,20 +91,8 @@ def _done(name: str, arguments: dict[str, Any], tell: Callable[[JobEvent], None]
 
 def _placeless(error: CelosiaError, folder: str) -> CelosiaError:
     """The same error without the folder of the work: where files lie is ours to know."""
-
-    def without_folder(value: Any) -> Any:
-        if not isinstance(value, str | Path):
-            return value
-        return str(value).replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
-
     if folder:
-        error.what, error.why, error.fix = (
-            without_folder(error.what),
-            without_folder(error.why),
-            without_folder(error.fix),
-        )
-        error.args = tuple(map(without_folder, error.args))
-        error.details = {key: without_folder(value) for key, value in error.details.items()}
+        error.replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
     return error
 
 
@@ -127,18 +115,8 @@ def _warm() -> None:
 
 
 def _too_large() -> EngineError:
-    return EngineError(
-        "CEL-W020",
-        "the job needs more memory than one visitor may take.",
-        why="Other visitors share the same machine.",
-        fix="Use a smaller table, or the command line.",
-    )
+    return EngineError("CEL-W020")
 
 
 def _fault() -> EngineError:
-    return EngineError(
-        "CEL-W021",
-        "the job ended with an internal error.",
-        why="The cause is not shown, because it may contain values of your table.",
-        fix="Try it on the command line, which says more, and tell us.",
-    )
+    return EngineError("CEL-W021")

@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.wording import counted
 from celosia.engines import Groups
 from celosia.frames import as_text, encode
 from celosia.tables.hierarchies import MISSING, ROOT, Hierarchy
@@ -95,16 +94,7 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
 def _empty_cells(name: str, empty: NDArray[np.bool_], origin: Groups | None) -> InputError:
     rows, first = _rows(empty, origin)
     place = "" if first is None else f" (first at row {first})"
-    return InputError(
-        "CEL-T010",
-        f"column '{name}': {counted(rows, 'cell is', 'cells are')} empty{place}.",
-        why="An empty cell can point at a person as well as a value can.",
-        fix='Fill or remove them, or set missing = "value" for this column in the schema, which '
-        'treats empty as a value of its own, or "suppress", which suppresses these records.',
-        column=name,
-        rows=rows,
-        row=first,
-    )
+    return InputError("CEL-T010", place=place, column=name, rows=rows, row=first)
 
 
 def _uncovered(
@@ -114,26 +104,12 @@ def _uncovered(
     rows, first = _rows(np.append(lost, False)[codes], origin)
     place = "" if first is None else f", first at row {first}"
     return InputError(
-        "CEL-T011",
-        f"column '{name}': {counted(int(lost.sum()), 'value has', 'values have')} no place in its "
-        f"hierarchy ({counted(rows, 'row', 'rows')}{place}).",
-        why="They could not be generalised.",
-        fix="Extend the hierarchy or clean the column.",
-        column=name,
-        values=int(lost.sum()),
-        rows=rows,
-        row=first,
+        "CEL-T011", place=place, column=name, values=int(lost.sum()), rows=rows, row=first
     )
 
 
 def _starred(name: str) -> InputError:
-    return InputError(
-        "CEL-T012",
-        f"column '{name}': some cells hold '{ROOT}'.",
-        why="That is the mark of suppressed records, so they could not be told apart.",
-        fix="Replace it, or empty those cells and treat empty as a value of its own.",
-        column=name,
-    )
+    return InputError("CEL-T012", root=ROOT, column=name)
 
 
 def _rows(bad: NDArray[np.bool_], origin: Groups | None) -> tuple[int, int | None]:

@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.wording import counted
 from celosia.frames import Codes, as_text, encode
 from celosia.tables.hierarchies import Hierarchy, Ordered
 from celosia.tables.models import SensitiveColumn
@@ -73,10 +72,7 @@ def _check_one_kind_of_empty(codes: Codes, name: str) -> None:
     if codes.missing and nothing.any():
         raise InputError(
             "CEL-T014",
-            f"sensitive column '{name}': some cells are empty, others are "
-            f"{'not a number (NaN)' if values.dtype.is_float() else 'texts of no letters'}.",
-            why="Many file formats show both as nothing, so they are one value to a reader.",
-            fix="Make them the same: fill both, or empty both.",
+            word="not a number (NaN)" if values.dtype.is_float() else "texts of no letters",
             column=name,
         )
 
@@ -86,15 +82,7 @@ def _leaves(values: pl.Series, hierarchy: Hierarchy, name: str) -> NDArray[np.in
     leaves = np.array([hierarchy.index.get(text, -1) for text in texts], dtype=np.int32)
     lost = int((leaves < 0).sum())
     if lost:
-        raise InputError(
-            "CEL-T013",
-            f"sensitive column '{name}': {counted(lost, 'value has', 'values have')} no place in "
-            "its hierarchy.",
-            why="Their distance from other values would be unknown.",
-            fix="Extend the hierarchy or clean the column.",
-            column=name,
-            values=lost,
-        )
+        raise InputError("CEL-T013", column=name, values=lost)
     return leaves
 
 

@@ -80,14 +80,7 @@ class CodedTable:
         raw = lattice.class_table((0,) * len(part.columns))
         if raw.population is not None and (raw.population < raw.sizes).any():
             strangers = int((raw.sizes - raw.population).clip(0).sum())
-            raise InputError(
-                "CEL-P067",
-                f"the population lacks {strangers:,} of the table's records.",
-                why="A population contains all people of the table: a person who fits a class is "
-                "counted in both.",
-                fix="Give the population that the table was drawn from, as raw as the table.",
-                records=strangers,
-            )
+            raise InputError("CEL-P067", records=strangers)
         return lattice
 
 
@@ -146,14 +139,7 @@ def _cast_population(series: pl.Series, kind: pl.DataType) -> pl.Series:
     except pl.exceptions.PolarsError:
         same = False
     if not same:
-        raise InputError(
-            "CEL-P065",
-            f"column '{series.name}' is {kind} in the table, and the population has values that "
-            f"do not fit ({series.dtype}).",
-            why="People are matched by the values of all quasi-identifiers.",
-            fix="Read both tables with the same types, as raw as the table itself.",
-            column=series.name,
-        ) from None
+        raise InputError("CEL-P065", kind=kind, dtype=series.dtype, column=series.name) from None
     return cast
 
 
@@ -162,11 +148,5 @@ def _population(population: Any, schema: Schema) -> pl.DataFrame:
     names = schema.named(Role.QUASI_IDENTIFIER)
     absent = [name for name in names if name not in frame.columns]
     if absent:
-        raise InputError(
-            "CEL-P009",
-            f"the population table has no column '{absent[0]}'.",
-            why="People are matched by all quasi-identifiers.",
-            fix="Give a table with the same quasi-identifiers, as raw as the table itself.",
-            column=absent[0],
-        )
+        raise InputError("CEL-P009", column=absent[0])
     return pl.DataFrame([frame[name] for name in names])

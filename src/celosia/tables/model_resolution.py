@@ -13,18 +13,9 @@ from celosia.tables.schema import Role, Schema
 def check_schema(schema: Schema) -> None:
     """Refuse a schema under which nothing can be promised."""
     if not isinstance(schema, Schema):
-        raise InputError(
-            "CEL-S012",
-            f"a {type(schema).__name__} is not a schema.",
-            fix='Read a file with Schema.load("people.toml"), or write Schema.of(...).',
-        )
+        raise InputError("CEL-S012", name=type(schema).__name__)
     if not schema.quasi_identifiers:
-        raise InputError(
-            "CEL-P013",
-            "the schema names no quasi-identifier.",
-            why="Without one there is nothing to generalise and nothing to promise.",
-            fix='Give at least one column the role "quasi-identifier".',
-        )
+        raise InputError("CEL-P013")
 
 
 def resolve_models(models: Model | Iterable[Model], schema: Schema) -> tuple[Model, ...]:
@@ -45,31 +36,20 @@ def resolve_models(models: Model | Iterable[Model], schema: Schema) -> tuple[Mod
             _check_sensitive(model, model.column, sensitive)
             result.append(model)
         elif schema.other_columns is Role.SENSITIVE:
-            raise InputError(
-                "CEL-P064",
-                f"{model.promise()} is about every sensitive column, and the schema does not name "
-                "them all: other columns are sensitive, too.",
-                why="Columns without a name in the schema would be left out of the promise.",
-                fix="Name each sensitive column in the schema, or the one that the model is about.",
-            )
+            raise InputError("CEL-P064", promise=model.promise())
         elif sensitive:
             result += [model.for_column(name) for name in sensitive]
         else:
-            raise InputError(
-                "CEL-P007",
-                f"{model.promise()} is about a sensitive column, and the schema has none.",
-                fix='Give the column the role "sensitive" in the schema, or --sensitive COLUMN.',
-            )
+            raise InputError("CEL-P007.resolve_models", promise=model.promise())
     return tuple(result)
 
 
 def _check_sensitive(model: Model, column: str, sensitive: tuple[str, ...]) -> None:
     if column not in sensitive:
         raise InputError(
-            "CEL-P007",
-            f"{model.promise()}: '{column}'{did_you_mean(column, sensitive)} is no sensitive "
-            "column of the schema.",
-            fix='Give the column the role "sensitive" in the schema, or --sensitive COLUMN.',
+            "CEL-P007.check_sensitive",
+            promise=model.promise(),
+            hint=did_you_mean(column, sensitive),
             column=column,
         )
 
@@ -77,12 +57,8 @@ def _check_sensitive(model: Model, column: str, sensitive: tuple[str, ...]) -> N
 def _as_models(models: Model | Iterable[Model]) -> tuple[Model, ...]:
     wanted = tuple(models) if isinstance(models, Iterable) else (models,)
     if not wanted:
-        raise InputError("CEL-P014", "no privacy model was given.", fix="Add one: KAnonymity(5).")
+        raise InputError("CEL-P014")
     for model in wanted:
         if isinstance(model, type) or not isinstance(model, Model):
-            raise InputError(
-                "CEL-P016",
-                f"a {type(model).__name__} is not a privacy model.",
-                fix="Write KAnonymity(5), or a list of models.",
-            )
+            raise InputError("CEL-P016", name=type(model).__name__)
     return wanted

@@ -62,11 +62,7 @@ class PublishOptions:
                 CEL-P008 levels that are not given by column name.
         """
         if not (rng is None or isinstance(rng, Source)):
-            raise InputError(
-                "CEL-I006",
-                f"a {type(rng).__name__} is not a source of randomness.",
-                fix="Leave it out for a real release, or write Seeded(7) for a simulation.",
-            )
+            raise InputError("CEL-I006", name=type(rng).__name__)
         allowance(suppression, 0)
         # NumPy's numbers do not fit into the JSON of a certificate.
         options = cls(
@@ -146,12 +142,7 @@ class PublishOptions:
         ]
         for clash, why in clashes:
             if clash:
-                raise InputError(
-                    "CEL-P062",
-                    f"these options do not go together: {why}.",
-                    fix="Leave one of them out, or add what is missing (a population table: "
-                    "--population FILE); celosia publish --help shows examples.",
-                )
+                raise InputError("CEL-P062", reason=why)
 
 
 def _metric(metric: Metric | str | None) -> Metric:
@@ -162,9 +153,10 @@ def _metric(metric: Metric | str | None) -> Metric:
     if isinstance(metric, str) and metric in METRICS:
         return METRICS[metric]()
     raise InputError(
-        "CEL-P060",
-        f"there is no metric {metric!r}{did_you_mean(str(metric), METRICS)}.",
-        fix=f"Use one of: {', '.join(METRICS)}.",
+        "CEL-P060.metric_2",
+        metric=metric,
+        hint=did_you_mean(str(metric), METRICS),
+        metrics=", ".join(METRICS),
     )
 
 
@@ -174,8 +166,9 @@ def _method(method: str) -> Method:
             return known  # type: ignore[no-any-return]
     raise InputError(
         "CEL-P061",
-        f"there is no method {method!r}{did_you_mean(str(method), get_args(Method))}.",
-        fix=f"Use one of: {', '.join(get_args(Method))}.",
+        method=method,
+        hint=did_you_mean(str(method), get_args(Method)),
+        get_args=", ".join(get_args(Method)),
     )
 
 
@@ -184,11 +177,7 @@ def _levels(levels: Mapping[str, int] | None) -> dict[str, int] | None:
     if levels is None:
         return None
     if not isinstance(levels, Mapping):
-        raise InputError(
-            "CEL-P008",
-            f"levels are given by column name, not as a {type(levels).__name__}.",
-            fix='Write levels={"age": 2, "zip": 1}; columns without a level stay raw.',
-        )
+        raise InputError("CEL-P008.levels", name=type(levels).__name__)
     return {name: level if (n := whole(level)) is None else n for name, level in levels.items()}
 
 
@@ -197,9 +186,5 @@ def _seconds(limit: float | None) -> float | None:
         return None
     seconds = real(limit)
     if seconds is None or not (isfinite(seconds) and seconds > 0):
-        raise InputError(
-            "CEL-P063",
-            f"the time limit must be a number of seconds above 0, got {limit!r}.",
-            fix="Write 10 to take the best solution found within ten seconds.",
-        )
+        raise InputError("CEL-P063", limit=limit)
     return float(seconds)

@@ -213,11 +213,4 @@ def _released(
 def _check_empty(table: CodedTable, empty: NDArray[np.bool_], options: PublishOptions) -> None:
     gone = table.records(empty)
     if gone > allowance(options.suppression, table.records()) or gone == table.records():
-        raise PrivacyError(
-            "CEL-P004",
-            f"{gone:,} records have an empty cell in a column whose empty cells are suppressed, "
-            f"more than the limit of {options.suppression:.4g} allows.",
-            why="They would have to be suppressed before anything else is looked at.",
-            fix='Raise the suppression limit, or set missing = "value" for the column.',
-            records=gone,
-        )
+        raise PrivacyError("CEL-P004", suppression=options.suppression, records=gone)

@@ -109,7 +109,7 @@ def check_table(frame: pl.DataFrame, schema: Schema) -> None:
     """Refuse a table that does not fit its schema, or that has no rows."""
     schema.check_columns(frame.columns)
     if frame.height == 0:
-        raise InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
+        raise InputError("CEL-P015.no_rows")
 
 
 def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:

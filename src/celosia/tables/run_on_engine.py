@@ -205,12 +205,7 @@ def certificate_place(target: Place, certificate: str | Path | None) -> Path:
         return Path(certificate)
     if names_files(target) and "://" not in str(target):
         return certificate_path(Path(target))
-    raise InputError(
-        "CEL-P112",
-        f"there is no place for the certificate of {target}.",
-        why="A table has no folder in which it could lie beside it.",
-        fix='Name a file for it: certificate="people.cert.json", or --certificate FILE.',
-    )
+    raise InputError("CEL-P112", target=target)
 
 
 def _check_out_of_core(models: Model | Iterable[Model], schema: Schema, method: str) -> None:
@@ -221,13 +216,7 @@ def _check_out_of_core(models: Model | Iterable[Model], schema: Schema, method: 
     elif any(model.needs_population for model in resolve_models(models, schema)):
         needs = "A model with a population compares two tables"
     if needs is not None:
-        raise InputError(
-            "CEL-P111",
-            f"{needs}, which needs all rows in memory: an engine cannot do it.",
-            why="The engine gives the distinct combinations and their numbers, not the rows.",
-            fix="Read the table and call publish, or choose the lattice, local recoding or "
-            "Mondrian, and models without a population.",
-        )
+        raise InputError("CEL-P111", needs=needs)
 
 
 def text_columns(draft: Draft) -> tuple[str, ...]:

@@ -76,11 +76,7 @@ class Column:
         check_choice(self.missing, get_args(Missing), f"missing of {where}", str)
         rule = isinstance(self.hierarchy, Hierarchy | Builder | None)
         if not rule or isinstance(self.hierarchy, type):
-            raise InputError(
-                "CEL-S013",
-                f"the hierarchy of {where} is neither a hierarchy nor a rule that builds one.",
-                fix='Write Mask() or Intervals(widths=(5, 10)), or read_hierarchy("age.csv").',
-            )
+            raise InputError("CEL-S013", where=where)
 
     def hierarchy_for(self, values: pl.Series) -> Hierarchy:
         """The hierarchy of this column, built from its distinct values where it is a rule."""
@@ -113,26 +109,13 @@ class Schema:
             object.__setattr__(self, "other_columns", role)
         object.__setattr__(self, "columns", tuple(self.columns))
         if not all(isinstance(column, Column) for column in self.columns):
-            raise InputError(
-                "CEL-S014",
-                "a schema is made of columns.",
-                fix='Write Column("age", Role.QUASI_IDENTIFIER), or use Schema.of(...).',
-            )
+            raise InputError("CEL-S014")
         names = [column.name for column in self.columns]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InputError(
-                "CEL-S001",
-                f"the schema names {', '.join(map(repr, twice))} more than once.",
-                fix="Give each column one role.",
-            )
+            raise InputError("CEL-S001", twice=", ".join(map(repr, twice)))
         if self.other_columns is Role.QUASI_IDENTIFIER:
-            raise InputError(
-                "CEL-S002",
-                "other_columns cannot be quasi-identifiers.",
-                why="Each quasi-identifier needs its own place in the schema, and its hierarchy.",
-                fix="Name them, or use identifier, sensitive or insensitive.",
-            )
+            raise InputError("CEL-S002")
 
     @classmethod
     def of(
@@ -167,17 +150,9 @@ class Schema:
         try:
             table = tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
         except OSError as error:
-            raise InputError(
-                "CEL-S003",
-                f"the schema {source} cannot be read ({error.strerror}).",
-                fix="Check the path.",
-            ) from error
+            raise InputError("CEL-S003", source=source, strerror=error.strerror) from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(
-                "CEL-S004",
-                f"the schema {source} is not valid TOML: {error}.",
-                fix="Mend that line.",
-            ) from error
+            raise InputError("CEL-S004", source=source, error=error) from error
         return cls.from_table(table, folder=source.parent)
 
     @classmethod
@@ -189,11 +164,7 @@ class Schema:
         other = settings.get("other_columns")
         columns = section(table, "columns")
         if not columns:
-            raise InputError(
-                "CEL-S005",
-                "the schema has no [columns.NAME] section.",
-                fix='Add one per column: [columns.age] with role = "quasi-identifier" below it.',
-            )
+            raise InputError("CEL-S005")
         return cls(tuple(_column(name, columns, folder) for name in columns), other)
 
     @property
@@ -219,23 +190,10 @@ class Schema:
         absent = [column.name for column in self.columns if column.name not in present]
         if absent:
             names = ", ".join(f"'{name}'{did_you_mean(name, present)}" for name in absent)
-            raise InputError(
-                "CEL-S010",
-                f"the table has no column {names}.",
-                why="The schema gives it a role.",
-                fix="Correct the name in the schema, or remove it there.",
-                columns=absent,
-            )
+            raise InputError("CEL-S010", names=names, columns=absent)
         unnamed = [name for name in present if self.role_of(name) is None]
         if unnamed:
-            raise InputError(
-                "CEL-S011",
-                f"the schema gives no role to column {', '.join(map(repr, unnamed))}.",
-                why="A column published by oversight can undo the protection.",
-                fix="Name it, or give all other columns a role: other_columns under [table] of the "
-                "schema file, or --other-columns on the command line.",
-                columns=unnamed,
-            )
+            raise InputError("CEL-S011", unnamed=", ".join(map(repr, unnamed)), columns=unnamed)
 
 
 def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
@@ -243,12 +201,7 @@ def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
     table = section(columns, name)
     check_keys(table, {"role", "type", "hierarchy", "missing"}, where)
     if "role" not in table:
-        raise InputError(
-            "CEL-S006",
-            f"{where} has no role.",
-            fix=f"Add role = ... with one of: {', '.join(Role)}.",
-            column=name,
-        )
+        raise InputError("CEL-S006", where=where, role=", ".join(Role), column=name)
     hierarchy = table.get("hierarchy")
     try:
         rule = None if hierarchy is None else from_table(hierarchy, folder=folder)

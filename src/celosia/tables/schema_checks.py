@@ -19,10 +19,11 @@ def check_choice(value: Any, allowed: Iterable[str], what: str, kind: type) -> A
     options = [str(option) for option in allowed]
     if not isinstance(value, str) or value not in options:
         raise InputError(
-            "CEL-S007",
-            f"{what} must be one of {', '.join(options)}; got {value!r}"
-            f"{did_you_mean(value, options)}.",
-            fix="Correct it in the schema.",
+            "CEL-S007.check_choice",
+            thing=what,
+            options=", ".join(options),
+            value=value,
+            hint=did_you_mean(value, options),
         )
     return kind(value)
 
@@ -31,11 +32,7 @@ def section(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A table of settings by its name; empty if it is not there."""
     found = table.get(name, {})
     if not isinstance(found, Mapping):
-        raise InputError(
-            "CEL-S008",
-            f"'{name}' in the schema must be a table of settings, got {type(found).__name__}.",
-            fix=f'Write it as a section: [{name}] or [columns.{name}], with role = "..." below.',
-        )
+        raise InputError("CEL-S008", name=name, name2=type(found).__name__)
     return found
 
 
@@ -45,9 +42,10 @@ def check_keys(table: Mapping[str, Any], allowed: set[str], where: str) -> None:
     if unknown:
         raise InputError(
             "CEL-S009",
-            f"{where} has the unknown key {unknown[0]!r}{did_you_mean(unknown[0], allowed)}.",
-            why="A misspelt key would be ignored in silence.",
-            fix=f"Use: {', '.join(sorted(allowed))}.",
+            where=where,
+            unknown=unknown[0],
+            hint=did_you_mean(unknown[0], allowed),
+            allowed=", ".join(sorted(allowed)),
         )
 
 

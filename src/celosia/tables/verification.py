@@ -76,11 +76,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     check_schema(schema)
     wanted = resolve_models(models, schema)
     if any(model.needs_population for model in wanted):
-        raise InputError(
-            "CEL-P006",
-            "a model that needs a population cannot be checked on a release alone.",
-            fix="Check the other models, or measure the risk against the population table.",
-        )
+        raise InputError("CEL-P006")
     names = schema.named(Role.QUASI_IDENTIFIER)
     _check_table(frame, schema)
     columns = [as_text(frame[name].alias("cell")) for name in names]
@@ -112,7 +108,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
 def _check_table(frame: pl.DataFrame, schema: Schema) -> None:
     """As for `publish`, but a release has no identifiers any more."""
     if frame.height == 0:
-        raise InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
+        raise InputError("CEL-P015.no_rows")
     released = tuple(column for column in schema.columns if column.role is not Role.IDENTIFIER)
     names = [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
     Schema(released, schema.other_columns).check_columns(names)
@@ -135,14 +131,7 @@ def judge_released(
     classes = _classes(released, hidden & apart, table.sensitive, table.counts)
     counted = any(model.needs_population for model in models)
     if counted or not judge_all(classes, models).satisfied.all():
-        raise PrivacyError(
-            "CEL-P005",
-            "the recoded table was checked and does not meet its models.",
-            why="Records that were recoded apart, or suppressed, show the same labels and do not "
-            "meet the models together.",
-            fix="Drop suppressed records, publish without local recoding, or give different nodes "
-            "of a hierarchy different labels.",
-        )
+        raise PrivacyError("CEL-P005")
     return classes.sizes
 
 

@@ -176,21 +176,11 @@ def texts_of(data: Any, columns: str | Sequence[str], *, table: str = "release")
     frame = as_frame(data)
     names = list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
     if not names:
-        raise InputError(
-            "CEL-A051",
-            "no columns were given to attack by.",
-            why="An attacker finds people by the columns that the attacker knows.",
-            fix="Name at least one column.",
-        )
+        raise InputError("CEL-A051")
     absent = [name for name in names if name not in frame.columns]
     if absent:
         words = ", ".join(f"'{name}'{did_you_mean(name, frame.columns)}" for name in absent)
-        raise InputError(
-            "CEL-A050",
-            f"the {table} has no column {words}.",
-            fix="Correct the name.",
-            columns=absent,
-        )
+        raise InputError("CEL-A050", table=table, words=words, columns=absent)
     texts = (as_text(frame.get_column(name)) for name in names)
     return pl.DataFrame([text.alias(name) for text, name in zip(texts, names, strict=True)])
 
@@ -207,11 +197,7 @@ def check_share(value: float, what: str) -> float:
     """Refuse what is not a share above 0 and at most 1."""
     share = real(value)
     if share is None or not 0 < share <= 1:
-        raise InputError(
-            "CEL-A054",
-            f"{what} must be above 0 and at most 1, got {value!r}.",
-            fix="Write 1 for what is certain, or less to count what is only likely.",
-        )
+        raise InputError("CEL-A054", thing=what, value=value)
     return share
 
 
@@ -219,9 +205,5 @@ def check_count(value: int, what: str, least: int) -> int:
     """Refuse a value that is not a whole number of at least `least`."""
     number = whole(value)
     if number is None or number < least:
-        raise InputError(
-            "CEL-A053",
-            f"{what} must be a whole number of at least {least}, got {value!r}.",
-            fix=f"Give {max(least, 1)} to begin with.",
-        )
+        raise InputError("CEL-A053", thing=what, least=least, value=value, least2=max(least, 1))
     return number

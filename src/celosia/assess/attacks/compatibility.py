@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from celosia.assess.attacks.classes import number_combinations
 from celosia.assess.meaning import SUPPRESSED, ExactMeaning, Meaning
 from celosia.core.errors import InputError
-from celosia.core.wording import counted
 from celosia.frames import encode
 
 Meanings = Mapping[str, Meaning]
@@ -111,14 +110,7 @@ def _readings(
             found.append(every if is_root else stands)
     unknown = sum(values.size == 0 for values in found)
     if unknown:
-        raise InputError(
-            "CEL-A052",
-            f"column '{column}': {counted(unknown, 'label stands', 'labels stand')} for nothing.",
-            why="An attack that cannot interpret the labels finds no one, which proves nothing.",
-            fix="Give the hierarchy with which the column was released.",
-            column=column,
-            labels=unknown,
-        )
+        raise InputError("CEL-A052", column=column, labels=unknown)
     sizes = [values.size for values in found]
     cells = np.repeat(np.arange(len(found), dtype=np.int64), sizes)
     return pl.DataFrame({"cell": cells, "value": np.concatenate(found)})

@@ -185,11 +185,5 @@ def _roles(
     shared = list(dict.fromkeys([on] if isinstance(on, str) else on))
     both = [name for name in shared if name in names]
     if not names or not shared or both:
-        raise InputError(
-            "CEL-A059",
-            "a join of two releases needs quasi-identifiers, and other columns to join on.",
-            why="The join goes by what both releases left as it was.",
-            fix="Name the shared columns in `on`, and none of them as a quasi-identifier.",
-            columns=both,
-        )
+        raise InputError("CEL-A059", columns=both)
     return names, shared

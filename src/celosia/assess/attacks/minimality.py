@@ -84,12 +84,7 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long the att
     check_count(samples, "the number of samples", 1)
     structure = _Structure.of(release, quasi_identifiers, sensitive, finer)
     if not holds(structure.counted([block.counts for block in structure.blocks])):
-        raise PrivacyError(
-            "CEL-A063",
-            "the release does not meet the model.",
-            why="The attack asks why no less was published; this was not enough.",
-            fix="Give the model with which the table was published.",
-        )
+        raise PrivacyError("CEL-A063")
     ways = number_of_worlds(structure.blocks, cap)
     believed, tried, kept = _believe(structure, holds, ways, cap, samples, rng, progress)
     return _attack(
@@ -179,13 +174,7 @@ def _values_by_class(classes: Classes, column: pl.Series) -> tuple[pl.Series, ND
     """The values to deal out, and how many of each a class has; empty cells come last."""
     coded = encode(column)
     if not len(coded.values) or not classes.sizes.size:
-        raise InputError(
-            "CEL-A065",
-            f"column '{column.name}' has no value to learn.",
-            why="There are no values to assign to people.",
-            fix="Name a column that holds values.",
-            column=column.name,
-        )
+        raise InputError("CEL-A065", column=column.name)
     kept = classes.of_row >= 0
     place = np.where(coded.codes < 0, len(coded.values), coded.codes).astype(np.int64)
     counts = np.zeros((classes.sizes.size, len(coded.values) + 1), dtype=np.int64)
@@ -204,12 +193,7 @@ def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawin
 ) -> tuple[NDArray[np.float64], int, int]:
     """The expected counts of each cell over the ways that remain, and how many those are."""
     if ways is None and rng is None:
-        raise InputError(
-            "CEL-A062",
-            f"there are more than {cap:,} assignments of the values to people.",
-            why="They cannot be tried one by one, and drawing some needs a source of randomness.",
-            fix="Give rng=Seeded(2026) for a repeatable draw, or raise the cap.",
-        )
+        raise InputError("CEL-A062", cap=cap)
     total = samples if ways is None else ways
     if ways is not None:
         worlds = all_worlds(structure.blocks, structure.cell_sizes.size)
@@ -226,13 +210,7 @@ def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawin
             mass += weight
             kept += 1
     if not kept:
-        raise PrivacyError(
-            "CEL-A064",
-            "no assignment of the values explains the release.",
-            why="Whatever the values are, a finer table would have met the model as well.",
-            fix="Check the model and the finer tables; a publisher who does more than needed, or "
-            "by another rule, is safe from this attack. Draw more samples if they were drawn.",
-        )
+        raise PrivacyError("CEL-A064")
     return believed / mass, total, kept
 
 
@@ -272,10 +250,4 @@ def _attack(
 
 
 def _not_finer(number: int) -> InputError:
-    return InputError(
-        "CEL-A061",
-        f"finer table {number + 1} does not split the classes of the release.",
-        why="The attack compares the release with tables that were generalised less.",
-        fix="Generalise the quasi-identifiers of the same people, in the same order, less.",
-        table=number + 1,
-    )
+    return InputError("CEL-A061", table=number + 1)

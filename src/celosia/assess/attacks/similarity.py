@@ -22,7 +22,6 @@ from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.assess.meaning import Meaning
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
-from celosia.core.wording import counted
 from celosia.frames import encode
 
 
@@ -88,11 +87,7 @@ def near_numbers(
     certainty = check_share(certainty, "the certainty")
     reach = real(width)
     if reach is None or not 0 <= reach < np.inf:
-        raise InputError(
-            "CEL-A057",
-            f"the width of a range must be a number of at least 0, got {width!r}.",
-            fix="Give the difference below which two values tell the same.",
-        )
+        raise InputError("CEL-A057", width=width)
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     number, spread = _by_number(spread, sensitive)
     last = np.searchsorted(number, number + reach, side="right") - 1
@@ -161,15 +156,7 @@ def _merge(spread: ValueCounts, categories: Mapping[str, str], column: str) -> V
     """The same counts by category."""
     kinds = pl.Series([categories.get(text) for text in spread.values], dtype=pl.String)
     if kinds.null_count():
-        raise InputError(
-            "CEL-A055",
-            f"{counted(kinds.null_count(), 'value', 'values')} of column '{column}' "
-            "have no category.",
-            why="Without them an unsafe class could look safe.",
-            fix="Give every value that occurs its category.",
-            column=column,
-            values=kinds.null_count(),
-        )
+        raise InputError("CEL-A055", column=column, values=kinds.null_count())
     coded = encode(kinds)
     kind_of = coded.codes.astype(np.int64)
     width = max(len(coded.values), 1)
@@ -193,14 +180,7 @@ def _by_number(spread: ValueCounts, column: str) -> tuple[NDArray[np.float64], V
     cast = spread.values.cast(pl.Float64, strict=False)
     strange = int((~cast.is_finite()).fill_null(value=True).sum())
     if strange:
-        raise InputError(
-            "CEL-A056",
-            f"{counted(strange, 'value', 'values')} of column '{column}' are no finite numbers.",
-            why="A range can be drawn around numbers only.",
-            fix="Name a column of numbers, or give categories.",
-            column=column,
-            values=strange,
-        )
+        raise InputError("CEL-A056", column=column, values=strange)
     number = cast.to_numpy()
     order = np.argsort(number, kind="stable")
     rank = np.empty_like(order)

@@ -171,12 +171,7 @@ def pairs_for(mechanism: Mechanism[Any, Any]) -> tuple[Pair, ...]:
                 one_coordinate=has.get("one_coordinate", False),
             )
         )
-    raise InputError(
-        "CEL-A105",
-        f"no neighbouring inputs are known for a {type(mechanism).__name__}.",
-        why="Its fields do not say what its inputs look like.",
-        fix="Give the pairs to search, such as [Pair([], [1], 'no row against one')].",
-    )
+    raise InputError("CEL-A105", name=type(mechanism).__name__)
 
 
 _TELLING = (

@@ -33,13 +33,7 @@ class Claim:
     def __post_init__(self) -> None:
         epsilon, delta = real(self.epsilon), real(self.delta)
         if epsilon is None or not 0 <= epsilon < inf or delta is None or not 0 <= delta < 1:
-            raise InputError(
-                "CEL-A100",
-                "a claim must be a finite epsilon of at least 0 and a delta from 0 to below 1, got "
-                f"{self.epsilon!r} and {self.delta!r}.",
-                why="There would be nothing that samples could contradict.",
-                fix="Give an epsilon, a pair (epsilon, delta) or a loss.",
-            )
+            raise InputError("CEL-A100", epsilon=self.epsilon, delta=self.delta)
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "delta", delta)
 
@@ -77,12 +71,7 @@ def _curve(loss: Loss) -> Iterator[Claim]:
             seen = epsilon
             yield Claim(epsilon, delta)
     if seen == inf:
-        raise InputError(
-            "CEL-A101",
-            "the loss promises no epsilon at any delta up to 0.3.",
-            why="There would be nothing that samples could contradict.",
-            fix="Give the claim as an epsilon or a pair (epsilon, delta).",
-        )
+        raise InputError("CEL-A101")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

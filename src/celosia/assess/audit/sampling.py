@@ -52,11 +52,7 @@ def draw(
     if isinstance(mechanism, Sampler):
         return _check_outputs(mechanism.draw(data, rng, size), size)
     if not callable(mechanism):
-        raise InputError(
-            "CEL-A102",
-            f"a {type(mechanism).__name__} cannot be audited.",
-            fix="Give a mechanism, a function f(data, rng) or a function f(data, rng, size).",
-        )
+        raise InputError("CEL-A102", name=type(mechanism).__name__)
     if _takes_size(mechanism):
         return _check_outputs(mechanism(data, rng, size), size)
     return _one_by_one(lambda: mechanism(data, rng), size, progress)

@@ -57,12 +57,7 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
     """
     left = list(_pairs(mechanism) if pairs is None else pairs)
     if not left:
-        raise InputError(
-            "CEL-A106",
-            "there are no pairs to search.",
-            why="Privacy is lost between two neighbouring inputs.",
-            fix="Give at least one pair of neighbouring inputs.",
-        )
+        raise InputError("CEL-A106.search")
     rng = System() if rng is None else rng
     half = check_samples(samples) // 2
     error = (1 - check_confidence(confidence)) / 2
@@ -99,9 +94,4 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
 def _pairs(mechanism: Auditable) -> tuple[Pair, ...]:
     if isinstance(mechanism, Mechanism):
         return pairs_for(mechanism)
-    raise InputError(
-        "CEL-A106",
-        "there are no pairs to search.",
-        why="A function does not say what its inputs look like.",
-        fix="Give pairs of neighbouring inputs, such as those of celosia.assess.audit.pairs.",
-    )
+    raise InputError("CEL-A106.pairs")

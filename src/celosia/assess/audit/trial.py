@@ -160,11 +160,5 @@ def check_samples(samples: object) -> int:
     """
     number = whole(samples)
     if number is None or not FEWEST <= number <= MOST:
-        raise InputError(
-            "CEL-A104",
-            f"the number of samples must be a whole number from {FEWEST} to {MOST}, "
-            f"got {samples!r}.",
-            why="Half of them choose what to look at and half of them prove it.",
-            fix="Try 100000.",
-        )
+        raise InputError("CEL-A104", fewest=FEWEST, most=MOST, samples=samples)
     return number

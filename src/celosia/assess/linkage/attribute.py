@@ -79,20 +79,9 @@ def attribute_disclosure(
     """
     both = [name for name in sensitive if name in known]
     if both:
-        raise InputError(
-            "CEL-A209",
-            f"column '{both[0]}' is both known and sensitive.",
-            why="A column that the attacker knows cannot be disclosed.",
-            fix="Leave it out of one of the two.",
-            column=both[0],
-        )
+        raise InputError("CEL-A209", column=both[0])
     if not known:
-        raise InputError(
-            "CEL-A200",
-            "there is no column that the attacker knows.",
-            why="The attacker finds a person by known columns.",
-            fix="Name at least one column of both tables.",
-        )
+        raise InputError("CEL-A200.attribute_disclosure")
     if not sensitive:
         return ()
     keys = tables.only(known)

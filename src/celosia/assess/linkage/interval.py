@@ -87,12 +87,7 @@ def interval_disclosure(tables: AlignedTables, *, width: float = 0.05) -> Interv
     """
     size = real(width)
     if size is None or not 0 < size <= 1:
-        raise InputError(
-            "CEL-A210",
-            f"the width of an interval must be above 0 and at most 1, got {width!r}.",
-            why="It is a share of the records or of a standard deviation.",
-            fix="Write 0.05 for five per cent.",
-        )
+        raise InputError("CEL-A210", width=width)
     before, after = tables.numbers()
     original = before[tables.origins()]
     found, inside = [], np.ones(after.shape, dtype=bool)

@@ -90,11 +90,7 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
     inside, outside = as_frame(members), as_frame(outsiders)
     if min(inside.height, outside.height) < FEWEST:
         raise InputError(
-            "CEL-A220",
-            f"there are {inside.height:,} members and {outside.height:,} others; at least "
-            f"{FEWEST} of each are needed.",
-            why="With fewer records the attack gives no evidence.",
-            fix="Hold back more records before the synthetic table is made.",
+            "CEL-A220", inside_height=inside.height, outside_height=outside.height, fewest=FEWEST
         )
     made = as_frame(synthetic)
     if columns is None:
@@ -144,12 +140,7 @@ def membership_of(  # noqa: PLR0913 - a table, what is made of it, and how it is
     """
     part = real(share)
     if part is None or not 0 < part < 1:
-        raise InputError(
-            "CEL-A222",
-            f"the share of members must be above 0 and below 1, got {share!r}.",
-            why="Both members and people outside are needed.",
-            fix="Write 0.5.",
-        )
+        raise InputError("CEL-A222", share=share)
     frame, source = as_frame(table), rng or System()
     order = source.permutation(frame.height)
     cut = round(part * frame.height)
@@ -227,9 +218,5 @@ def _advantage_low(
 def _checked_confidence(confidence: float) -> float:
     level = real(confidence)
     if level is None or not 0 < level < 1:
-        raise InputError(
-            "CEL-A221",
-            f"a confidence must be above 0 and below 1, got {confidence!r}.",
-            fix="Write 0.95.",
-        )
+        raise InputError("CEL-A221", confidence=confidence)
     return level

@@ -264,11 +264,7 @@ def _assign(
 def _check_assigned(masked: int, original: int) -> None:
     if max(masked, original) > MOST_ASSIGNED:
         raise InputError(
-            "CEL-A213",
-            f"a block has {masked:,} masked and {original:,} original records; at most "
-            f"{MOST_ASSIGNED:,} can be linked one to one.",
-            why="The work grows with the cube of their number.",
-            fix="Name more blocking columns, or link without one to one.",
+            "CEL-A213.check_assigned", masked=masked, original=original, most_assigned=MOST_ASSIGNED
         )
 
 
@@ -277,37 +273,16 @@ def _check(tolerance: float, threshold: float, matches: int | None) -> None:
         number = real(value)
         fits = number is not None and (0 <= number < np.inf if low is not None else 0 < number <= 1)
         if not fits:
-            raise InputError(
-                "CEL-A212",
-                f"the {name} is out of range, got {value!r}.",
-                why="A tolerance is a number of standard deviations, 0 or more; a threshold is a "
-                "chance, above 0 and at most 1.",
-                fix="Write 0.1 for the tolerance, 0.5 for the threshold.",
-            )
+            raise InputError("CEL-A212.check_2", name=name, value=value)
     if matches is not None and (isinstance(matches, bool) or matches < 1):
-        raise InputError(
-            "CEL-A212",
-            f"the number of matches must be at least 1, got {matches!r}.",
-            fix="Give how many masked records come from the original, or leave it out.",
-        )
+        raise InputError("CEL-A212.check", matches=matches)
 
 
 def _check_columns(compared: Sequence[str]) -> None:
     if not 3 <= len(compared) <= MOST_COLUMNS:
-        raise InputError(
-            "CEL-A211",
-            f"probabilistic linkage needs 3 to {MOST_COLUMNS} columns besides the blocking ones, "
-            f"got {len(compared)}.",
-            why="With fewer, different chances of agreement explain the pairs equally well.",
-            fix="Name more columns, or link by distance.",
-        )
+        raise InputError("CEL-A211", most_columns=MOST_COLUMNS, compared_count=len(compared))
 
 
 def _check_pairs(pairs: int) -> None:
     if not 0 < pairs <= MOST_PAIRS:
-        raise InputError(
-            "CEL-A213",
-            f"there are {pairs:,} pairs of records to compare; 1 to {MOST_PAIRS:,} can be.",
-            why="Every masked record is compared with every original one of its block.",
-            fix="Name other blocking columns, such as the region.",
-        )
+        raise InputError("CEL-A213.check_pairs", pairs=pairs, most_pairs=MOST_PAIRS)

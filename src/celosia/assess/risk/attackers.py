@@ -98,12 +98,7 @@ def attacker_risks(
     """
     check_threshold(threshold)
     if population is not None and sampling_fraction is not None:
-        raise InputError(
-            "CEL-A020",
-            "both a population and a sampling fraction were given.",
-            why="The fraction is for a population of which no table is available.",
-            fix="Give one of them.",
-        )
+        raise InputError("CEL-A020")
     classes = count_classes(data, quasi_identifiers)
     sizes = classes.sizes
     records = int(sizes.sum())
@@ -169,11 +164,7 @@ def check_fraction(sampling_fraction: float) -> float:
     """The share of the population that is in the sample; refused unless above 0 and at most 1."""
     fraction = real(sampling_fraction)
     if fraction is None or not _LEAST_FRACTION <= fraction <= 1:
-        raise InputError(
-            "CEL-A021",
-            f"the sampling fraction must be above 0 and at most 1, got {sampling_fraction!r}.",
-            fix="Divide the records of the table by the people it was drawn from.",
-        )
+        raise InputError("CEL-A021", sampling_fraction=sampling_fraction)
     return fraction
 
 
@@ -201,13 +192,7 @@ def _population_sizes(release: ClassCounts, population: Any) -> NDArray[np.int64
     if short.any():
         absent = int((counts == 0).sum())
         raise InputError(
-            "CEL-A022",
-            f"the population has fewer people than the release in {int(short.sum()):,} of its "
-            f"{counts.size:,} classes ({absent:,} of them it lacks).",
-            why="A population contains its sample, so it cannot be the population of this release.",
-            fix="Give the table that the release was drawn from, generalised to the same labels.",
-            classes=int(short.sum()),
-            lacking=absent,
+            "CEL-A022", counts_size=counts.size, classes=int(short.sum()), lacking=absent
         )
     return counts
 

@@ -122,15 +122,11 @@ def individual_risk(  # noqa: PLR0913 - each keyword is one thing to know of a s
     check_threshold(threshold)
     frame = as_frame(data)
     if isinstance(keys, str) or not keys or missing not in ("own", "any"):
-        raise InputError(
-            "CEL-A290",
-            "individual risk needs a list of key columns, and missing = 'own' or 'any'.",
-            fix="Give keys = ['region', 'age'].",
-        )
+        raise InputError("CEL-A290.individual_risk")
     named = [*keys, weights] if household is None else [*keys, weights, household]
     check_known(named, frame.columns)
     if not frame.height:
-        raise InputError("CEL-A292", "the table has no rows.", fix="Give a table with rows.")
+        raise InputError("CEL-A292")
     weight = _weights(frame, weights)
     codes = np.column_stack([encode(_cells(frame, name)).codes.astype(np.int64) for name in keys])
     count = same_weight if missing == "own" else matching_weight
@@ -204,13 +200,7 @@ def _weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
         bad = int((~(np.isfinite(values) & (values > 0))).sum())
         if not bad:
             return values
-    raise InputError(
-        "CEL-A291",
-        f"column '{name}' is no column of weights: {bad:,} cells hold no number above 0.",
-        why="A weight says how many people of the population a record stands for.",
-        fix="Name the column with the weights of the survey.",
-        column=name,
-    )
+    raise InputError("CEL-A291", bad=bad, column=name)
 
 
 def _cells(frame: pl.DataFrame, name: str) -> pl.Series:

@@ -60,18 +60,11 @@ def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> ClassCou
     named = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
     columns = list(dict.fromkeys(named))
     if not columns:
-        raise InputError(
-            "CEL-A002",
-            "no quasi-identifiers were given.",
-            why="Risk is judged by what an attacker may know of a person.",
-            fix="Name the columns, or give a schema that marks them.",
-        )
+        raise InputError("CEL-A002.count_classes")
     chunks = _chunks(data)
     first = next(chunks, None)
     if first is None:
-        raise InputError(
-            "CEL-A004", "there is no table to measure.", fix="Give at least one chunk."
-        )
+        raise InputError("CEL-A004")
     check_known(columns, first.columns)
     with DuckDB() as engine:
         groups = engine.count_groups(chain([first], chunks), columns)
@@ -106,9 +99,4 @@ def check_known(wanted: Sequence[str], known: Sequence[str]) -> None:
     absent = [name for name in wanted if name not in known]
     if absent:
         names = ", ".join(f"'{name}'{did_you_mean(name, known)}" for name in absent)
-        raise InputError(
-            "CEL-A003",
-            f"the table has no column {names}.",
-            fix="Correct the name.",
-            columns=absent,
-        )
+        raise InputError("CEL-A003", names=names, columns=absent)

@@ -75,8 +75,4 @@ def check_threshold(threshold: float) -> None:
     """Refuse what is not a chance above 0."""
     chance = real(threshold)
     if chance is None or not 0 < chance <= 1:
-        raise InputError(
-            "CEL-A001",
-            f"the risk threshold must be above 0 and at most 1, got {threshold!r}.",
-            fix="Write 0.1 to count records in classes of fewer than 10.",
-        )
+        raise InputError("CEL-A001", threshold=threshold)

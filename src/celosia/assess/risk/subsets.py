@@ -147,20 +147,10 @@ def suda_weight(size: int, at_most: int, columns: int) -> float:
 def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
     """The largest size to look at; refused if it makes no sense or too much work."""
     if not names:
-        raise InputError(
-            "CEL-A002",
-            "no columns were given.",
-            why="Uniqueness is judged by what an attacker may know about a person.",
-            fix="Name the columns.",
-        )
+        raise InputError("CEL-A002.largest")
     wanted, limit = whole(at_most), whole(most_subsets)
     if wanted is None or wanted < 1 or limit is None or limit < 1:
-        raise InputError(
-            "CEL-A024",
-            "the size of column sets and the number of sets must be whole numbers of at least 1, "
-            f"got {at_most!r} and {most_subsets!r}.",
-            fix="Write at_most=3 for all sets of up to three columns.",
-        )
+        raise InputError("CEL-A024", at_most=at_most, most_subsets=most_subsets)
     largest = min(wanted, len(names))
     counts = np.cumsum([float(comb(len(names), size)) for size in range(1, largest + 1)])
     if counts[-1] > limit:
@@ -168,10 +158,9 @@ def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
         advice = f"Write at_most={fits}, name" if fits else "Name"
         raise InputError(
             "CEL-A025",
-            f"{len(names)} columns have {counts[-1]:,.0f} sets of at most {largest}; "
-            f"the limit is {limit:,}.",
-            why="Every set is a pass over the table.",
-            fix=f"{advice} fewer columns, or raise most_subsets.",
+            counts=counts[-1],
+            limit=limit,
+            advice=advice,
             columns=len(names),
             at_most=largest,
         )

@@ -110,9 +110,7 @@ def population_unique_share(
     sizes, counts = _whole(pair[0]), _whole(pair[1], least=0)
     if sizes.size != counts.size:
         raise InputError(
-            "CEL-A023",
-            f"{sizes.size} sizes were given with {counts.size} counts.",
-            fix="Give one count for each size.",
+            "CEL-A023.population_unique_share", sizes_size=sizes.size, counts_size=counts.size
         )
     records = int((sizes * counts).sum())
     if not records:
@@ -163,9 +161,5 @@ def _whole(values: ArrayLike, *, least: int = 1) -> NDArray[np.int64]:
     array = np.asarray(values)
     empty = array.size == 0
     if array.ndim != 1 or not (empty or array.dtype.kind in "iu") or (array < least).any():
-        raise InputError(
-            "CEL-A023",
-            f"sizes of classes must be a row of whole numbers of at least {least}.",
-            fix="Give how many records each class has.",
-        )
+        raise InputError("CEL-A023.whole", least=least)
     return array.astype(np.int64)

@@ -13,7 +13,6 @@ import polars as pl
 
 from celosia.assess.meaning import SUPPRESSED
 from celosia.core.errors import InputError
-from celosia.core.wording import counted
 from celosia.frames import as_text
 
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
@@ -93,13 +92,7 @@ def aggregates(column: pl.Series | Iterable[object], *, published: bool = False)
     limits = {label: limits_of(label) for label in cells if label != SUPPRESSED}
     strange = sum(1 for found in limits.values() if found is None)
     if strange:
-        raise InputError(
-            "CEL-A079",
-            f"column '{series.name}': {counted(strange, 'label names', 'labels name')} no number.",
-            why="Minimum, maximum and means need the limits of every label.",
-            fix="Ask a numeric column, with labels such as 21-40 or [20, 30[.",
-            column=series.name,
-        )
+        raise InputError("CEL-A079.aggregates", strange=strange, column=series.name)
     known = [(found, cells[label]) for label, found in limits.items() if found is not None]
     numbers = sum(count for _, count in known)
     mode, mode_count = min(cells.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))

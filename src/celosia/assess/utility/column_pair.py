@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED, ExactMeaning, Meaning
 from celosia.assess.utility.spread import Spread, SpreadRule
 from celosia.core.errors import InputError
-from celosia.core.wording import counted
 from celosia.frames import as_text, encode
 
 EMPTY = "(missing)"
@@ -138,13 +137,7 @@ def _amounts(name: str, values: list[str]) -> NDArray[np.float64]:
         if math.isnan(number) and value != EMPTY
     )
     if strange:
-        raise InputError(
-            "CEL-A074",
-            f"column '{name}': {counted(strange, 'value is', 'values are')} not a number.",
-            why="Amounts are put in order and averaged.",
-            fix="Leave the column out of `numeric`, or clean it.",
-            column=name,
-        )
+        raise InputError("CEL-A074", strange=strange, column=name)
     return numbers
 
 
@@ -162,15 +155,7 @@ def _place(
     places = [index.get(text, -1) for text in texts]
     lost = places.count(-1)
     if lost:
-        raise InputError(
-            "CEL-A072",
-            f"column '{name}': {counted(lost, 'original value is', 'original values are')} not "
-            "among the values of the column's meaning.",
-            why="Before and after can only be compared over the same values.",
-            fix="Give the meaning (hierarchy) that the release was made with.",
-            column=name,
-            values=lost,
-        )
+        raise InputError("CEL-A072", column=name, values=lost)
     # Code -1, an empty cell, picks the last entry.
     table = np.array([*places, index.get(EMPTY, -1)], dtype=np.int32)
     return table[codes]
@@ -179,12 +164,4 @@ def _place(
 def _check_meanings(name: str, members: list[NDArray[np.int64]]) -> None:
     lost = sum(1 for found in members if not found.size)
     if lost:
-        raise InputError(
-            "CEL-A073",
-            f"column '{name}': {counted(lost, 'released label means', 'released labels mean')} "
-            "nothing.",
-            why="A label must stand for at least one raw value.",
-            fix="Give the meaning (hierarchy) that the release was made with.",
-            column=name,
-            labels=lost,
-        )
+        raise InputError("CEL-A073", column=name, labels=lost)

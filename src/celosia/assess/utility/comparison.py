@@ -17,7 +17,7 @@ from celosia.assess.meaning import SUPPRESSED, Meaning
 from celosia.assess.utility.column_pair import ColumnPair, holds_amounts, pair_column
 from celosia.assess.utility.spread import SpreadRule
 from celosia.core.errors import InputError
-from celosia.core.wording import counted, did_you_mean
+from celosia.core.wording import did_you_mean
 from celosia.frames import TableLike, as_frame, as_text
 
 
@@ -162,22 +162,16 @@ def _check_tables(
     if not names or not before.height or not after.height:
         raise InputError(
             "CEL-A070",
-            f"{len(names)} columns, {before.height} original and {after.height} released rows were "
-            "given; each must be at least 1.",
-            why="There is nothing to compare.",
-            fix="Name at least one column, and give tables with rows.",
+            names_count=len(names),
+            before_height=before.height,
+            after_height=after.height,
         )
     for frame, which in ((before, "original table"), (after, "released table")):
         absent = [name for name in names if name not in frame.columns]
         if absent:
             raise _unknown(absent, frame.columns, which)
     if aligned and before.height != after.height:
-        raise InputError(
-            "CEL-A075",
-            f"aligned tables must have equally many rows, got {before.height} and {after.height}.",
-            why="Row i of one is said to be row i of the other.",
-            fix="Leave out aligned=True, or give the release with its suppressed records.",
-        )
+        raise InputError("CEL-A075", before_height=before.height, after_height=after.height)
 
 
 def _check_aligned(columns: Sequence[ColumnPair]) -> None:
@@ -185,26 +179,12 @@ def _check_aligned(columns: Sequence[ColumnPair]) -> None:
     for column in columns:
         wrong = int((~column.covers()).sum())
         if wrong:
-            raise InputError(
-                "CEL-A083",
-                f"column '{column.name}': in {counted(wrong, 'row', 'rows')} of the aligned tables "
-                "the released label does not cover the original value.",
-                why="So the rows do not belong together; records would be tested by what had "
-                "learnt from them, and the figures would look better than they are.",
-                fix="Leave out aligned=True, or release without shuffling.",
-                column=column.name,
-                rows=wrong,
-            )
+            raise InputError("CEL-A083", column=column.name, rows=wrong)
 
 
 def _check_choices(names: Sequence[str], numeric: Collection[str] | None, spread: object) -> None:
     if spread not in {"uniform", "original"}:
-        raise InputError(
-            "CEL-A076",
-            f"the spread must be 'uniform' or 'original', got {spread!r}.",
-            why="It says how to count a label that stands for several values.",
-            fix="Write 'uniform' unless you know better.",
-        )
+        raise InputError("CEL-A076", spread=spread)
     absent = [name for name in numeric or () if name not in names]
     if absent:
         raise _unknown(absent, names, "comparison")
@@ -212,9 +192,4 @@ def _check_choices(names: Sequence[str], numeric: Collection[str] | None, spread
 
 def _unknown(absent: Sequence[str], known: Sequence[str], which: str) -> InputError:
     words = ", ".join(f"'{name}'{did_you_mean(name, known)}" for name in absent)
-    return InputError(
-        "CEL-A071",
-        f"the {which} has no column {words}.",
-        fix="Correct the name, or leave the column out.",
-        columns=list(absent),
-    )
+    return InputError("CEL-A071", which=which, words=words, columns=list(absent))

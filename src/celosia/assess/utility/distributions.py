@@ -60,12 +60,7 @@ def distributions(comparison: Comparison, *, bins: int = BINS) -> tuple[Distribu
     """
     number = whole(bins)
     if number is None or number < 2:
-        raise InputError(
-            "CEL-A077",
-            f"the number of bins must be a whole number of at least 2, got {bins!r}.",
-            why="In one bin nothing can differ.",
-            fix="Write 20, or leave it out.",
-        )
+        raise InputError("CEL-A077.distributions", bins=bins)
     return tuple(_distribution(column, number) for column in comparison.columns)
 
 

@@ -74,12 +74,7 @@ def joint(
     """
     number = whole(bins)
     if number is None or number < 2:
-        raise InputError(
-            "CEL-A077",
-            f"the number of bins must be a whole number of at least 2, got {bins!r}.",
-            why="In one bin nothing can differ.",
-            fix="Write 12, or leave it out.",
-        )
+        raise InputError("CEL-A077.joint", bins=bins)
     one, other = comparison.column(first), comparison.column(second)
     names, place = _group(one, number)
     other_names, other_place = _group(other, number)

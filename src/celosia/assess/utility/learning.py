@@ -239,12 +239,7 @@ def _makers() -> dict[str, Callable[[int], Any]]:
         )
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - likewise
     except ImportError:
-        raise InputError(
-            "CEL-A080",
-            "scikit-learn is not installed.",
-            why="It trains the classifiers.",
-            fix="Run `pip install 'celosia[utility]'`.",
-        ) from None
+        raise InputError("CEL-A080") from None
     return {
         "logistic regression": lambda seed: LogisticRegression(max_iter=300, random_state=seed),
         "gradient boosting": lambda seed: HistGradientBoostingClassifier(
@@ -270,9 +265,4 @@ def _check(inputs: Sequence[ColumnPair], models: Sequence[str], folds: object, r
         )
     number = whole(folds)
     if number is None or not 2 <= number <= rows:
-        raise InputError(
-            "CEL-A082",
-            f"the number of folds must be in 2 .. {rows}, the number of rows, got {folds!r}.",
-            why="Every fold is tested by what was learnt from the others.",
-            fix="Write 3, or leave it out.",
-        )
+        raise InputError("CEL-A082", rows=rows, folds=folds)

@@ -142,17 +142,7 @@ def _check(queries: object, most_columns: object, sanity: object) -> None:
     for given, name in ((queries, "queries"), (most_columns, "columns in a query")):
         number = whole(given)
         if number is None or number < 1:
-            raise InputError(
-                "CEL-A078",
-                f"the number of {name} must be a whole number of at least 1, got {given!r}.",
-                why="Without a question there is no error to measure.",
-                fix="Leave it out, or write 1000 queries.",
-            )
+            raise InputError("CEL-A078.check_2", name=name, given=given)
     bound = real(sanity)
     if bound is None or not 0 < bound <= 1:
-        raise InputError(
-            "CEL-A078",
-            f"the sanity bound must be above 0 and at most 1, got {sanity!r}.",
-            why="It is the share of the rows below which an error no longer grows.",
-            fix="Write 0.001, or leave it out.",
-        )
+        raise InputError("CEL-A078.check", sanity=sanity)

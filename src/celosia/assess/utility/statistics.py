@@ -84,13 +84,7 @@ def statistics(column: pl.Series | Iterable[object]) -> Statistics:
     limits = {label: limits_of(label) for label in cells if label != SUPPRESSED}
     strange = sum(1 for found in limits.values() if found is None)
     if strange:
-        raise InputError(
-            "CEL-A079",
-            f"column '{series.name}': {counted(strange, 'label names', 'labels name')} no number.",
-            why="Statistics need the limits of every label.",
-            fix="Ask a numeric column, with labels such as 21-40 or [20, 30[.",
-            column=series.name,
-        )
+        raise InputError("CEL-A079.statistics", strange=strange, column=series.name)
     known = [
         (float((found[0] + found[1]) / 2), float(found[0]), float(found[1]), cells[label])
         for label, found in limits.items()

@@ -102,11 +102,7 @@ def attack(
     options.check_outputs({"the report": report}, inputs=inputs, overwrite=overwrite)
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
     if on and external is None:
-        raise InputError(
-            "CEL-I056",
-            "--on needs an external table.",
-            fix="Add --external FILE, or leave --on out.",
-        )
+        raise InputError("CEL-I056")
     levels = model_options.levels_from(similar, option="--similar") or {}
     widths = model_options.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
@@ -135,12 +131,7 @@ def attack(
             progress=progress,
         )
     if not found:
-        raise InputError(
-            "CEL-I054",
-            "there is nothing to attack.",
-            why="The schema names no sensitive column, and no other table was given.",
-            fix="Name one with --sensitive, or give --external or --earlier.",
-        )
+        raise InputError("CEL-I054")
     unread = [] if external is earlier is None else _unread(roles, explained)
     if unread:
         console.note(
@@ -169,13 +160,7 @@ def _check_sensitive(roles: Schema, names: Sequence[str]) -> None:
     known = roles.named(Role.SENSITIVE)
     for name in names:
         if name not in known:
-            raise InputError(
-                "CEL-I055",
-                f"'{name}'{did_you_mean(name, known)} is no sensitive column.",
-                why="Similarity of values matters only in sensitive columns.",
-                fix='Give it the role "sensitive" in the schema, or --sensitive COLUMN.',
-                column=name,
-            )
+            raise InputError("CEL-I055", hint=did_you_mean(name, known), column=name)
 
 
 def _pick(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.DataFrame:
@@ -211,20 +196,11 @@ def _categories(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> di
     column = next(each for each in roles.columns if each.name == name)
     present = name in frame.columns and frame[name].null_count() < frame.height
     if column.hierarchy is None or not present:
-        raise InputError(
-            "CEL-I057",
-            f"sensitive column '{name}' has no hierarchy, or no values.",
-            why="The hierarchy says which values are similar.",
-            fix="Give it a hierarchy in the schema file.",
-            column=name,
-        )
+        raise InputError("CEL-I057.categories", column=name)
     hierarchy = column.hierarchy_for(encode(frame[name]).values)
     if not 0 <= level <= hierarchy.height:
         raise InputError(
-            "CEL-I057",
-            f"the hierarchy of '{name}' has levels 0 to {hierarchy.height}, not {level}.",
-            fix="Choose a level at which similar values share a label.",
-            column=name,
+            "CEL-I057.categories_2", hierarchy_height=hierarchy.height, level=level, column=name
         )
     return categories_of(hierarchy, hierarchy.labels[level])
 

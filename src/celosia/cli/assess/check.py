@@ -79,9 +79,5 @@ def _failure(found: Check) -> PrivacyError:
         if not each.holds
     ]
     return PrivacyError(
-        "CEL-A010",
-        f"the promise does not hold: {', '.join(failed)}.",
-        why=f"Of {counted(found.classes, 'class', 'classes')} those counted do not meet the model.",
-        fix="Publish the table again with the models that it must meet.",
-        **found.as_dict(),
+        "CEL-A010.failure", failed=", ".join(failed), classes=found.classes, **found.as_dict()
     )

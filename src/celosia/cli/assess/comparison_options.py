@@ -53,10 +53,6 @@ def regressions(formulas: list[str] | None) -> tuple[Regression, ...]:
         outcome, tilde, rest = text.partition("~")
         predictors = tuple(name.strip() for name in rest.split("+"))
         if not (tilde and outcome.strip() and all(predictors)):
-            raise InputError(
-                "CEL-A233",
-                f"--regression {text!r} is not OUTCOME ~ COLUMN + COLUMN.",
-                fix="Write --regression 'pay ~ age + sex', for example.",
-            )
+            raise InputError("CEL-A233", text=text)
         found.append(Regression(outcome.strip(), predictors))
     return tuple(found)

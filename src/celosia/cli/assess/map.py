@@ -123,11 +123,7 @@ def _candidates(texts: list[str]) -> dict[str, Method]:
         for part in filter(None, rest.split(";")):
             key, equals, values = part.partition("=")
             if not (equals and key.strip() and values.strip()):
-                raise InputError(
-                    "CEL-V021",
-                    f"--method {text!r} is not NAME:PARAMETER=VALUES.",
-                    fix="Write --method mdav:k=3,5,10, for example.",
-                )
+                raise InputError("CEL-V021", text=text)
             parameters[key.strip()] = [options.value(each) for each in values.split(",")]
         found |= variants(name.strip(), parameters)
     return found

@@ -71,13 +71,14 @@ def risk(
                 threshold=threshold,
             )
     if profile.records == 0:
-        raise InputError("CEL-P015", f"{table} has no rows.", fix="Check the file.")
+        raise InputError("CEL-P015.risk", table=table)
     if wished is not None and profile.smallest < wished.k:
         raise PrivacyError(
-            "CEL-A010",
-            f"{wished.promise()} does not hold: the smallest class has {profile.smallest} records.",
-            why=f"The highest re-identification risk of a record is {profile.maximum:.1%}.",
-            fix=f"Publish it again with --k {wished.k}.",
+            "CEL-A010.risk",
+            promise=wished.promise(),
+            smallest=profile.smallest,
+            maximum=profile.maximum,
+            k=wished.k,
             **profile.as_dict(),
         )
     if as_json:

@@ -122,25 +122,19 @@ def _show_refusals(found: IngestionSummary) -> None:
         for each in found.refused:
             console.note(str(each))
         raise InputError(
-            "CEL-R082",
-            f"{len(found.refused):,} of {found.files:,} files were refused, in whole or in part.",
-            why=f"{found.counted:,} reports of the others are counted, "
-            f"{found.already_counted:,} had been.",
-            fix="Mend those files and run the command again.",
+            "CEL-R082.show_refusals",
+            refused_count=len(found.refused),
+            files=found.files,
+            counted=found.counted,
+            already_counted=found.already_counted,
             **found.as_dict(),
         )
 
 
 def _check(processes: int | None, engine: str | None, url: str | None) -> None:
     if engine not in (None, "spark"):
-        raise InputError(
-            "CEL-E076",
-            f"reports cannot be counted on {engine!r}.",
-            fix="Use --engine spark, --processes N, or neither.",
-        )
+        raise InputError("CEL-E076.check", engine=engine)
     if engine is not None and processes is not None:
-        raise InputError(
-            "CEL-E076", "reports are counted by Spark or by processes, not both.", fix="Choose."
-        )
+        raise InputError("CEL-E076.check_2")
     if engine is None and url is not None:
-        raise InputError("CEL-E076", "--url is for --engine spark.", fix="Leave it out.")
+        raise InputError("CEL-E076.check_3")

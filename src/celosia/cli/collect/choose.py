@@ -119,9 +119,5 @@ def _target_error(text: str | None) -> tuple[float | None, float | None]:
     try:
         number = float(text.strip().removesuffix("%"))
     except ValueError:
-        raise InputError(
-            "CEL-R090",
-            f"--error must be a number of users or a percentage, got {text!r}.",
-            fix="Write 500, or 0.1%.",
-        ) from None
+        raise InputError("CEL-R090.target_error", text=text) from None
     return (None, number / 100) if text.strip().endswith("%") else (number, None)

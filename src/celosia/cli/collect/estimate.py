@@ -160,25 +160,15 @@ def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[s
         try:
             listed += path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
-            raise InputError(
-                "CEL-R082",
-                f"the candidates in {path} cannot be read.",
-                fix="Give a text file (UTF-8) with one value in each line.",
-                path=str(path),
-            ) from None
+            raise InputError("CEL-R082.candidates_2", path2=path, path=str(path)) from None
     try:
         chosen: list[str | int] = [int(each) for each in listed] if numbers else [*listed]
     except ValueError:
         chosen = []
     if not chosen:
-        raise InputError(
-            "CEL-R082",
-            "there are no candidates, or with --numbers some that are no whole numbers.",
-            why="Most reports do not name values: one can only ask how common a known value is.",
-            fix="Give --candidate VALUE, or --candidates FILE.",
-        )
+        raise InputError("CEL-R082.candidates")
     return chosen
 
 
 def _useless_option(option: str, reason: str) -> InputError:
-    return InputError("CEL-R106", f"{option} does nothing here: {reason}.", fix="Leave it out.")
+    return InputError("CEL-R106", option=option, reason=reason)

@@ -58,8 +58,8 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(
-            "CEL-R082",
-            f"{path} cannot be read: {(error.strerror or 'it cannot be opened').lower()}.",
-            fix="Give the folder of a collector, or a state that was written.",
+            "CEL-R082.bytes",
+            path2=path,
+            strerror=(error.strerror or "it cannot be opened").lower(),
             path=str(path),
         ) from None

@@ -46,11 +46,7 @@ def privatise(
 
     declared = load_protocol(protocol)
     if output.suffix not in {".clr", *TABLES}:
-        raise InputError(
-            "CEL-R082",
-            f"{output} does not say how reports are to be written.",
-            fix=f"Let it end in .clr, {', '.join(TABLES)}.",
-        )
+        raise InputError("CEL-R082.privatise", output=output, tables=", ".join(TABLES))
     options.check_outputs({"the reports": output}, inputs=[table, protocol], overwrite=overwrite)
     values = _values(table, column)
     client = declared.client(rng=source(seed))
@@ -83,16 +79,9 @@ def _values(table: Path, column: str) -> Any:
     frame = read(table)
     if column not in frame.columns:
         raise InputError(
-            "CEL-R082",
-            f"{table} has no column {column!r}{did_you_mean(column, frame.columns)}.",
-            fix="Name the column with the values.",
+            "CEL-R082.values", table=table, column=column, hint=did_you_mean(column, frame.columns)
         )
     found = frame[column]
     if found.null_count():
-        raise InputError(
-            "CEL-R082",
-            f"column {column!r} has {found.null_count():,} empty cells.",
-            why="A device without a value sends no report, or a report about a value for none.",
-            fix="Take those rows out, or write a word for them.",
-        )
+        raise InputError("CEL-R082.values_2", column=column, null_count=found.null_count())
     return found.to_numpy() if found.dtype.is_numeric() else found.cast(str).to_list()

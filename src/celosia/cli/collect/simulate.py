@@ -155,11 +155,7 @@ def _values(
     table: Path | None, column: str | None, data: str | None, seed: int | None, *, is_mean: bool
 ) -> Any:
     if (table is None) == (data is None) or (data is not None and column is not None):
-        raise InputError(
-            "CEL-R102",
-            "it is not clear where the values come from.",
-            fix="Give a table with --column NAME, or --data NAME:ROWS such as exponential:50000.",
-        )
+        raise InputError("CEL-R102.values")
     if data is not None:
         return _generate_values(data, seed)
     from celosia.core.wording import did_you_mean
@@ -170,9 +166,10 @@ def _values(
     if column not in frame.columns:
         told = "no column was named" if column is None else f"{table} has no column {column!r}"
         raise InputError(
-            "CEL-R102",
-            f"{told}{did_you_mean(column, frame.columns) if column else ''}.",
-            fix=f"Give --column with one of {', '.join(frame.columns[:8])}.",
+            "CEL-R102.values_2",
+            told=told,
+            hint=did_you_mean(column, frame.columns) if column else "",
+            frame_columns=", ".join(frame.columns[:8]),
         )
     found = frame[column].drop_nulls()
     if found.len() < frame.height:
@@ -187,11 +184,7 @@ def _generate_values(data: str, seed: int | None) -> Any:
 
     name, _, rows = data.partition(":")
     if name not in GENERATORS or not (rows or "1").isascii() or not (rows or "1").isdigit():
-        raise InputError(
-            "CEL-R102",
-            f"--data must be one of {', '.join(GENERATORS)}, with a number of rows; got {data!r}.",
-            fix="Write exponential:50000.",
-        )
+        raise InputError("CEL-R102.generate_values", generators=", ".join(GENERATORS), data=data)
     made = datasets.load(name, rows=int(rows) if rows else None, seed=seed)["value"]
     return made.to_numpy() if made.dtype.is_numeric() else made.to_list()
 
@@ -205,13 +198,7 @@ def _read_candidates(path: Path, values: Any) -> list[Any]:
     except (OSError, ValueError):  # a UnicodeDecodeError is a ValueError
         chosen = []
     if not chosen:
-        raise InputError(
-            "CEL-R103",
-            f"the candidates in {path} cannot be read, or are none.",
-            fix="Give a text file (UTF-8) with one value in each line; for a column of whole "
-            "numbers, with whole numbers.",
-            path=str(path),
-        )
+        raise InputError("CEL-R103", path2=path, path=str(path))
     return list(dict.fromkeys(chosen))
 
 
@@ -223,11 +210,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
     for each in given:
         name, sign, value = each.partition("=")
         if not sign or not name.strip() or not value.strip():
-            raise InputError(
-                "CEL-R101",
-                f"--set must be NAME=VALUE, got {each!r}.",
-                fix="Write --set hashes=1024.",
-            )
+            raise InputError("CEL-R101.settings", each=each)
         try:
             number = Fraction(value.strip())
             found[name.strip()] = int(number) if number.denominator == 1 else number
@@ -240,9 +223,5 @@ def _load_protocol(path: Path, epsilon: float | None, settings: dict[str, Any]) 
     from celosia.collect.registry import load_protocol
 
     if epsilon is not None or settings:
-        raise InputError(
-            "CEL-R101",
-            "a protocol file says all parameters, so --epsilon and --set have no place.",
-            fix="Leave them out, or name a protocol in place of the file.",
-        )
+        raise InputError("CEL-R101.load_protocol")
     return load_protocol(path)

@@ -106,13 +106,7 @@ def _check_one(
     ways = [rate is not None, sample is not None or population is not None, reports is not None]
     paired = (sample is None) == (population is None) and (choices is None or reports is not None)
     if sum(ways) != 1 or not paired:
-        raise InputError(
-            "CEL-B087",
-            "it is not clear how the data is sampled or shuffled.",
-            why="Each way has its own theorem.",
-            fix="Give --rate, or --sample with --population, or --reports (--choices goes with "
-            "it); only one of them.",
-        )
+        raise InputError("CEL-B087")
 
 
 def _amplify_by_sampling(

@@ -131,12 +131,7 @@ def _check_finite(found: Explanation) -> None:
     from math import isinf
 
     if isinf(found.tightest.epsilon):
-        raise PrivacyError(
-            "CEL-B086",
-            f"no bound promises anything at delta {found.delta:g}.",
-            why=f"For one of them, {found.bounds[0].reason}.",
-            fix="Allow a larger --delta, such as 1e-6, or take releases that fail less often.",
-        )
+        raise PrivacyError("CEL-B086", delta=found.delta, reason=found.bounds[0].reason)
 
 
 def _textbook(parts: Sequence[release_notation.ReleaseGroup], delta: float) -> float | None:

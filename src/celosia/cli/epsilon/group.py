@@ -103,11 +103,7 @@ def _loss(epsilon: float | None, delta: float, rho: float | None) -> Loss:
     from celosia.accounting.amounts import delta_amount, epsilon_amount
 
     if (epsilon is None) == (rho is None) or (rho is not None and delta):
-        raise InputError(
-            "CEL-B088",
-            "a promise is an epsilon, with or without a delta, or a rho.",
-            fix="Give --epsilon (and --delta), or --rho.",
-        )
+        raise InputError("CEL-B088")
     if rho is not None:
         return ConcentratedLoss(epsilon_amount(rho, name="rho", zero=True))
     failure = delta_amount(delta, zero=True)

@@ -56,17 +56,9 @@ def parse_releases(written: Mapping[str, Sequence[str] | None]) -> tuple[Release
     found = tuple(_all(written))
     total = sum(part.times for part in found)
     if not found:
-        raise InputError(
-            "CEL-B085",
-            "there is no release to account for.",
-            fix="Write how often each kind is made: --pure 0.1x100 --laplace 2x30.",
-        )
+        raise InputError("CEL-B085")
     if total > MOST_RELEASES:
-        raise InputError(
-            "CEL-B084",
-            f"at most {MOST_RELEASES:,} releases are composed, got {total:,}.",
-            fix="Take fewer, or releases of a smaller epsilon.",
-        )
+        raise InputError("CEL-B084", most_releases=MOST_RELEASES, total=total)
     return found
 
 
@@ -144,12 +136,7 @@ def _loss(option: str, values: Mapping[str, Fraction]) -> Loss:
 def _steps(values: Mapping[str, Fraction], option: str) -> int:
     sensitivity = values["sensitivity"]
     if sensitivity.denominator != 1 or not sensitivity:
-        raise InputError(
-            "CEL-B083",
-            f"{option}: the sensitivity must be a whole number of at least 1.",
-            why="Noise is drawn on a grid, and a neighbour moves the answer by whole steps of it.",
-            fix="Count noise and sensitivity in steps of the grid.",
-        )
+        raise InputError("CEL-B083.steps", option=option)
     return sensitivity.numerator
 
 
@@ -177,9 +164,12 @@ def _unreadable(text: str, option: str, what: str) -> InputError:
     names = FIELDS[option]
     example = ",".join(name.upper() for name in names if name not in OPTIONAL)
     return InputError(
-        "CEL-B083",
-        f"{option} {text!r} cannot be read: {what}.",
-        fix=f"Write {option} {example}xTIMES, such as {option} {_EXAMPLE[option]}.",
+        "CEL-B083.unreadable",
+        option=option,
+        text=text,
+        thing=what,
+        example=example,
+        example2=_EXAMPLE[option],
     )
 
 

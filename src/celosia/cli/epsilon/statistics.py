@@ -224,30 +224,16 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
             says nothing about it; others by the mechanism.
     """
     if name not in KINDS:
-        raise InputError(
-            "CEL-B080",
-            f"there is no statistic called {name!r}{did_you_mean(name, KINDS)}.",
-            fix=f"Use one of: {NAMES}.",
-        )
+        raise InputError("CEL-B080", name=name, hint=did_you_mean(name, KINDS), names=NAMES)
     kind = KINDS[name]
     known = {*kind.needs, *kind.allows, "neighbours"}
     arguments = options.as_dict()
     missing = [f"--{need}" for need in kind.needs if need not in arguments]
     if missing:
-        raise InputError(
-            "CEL-B081",
-            f"a {name} needs {' and '.join(missing)}.",
-            why="Its error depends on that.",
-            fix="Give public numbers, never taken from the data.",
-        )
+        raise InputError("CEL-B081", name=name, missing=" and ".join(missing))
     idle = [f"--{option}" for option in arguments if option not in known]
     if idle:
-        raise InputError(
-            "CEL-B082",
-            f"{idle[0]} says nothing about a {name}.",
-            why="Its error does not depend on that, so something else may be meant.",
-            fix=f"Leave it out, or name another statistic: {NAMES}.",
-        )
+        raise InputError("CEL-B082", idle=idle[0], name=name, names=NAMES)
     size = arguments.pop(kind.size, 1)
     mechanism = _mechanism(kind, dict(arguments), size=size, delta=delta)
     values = {each.name: getattr(options, each.name) for each in fields(options)}

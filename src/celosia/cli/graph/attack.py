@@ -130,13 +130,7 @@ def _method(
 ) -> GraphMethod[Any] | None:
     chosen = method_options.methods_from_options(names, parameters)
     if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
-        raise InputError(
-            "CEL-G029",
-            "a release file, a method and the active attack cannot be combined in this way.",
-            why="One release is attacked: the given file, or the result of one method. The "
-            "active attack changes the graph before the release.",
-            fix="Leave out RELEASE, or --method and --attack active.",
-        )
+        raise InputError("CEL-G029.method")
     return chosen[0] if chosen else None
 
 
@@ -167,12 +161,7 @@ def _release(
 
 def _refuse_groups(wrong: bool) -> None:
     if wrong:
-        raise InputError(
-            "CEL-G029",
-            "super-vertices cannot be attacked vertex by vertex.",
-            why="A super-vertex is a group: a person may be any of its vertices.",
-            fix="Measure the utility instead: celosia graph assess.",
-        )
+        raise InputError("CEL-G029.refuse_groups")
 
 
 def _attack_runs(
@@ -235,11 +224,7 @@ def _write_candidates(
         if isinstance(each, GraphAttack)
     ]
     if not tables:
-        raise InputError(
-            "CEL-G029",
-            "none of these attacks has candidates for each vertex.",
-            fix="Leave --exposed out, or add --attack degree.",
-        )
+        raise InputError("CEL-G029.write_candidates")
     with replacing(path, overwrite=overwrite) as draft:
         pl.concat(tables).write_csv(draft)
 

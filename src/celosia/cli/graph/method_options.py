@@ -48,13 +48,7 @@ def methods_from_options(
         method, dot, name = key.rpartition(".")
         owner = method if dot else wanted[0] if len(wanted) == 1 else None
         if owner not in given:
-            raise InputError(
-                "CEL-G025",
-                f"--set {key} does not belong to exactly one of the chosen methods.",
-                why="Each method has its own parameters.",
-                fix="Name one by --method, or write --set METHOD.NAME=VALUE, such as "
-                "random-switch.amount=0.1.",
-            )
+            raise InputError("CEL-G025", key=key)
         given[owner][name] = value
     made = [method_from(name, given[name]) for name in wanted]
     if k_degree is not None:

@@ -152,20 +152,9 @@ def _check(
     made = makes(type(methods[-1]))
     new = made is GeneralisedGraph or any(method.is_private for method in methods)
     if key is not None and (keep_names or new):
-        raise InputError(
-            "CEL-G026",
-            "there is no key to write.",
-            why="The vertices keep their names, or they are not vertices of the original "
-            "(super-vertices, a differentially private graph).",
-            fix="Leave --key out.",
-        )
+        raise InputError("CEL-G026")
     if output is None:
         return
     check_ending(made, output)
     if masked and made is Graph and format_of(output) in {"edges", "csv", "tsv", "pajek"}:
-        raise InputError(
-            "CEL-G014",
-            f"{output}: this format cannot hold attributes of vertices.",
-            why="Reading the file would give a different graph.",
-            fix="Choose GraphML or JSON, or leave the recipe out.",
-        )
+        raise InputError("CEL-G014.check", output=output)

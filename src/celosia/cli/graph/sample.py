@@ -53,12 +53,7 @@ def sample(
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
         content = open_release(release, progress=progress).content
         if isinstance(content, Graph):
-            raise InputError(
-                "CEL-G030",
-                f"{release} is a plain graph.",
-                why="Its only possible world is itself.",
-                fix="Give an uncertain graph (.csv) or a generalised graph (.json).",
-            )
+            raise InputError("CEL-G030", release=release)
         sizes = []
         for number, path in enumerate(places.values()):  # all worlds take their names, or none
             progress(Step("Drawing worlds", number, worlds))

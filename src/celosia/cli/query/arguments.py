@@ -44,19 +44,9 @@ def check_options(
             why = "The service knows who asks, keeps its own ledger and draws its own noise."
             raise _useless_option(name, why if is_remote else "It is for a service.")
     if question is None or (policy is None and not is_remote):
-        raise InputError(
-            "CEL-Q214",
-            "a policy or a question is missing.",
-            why="The policy says which database is asked, and the question is one SELECT.",
-            fix='Write: celosia query policy.toml "SELECT count(*) FROM orders" --epsilon 0.5',
-        )
+        raise InputError("CEL-Q214")
     if epsilon is None and not explain:
-        raise InputError(
-            "CEL-Q215",
-            "the question has no price.",
-            why="Every answer spends a part of the budget, and you decide how much.",
-            fix="Write --epsilon 0.5, or --explain to see what that would give.",
-        )
+        raise InputError("CEL-Q215")
 
 
 def _useless_option(what: str, why: str) -> InputError:
@@ -97,12 +87,7 @@ def read_question(written: str) -> str:
     except (OSError, ValueError):
         found = ""
     if not found.strip() or len(found) > LONGEST:
-        raise InputError(
-            "CEL-Q216",
-            f"no question could be read from {source or 'standard input'}.",
-            why="It is missing, empty, too long or no text.",
-            fix="Give one SELECT, a file of it (.sql, .rq, .sparql), or - to read it from a pipe.",
-        )
+        raise InputError("CEL-Q216", source=source or "standard input")
     return found
 
 

@@ -85,12 +85,7 @@ def _token(file: Path | None) -> str:
     except (OSError, ValueError):
         found = ""
     if not found or len(found) > 1000:
-        raise InputError(
-            "CEL-Q217",
-            f"no token could be read from {file}.",
-            why="A service answers those who show one.",
-            fix=f"Give the file that the curator made, or put the token into {TOKEN}.",
-        )
+        raise InputError("CEL-Q217", file=file, token=TOKEN)
     return found
 
 

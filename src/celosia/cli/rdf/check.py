@@ -59,12 +59,7 @@ def graph_policy(path: Path) -> tuple[Policy, Graph]:
     with show_warnings():
         declared = load_policy(path)
     if declared.graph is None:
-        raise InputError(
-            "CEL-Q235",
-            f"the policy {declared.name} is not of a graph.",
-            why="It declares tables.",
-            fix=f"Check it against its database: celosia policy check {path} --connect.",
-        )
+        raise InputError("CEL-Q235.graph_policy", declared_name=declared.name, path=path)
     return declared, declared.graph
 
 
@@ -81,9 +76,5 @@ def _broken(policy: Policy, wrong: list[Violation], found: list[Violation]) -> P
     unit = policy.unit.name
     entities = counted(sum(each.count for each in wrong), unit, plural(unit))
     return PrivacyError(
-        "CEL-Q219",
-        f"the graph is not as declared: {entities} of no single class.",
-        why="Classes have to say which private facts belong to one entity.",
-        fix="Add the predicates to a class, or correct the graph. --json lists the violations.",
-        violations=[each.as_dict() for each in found],
+        "CEL-Q219", entities=entities, violations=[each.as_dict() for each in found]
     )

@@ -80,13 +80,7 @@ def load(
     wrong = bool(remote) and (len(sources) > 1 or format_name is not None or base is not None)
     only_remote = predicates or policy is not None or authorization is not None or plain
     if wrong or (not remote and only_remote) or (predicates and policy is not None):
-        raise InputError(
-            "CEL-Q218",
-            "these options do not go together.",
-            why="Facts come from files, with --format and --base, or from one endpoint, with "
-            "--predicate or --policy, --authorization and --plain.",
-            fix="Load from one of them, then from the other with --add.",
-        )
+        raise InputError("CEL-Q218")
     options.check_outputs(
         {"the store": output},
         inputs=[] if remote else map(Path, sources),

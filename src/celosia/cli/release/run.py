@@ -86,12 +86,7 @@ def _mechanism(
     from celosia.mechanisms.guarantees import unwrap
 
     if (options.epsilon is None) == (options.error is None):
-        raise InputError(
-            "CEL-M128",
-            "an answer needs either --epsilon or --error.",
-            why="The one is the price, and the other finds it.",
-            fix="Write --epsilon 0.5, or --error 100 for the least epsilon that is so exact.",
-        )
+        raise InputError("CEL-M128")
     shared: dict[str, Any] = {"neighbours": Neighbours(options.neighbours)}
     if isinstance(options, RowReleaseOptions):
         shared["may_be_empty"] = options.may_be_empty
@@ -108,12 +103,7 @@ def _mechanism(
 
 def _check_column(options: ReleaseOptions, request: ReleaseRequest) -> None:
     if options.column is None and request.needs_column:
-        raise InputError(
-            "CEL-M120",
-            "it is not said which column is asked about.",
-            why="Each column is a question of its own, at its own price.",
-            fix="Add --column NAME.",
-        )
+        raise InputError("CEL-M120.check_column")
 
 
 def _read(

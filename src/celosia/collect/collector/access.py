@@ -85,9 +85,4 @@ def _read(path: Path) -> str:
 
 
 def _bad(what: str) -> InputError:
-    return InputError(
-        "CEL-R088",
-        f"{what}.",
-        why="Who guesses a token may send, or see, in the name of another.",
-        fix='Make one: python -c "import secrets; print(secrets.token_hex(32))" > carla.token',
-    )
+    return InputError("CEL-R088", thing=what)

@@ -41,12 +41,7 @@ class Batch:
             what = "the source of a batch must be printable"
         else:
             return
-        raise InputError(
-            "CEL-R079",
-            f"{what}.",
-            why="By its id a batch that is sent twice is counted once.",
-            fix="Draw a new random id (a UUID) for each batch, and send it again with the batch.",
-        )
+        raise InputError("CEL-R079", thing=what)
 
     @property
     def marks(self) -> tuple[bytes, bytes]:
@@ -94,11 +89,7 @@ class BatchLimits:
         for value in (self.batch_bytes, self.batch_reports, self.source_reports or 1):
             number = whole(value)
             if number is None or number < 1:
-                raise InputError(
-                    "CEL-R077",
-                    "a limit of batches must be a whole number above 0.",
-                    fix="Leave it out for the usual one.",
-                )
+                raise InputError("CEL-R077.post_init")
 
     def check_size(self, size: int) -> None:
         """Refuse bytes before anything reads them.
@@ -120,7 +111,7 @@ class BatchLimits:
         if len(reports) > self.batch_reports:
             raise _too_large(f"at most {self.batch_reports:,} reports")
         if not len(reports):
-            raise InputError("CEL-R002", "the batch has no reports.", fix="Send none instead.")
+            raise InputError("CEL-R002.read")
         return reports
 
     def check_source(self, source: str, before: int, reports: int) -> None:
@@ -130,18 +121,8 @@ class BatchLimits:
             InputError: CEL-R080 it has sent all that it may.
         """
         if source and self.source_reports is not None and before + reports > self.source_reports:
-            raise InputError(
-                "CEL-R080",
-                f"this source may send {self.source_reports:,} reports in all.",
-                why="What one source can change must stay bounded.",
-                fix="Raise the limit if the source is trusted with more.",
-            )
+            raise InputError("CEL-R080", source_reports=self.source_reports)
 
 
 def _too_large(most: str) -> InputError:
-    return InputError(
-        "CEL-R077",
-        f"the batch is too large: {most}.",
-        why="Batches are bounded so that none can take all memory.",
-        fix="Send several, each with its own id.",
-    )
+    return InputError("CEL-R077.too_large", most=most)

@@ -265,12 +265,7 @@ class Collector:
         if before == mark:
             return Receipt(reports=len(reports), counted=False)
         if before is not None:
-            raise InputError(
-                "CEL-R078",
-                "the id of this batch was used for other reports.",
-                why="One of the two would be lost, or counted twice.",
-                fix="Draw a new random id for each batch; do not change a file once it was read.",
-            )
+            raise InputError("CEL-R078.counted")
         self.limits.check_source(batch.source, self._journal.sent_by(batch.source), len(reports))
         server.absorb(reports)
         self._journal.note([(name, mark)])
@@ -343,10 +338,4 @@ def _joined(fingerprint: bytes, parts: list[Packed]) -> bytes:
 
 
 def _overlapping() -> InputError:
-    return InputError(
-        "CEL-R081",
-        "both folders have counted one and the same batch.",
-        why="Sums cannot be taken apart again, so it would be counted twice. Often the shard was "
-        "taken in before.",
-        fix="Merge each shard once, when it is closed, and let no batch be sent to two of them.",
-    )
+    return InputError("CEL-R081")

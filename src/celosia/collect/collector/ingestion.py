@@ -132,10 +132,9 @@ def report_files(places: Iterable[str | Path]) -> Iterator[Path]:
             yield place
         else:
             raise InputError(
-                "CEL-R082",
-                f"{place} is not a file of reports, nor a folder.",
-                why="Reports are read from files that say how they are written.",
-                fix=f"Give files that end in {', '.join([STREAM, *TABLES])}.",
+                "CEL-R082.report_files",
+                place=place,
+                value=", ".join([STREAM, *TABLES]),
                 path=str(place),
             )
 
@@ -177,7 +176,7 @@ def _batches(path: Path, collector: Collector, source: str) -> Iterator[Batch]:
                 yield Batch(data=data, id=f"{name}:{number}", source=source)
     except OSError as error:
         reason = (error.strerror or "it cannot be opened").lower()
-        raise InputError("CEL-R082", f"{path} cannot be read: {reason}.", path=str(path)) from None
+        raise InputError("CEL-R082.batches", path2=path, reason=reason, path=str(path)) from None
 
 
 def _stream_pieces(file: BinaryIO, protocol: Protocol) -> Iterator[tuple[str, bytes]]:
@@ -187,20 +186,10 @@ def _stream_pieces(file: BinaryIO, protocol: Protocol) -> Iterator[tuple[str, by
     while left:
         size, fingerprint, count = read_head(file.read(min(left, HEAD)))
         if fingerprint != protocol.fingerprint or size != -(-protocol.report_bits // 8):
-            raise InputError(
-                "CEL-R004",
-                f"batch {number + 1} of the file was made under other parameters.",
-                why="Counting them together would give wrong estimates without any sign of it.",
-                fix="Use one protocol with the same parameters and key on all sides.",
-            )
+            raise InputError("CEL-R004.stream_pieces", number=number + 1)
         left -= HEAD + size * count
         if left < 0:
-            raise InputError(
-                "CEL-R002",
-                f"batch {number + 1} of the file is cut off.",
-                why="Half a batch would be counted as it never was.",
-                fix="Read the file again when it is whole; what stands before is counted.",
-            )
+            raise InputError("CEL-R002.stream_pieces", number=number + 1)
         rows = max(1, PIECE // size)
         for begun in range(0, count, rows):
             here = min(rows, count - begun)

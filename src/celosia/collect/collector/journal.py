@@ -49,12 +49,7 @@ class Journal:
         self.folder = Path(folder)
         place = self.folder / FILE
         if not make and not place.is_file():
-            raise InputError(
-                "CEL-R075",
-                f"{self.folder} is not the folder of a collector.",
-                fix="Give a folder that `celosia collect` has filled.",
-                path=str(self.folder),
-            )
+            raise InputError("CEL-R075.init", folder=self.folder, path=str(self.folder))
         with _translate_errors():
             _make(self.folder)
             os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))
@@ -96,13 +91,7 @@ class Journal:
         elif found.get("form") != FORM:
             raise _unavailable("it is of another version")
         elif found["fingerprint"] != ours["fingerprint"]:
-            raise InputError(
-                "CEL-R076",
-                f"{self.folder} counts reports of another protocol, or of other parameters.",
-                why="Counting them together would give wrong estimates without any sign of it.",
-                fix="Use the protocol file it was begun with, or another folder.",
-                path=str(self.folder),
-            )
+            raise InputError("CEL-R076", folder=self.folder, path=str(self.folder))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -222,12 +211,7 @@ def _translate_errors() -> Iterator[None]:
         code: Any = getattr(error, "sqlite_errorcode", None)
         primary = None if code is None else code & 0xFF
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise EngineError(
-                "CEL-R074",
-                "another process has the folder of the collector.",
-                why="Two that count into one folder would count over each other.",
-                fix="Wait for the other, or give each its own folder and merge them.",
-            ) from None
+            raise EngineError("CEL-R074") from None
         reasons = {
             sqlite3.SQLITE_FULL: "the disk is full",
             sqlite3.SQLITE_NOTADB: "its file is something else",
@@ -240,9 +224,4 @@ def _translate_errors() -> Iterator[None]:
 
 
 def _unavailable(reason: str) -> EngineError:
-    return EngineError(
-        "CEL-R075",
-        f"the folder of the collector cannot be used: {reason}.",
-        why="Only what is safely on disk is acknowledged. Nothing of what was sent is counted.",
-        fix="Make room, check its rights or give another folder, and send the batch again.",
-    )
+    return EngineError("CEL-R075.unavailable", reason=reason)

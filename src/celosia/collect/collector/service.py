@@ -154,12 +154,7 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
     except ImportError as error:
         raise _missing_extra(error.name) from None
     if certificate is None and not plain and not _is_this_machine(host):
-        raise InputError(
-            "CEL-R089",
-            f"{host} is reached by other machines, and nothing would be encrypted.",
-            why="Who reads along could take tokens, and see which device sends which report.",
-            fix="Give a certificate, or let a proxy encrypt and say plain=True.",
-        )
+        raise InputError("CEL-R089", host=host)
     declared = load_protocol(protocol)
     with listening(host, port, code="CEL-R089", name="the endpoint") as sockets:
         app = create_app(lambda: Collector.open(folder, declared, limits=limits), access=access)
@@ -191,9 +186,4 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _missing_extra(package: str | None) -> InputError:
-    return InputError(
-        "CEL-R083",
-        f"the endpoint needs its extra; {package or 'a package'} is not installed.",
-        why="It speaks HTTP.",
-        fix="Run `pip install 'celosia[service]'`.",
-    )
+    return InputError("CEL-R083", package=package or "a package")

@@ -117,12 +117,7 @@ def _check_schema(schema: Any, protocol: Protocol) -> int:
     if fingerprint is None:
         raise _no_table("its metadata do not tell the fingerprint of the protocol")
     if fingerprint != protocol.fingerprint.hex().encode():
-        raise InputError(
-            "CEL-R004",
-            "these reports were made under other parameters.",
-            why="Counting them together would give wrong estimates without any sign of it.",
-            fix="Use one protocol with the same parameters and key on all sides.",
-        )
+        raise InputError("CEL-R004.check_schema")
     return size
 
 
@@ -135,9 +130,4 @@ def _bytes_of(column: Any, size: int) -> Packed:
 
 
 def _no_table(reason: str) -> InputError:
-    return InputError(
-        "CEL-R082",
-        f"this is not a table of reports: {reason}.",
-        why="Reports are counted only where it is certain what they mean.",
-        fix="Write it with `write_table`, or as the page on collecting says.",
-    )
+    return InputError("CEL-R082.no_table", reason=reason)

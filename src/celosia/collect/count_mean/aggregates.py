@@ -56,21 +56,12 @@ def simulate_counts(
     (1100000000, [0.91, 0.09])
     """
     if not isinstance(protocol, CountMean):
-        raise InputError(
-            "CEL-R016",
-            f"there is no simulation of aggregates for {protocol.name}.",
-            why="It draws counts of bits, which only unary reports have.",
-            fix="Make real reports with `client().privatise`, or take `CountMean`.",
-        )
+        raise InputError("CEL-R016", protocol_name=protocol.name)
     given = [whole(each) for each in histogram.values()]
     counts = [each for each in given if each is not None and each >= 0]
     users = sum(counts)
     if len(counts) < len(given) or users > MOST_USERS:
-        raise InputError(
-            "CEL-R017",
-            "a histogram has whole numbers of users, from 0 to 2^40 together.",
-            fix="Give how many users have each value.",
-        )
+        raise InputError("CEL-R017")
     generator = _generator(System() if rng is None else rng)
     server = protocol.server()
     holders = np.zeros((protocol.hashes, protocol.width), dtype=np.int64)

@@ -35,19 +35,10 @@ class SketchProtocol(Protocol):
         for name, least, most in (("hashes", 1, MOST_HASHES), ("width", 2, MOST_WIDTH)):
             number = whole(getattr(self, name))
             if number is None or not least <= number <= most:
-                raise InputError(
-                    "CEL-R010",
-                    f"{name} of a sketch must be a whole number from {least} to {most:,}.",
-                    fix="Try 1,024 hashes and a width of 256 or 1,024.",
-                )
+                raise InputError("CEL-R010.post_init_2", name=name, least=least, most=most)
             object.__setattr__(self, name, number)
         if self.hashes * self.width > MOST_CELLS:
-            raise InputError(
-                "CEL-R010",
-                f"a sketch has at most {MOST_CELLS:,} cells, and this one has more.",
-                why="A server keeps a whole number for each cell.",
-                fix="Take fewer hashes or a smaller width.",
-            )
+            raise InputError("CEL-R010.post_init", most_cells=MOST_CELLS)
 
     @cached_property
     def family(self) -> HashFamily:

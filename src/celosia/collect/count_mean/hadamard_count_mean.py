@@ -66,10 +66,7 @@ class HadamardCountMean(SketchProtocol):
         super().__post_init__()
         if self.width & (self.width - 1):
             raise InputError(
-                "CEL-R011",
-                f"the width of a Hadamard sketch must be a power of two, got {self.width:,}.",
-                why="Only then is there a transform of signs that is this simple.",
-                fix=f"Take {2 ** (self.width.bit_length() - 1):,}.",
+                "CEL-R011", width=self.width, bit_length=2 ** (self.width.bit_length() - 1)
             )
 
     @cached_property

@@ -116,11 +116,7 @@ class PrivateCardinality(Protocol):
         super().__post_init__()
         buckets = whole(self.buckets)
         if buckets is None or not LEAST_BUCKETS <= buckets <= MOST_BUCKETS:
-            raise InputError(
-                "CEL-R060",
-                f"there must be {LEAST_BUCKETS} to {MOST_BUCKETS:,} buckets.",
-                fix="Take about as many as different values are expected.",
-            )
+            raise InputError("CEL-R060", least_buckets=LEAST_BUCKETS, most_buckets=MOST_BUCKETS)
         _ = self.oracle
 
     @cached_property
@@ -195,12 +191,7 @@ class CardinalityServer(Server):
         return self._buckets._state()
 
     def _estimate(self, candidates: tuple[Hashable, ...]) -> tuple[Floats, Floats]:
-        raise InputError(
-            "CEL-R061",
-            "these reports tell how many values there are, not which.",
-            why="Buckets are shared by different values.",
-            fix="Ask without candidates, or collect with a protocol for frequencies.",
-        )
+        raise InputError("CEL-R061")
 
     def summary(self) -> CardinalityEstimate:
         """As `cardinality`, of the fewest devices that can be told from none."""
@@ -223,13 +214,7 @@ class CardinalityServer(Server):
         threshold = fewest if least is None else whole(least)
         apart = protocol.apart(users, threshold) if threshold is not None and threshold > 0 else 0.0
         if threshold is None or apart < APART:
-            raise QueryRefused(
-                "CEL-R063",
-                "values of that few devices cannot be distinguished from noise.",
-                why="The noise of all reports hides them, which is what it is for.",
-                fix=f"With {users:,} reports at this epsilon ask for values of at least "
-                f"{fewest:,} devices, if there can be any; or collect more.",
-            )
+            raise QueryRefused("CEL-R063", users=users, fewest=fewest)
         support = protocol.oracle.support
         supports = self._buckets._supports()
         empty_error = sqrt(protocol.variance(users))
@@ -249,12 +234,7 @@ class CardinalityServer(Server):
         sure = 1 - false - missed
         empty = (size * (1 - missed) - above) / sure
         if empty < FEWEST_EMPTY:
-            raise QueryRefused(
-                "CEL-R062",
-                "too few buckets are empty to tell how many values there are.",
-                why="One more value changes next to nothing where all buckets are filled.",
-                fix="Collect with more buckets, at least a third of the values expected.",
-            )
+            raise QueryRefused("CEL-R062")
         count = log(empty / size) / log(1 - 1 / size)
         load = count / size
         hashing = size * (exp(load) - load - 1)

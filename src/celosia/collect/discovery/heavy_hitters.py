@@ -222,11 +222,7 @@ class TreeServer(Server):
     def _add(self, users: int, state: State) -> None:
         sizes: list[int] = state["users"].tolist()
         if sum(sizes) != users:
-            raise InputError(
-                "CEL-R006",
-                "the levels of the saved state have another number of reports than it says.",
-                fix="Take a state of this server.",
-            )
+            raise InputError("CEL-R006.add")
         fresh = [oracle.server() for oracle in self.protocol.oracles]
         for server, size, part in zip(fresh, sizes, self._parts(state), strict=True):
             server._add(size, part)  # all of them, before anything is changed
@@ -290,8 +286,4 @@ class TreeServer(Server):
 
 
 def _no_tree(what: str) -> InputError:
-    return InputError(
-        "CEL-R057",
-        f"these parameters make no tree of prefixes: {what}.",
-        fix="Give bits for numbers, or an alphabet and a length for texts; leave the rest out.",
-    )
+    return InputError("CEL-R057.no_tree", thing=what)

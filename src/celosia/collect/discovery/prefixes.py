@@ -45,12 +45,7 @@ class PrefixLevels:
             else 1 <= self.bits <= MOST_BITS and not self.length and not self.alphabet
         )
         if not fits or self.first < 0 or self.step < 0:
-            raise InputError(
-                "CEL-R057",
-                "these parameters make no tree of prefixes: they are neither bits nor letters.",
-                fix=f"Give bits, up to {MOST_BITS}; or a length, up to {MOST_LETTERS}, and an "
-                "alphabet of at least two letters, each once.",
-            )
+            raise InputError("CEL-R057.post_init", most_bits=MOST_BITS, most_letters=MOST_LETTERS)
         few = texts and len(self.alphabet) > 40  # then two letters at once are too many
         first, step = ((1 if few else 2), (1 if few else 2)) if texts else (12, 8)
         if self.slow:
@@ -146,10 +141,4 @@ class PrefixLevels:
 
 
 def _foreign() -> InputError:
-    return InputError(
-        "CEL-R058",
-        "a value is none of those that the tree of prefixes is for.",
-        why="It would stand out from everything that a report can say.",
-        fix="Cut texts to the length and replace letters beyond the alphabet before; numbers are "
-        "from 0 up to what the bits hold.",
-    )
+    return InputError("CEL-R058")

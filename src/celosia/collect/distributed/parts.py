@@ -144,7 +144,7 @@ class FileCounter:
             self._already_counted += (len(batch.data) - HEAD) // -(-self._protocol.report_bits // 8)
             return
         if before is not None:
-            raise InputError("CEL-R078", "it was changed after it had been counted.")
+            raise InputError("CEL-R078.count")
         if name in self._marks:
             raise InputError("CEL-R078", ALIKE)
         self._server.absorb(batch.data)
@@ -189,19 +189,15 @@ def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
         InputError: CEL-R082 a file was refused, or there is none.
     """
     if not whole.files:
-        raise InputError(
-            "CEL-R082",
-            "there are no files of reports.",
-            fix=f"Give files that end in {', '.join(TABLES)}, or folders of them.",
-        )
+        raise InputError("CEL-R082.combine_parts", tables=", ".join(TABLES))
     if whole.refused:
         refused = sorted(whole.refused, key=lambda each: (each.path, each.what))
         shown = "; ".join(map(str, refused[:SHOWN])) + ("; ..." if len(refused) > SHOWN else "")
         raise InputError(
-            "CEL-R082",
-            f"{len(refused):,} of {len(whole.files):,} files were refused: {shown}",
-            why="Nothing was counted, so that no file is counted twice when they are mended.",
-            fix="Mend those files, or leave them out, and run it again.",
+            "CEL-R082.combine_parts_2",
+            refused_count=len(refused),
+            files_count=len(whole.files),
+            shown=shown,
             refused=[each.as_dict() for each in refused],
         )
     server = protocol.server().load(whole.state)
@@ -218,25 +214,14 @@ def check_each(places: Collection[str], files: Collection[str]) -> None:
     """
     found = [_plain(each) for each in files]
     if len(set(found)) < len(found):
-        raise InputError(
-            "CEL-R082",
-            "some files were given twice.",
-            why="Their reports would be counted twice.",
-            fix="Let no folder or pattern name what another names.",
-        )
+        raise InputError("CEL-R082.check_each")
     for place in places:
         start = _plain(place)
         inside = start.rstrip("/") + "/"
         if not set(start) & set("*?[{") and not any(
             each == start or each.startswith(inside) for each in found
         ):
-            raise InputError(
-                "CEL-R082",
-                f"{place} is not a table of reports, nor a folder with any.",
-                why="Reports are read from files that say how they are written.",
-                fix=f"Give files that end in {', '.join(TABLES)}.",
-                path=place,
-            )
+            raise InputError("CEL-R082.check_each_2", tables=", ".join(TABLES), path=place)
 
 
 def _plain(place: str) -> str:

@@ -59,17 +59,10 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
     """
     number = whole(processes if processes is not None else os.cpu_count() or 1)
     if number is None or number < 1:
-        raise InputError(
-            "CEL-E075", "the number of processes must be a whole number above 0.", fix="Try 2."
-        )
+        raise InputError("CEL-E075")
     files = [str(path.resolve()) for path in report_files(places)]
     if any(each.endswith(STREAM) for each in files):
-        raise InputError(
-            "CEL-R082",
-            f"{STREAM} files are counted by one process.",
-            why="They tell where a batch ends only to who has read all before it.",
-            fix=f"Use `absorb_files` for them, or files that end in {', '.join(TABLES)}.",
-        )
+        raise InputError("CEL-R082.gather_in_processes", stream=STREAM, tables=", ".join(TABLES))
     check_each([], files)
     whole_part = merge_parts(protocol, [])
     spawned = multiprocessing.get_context("spawn")  # forks of a process with threads may hang
@@ -87,12 +80,7 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
                 workers.shutdown(cancel_futures=True)
                 raise
     except BrokenProcessPool:
-        raise EngineError(
-            "CEL-E074",
-            "a process that counts reports has ended before its work was done.",
-            why="Nothing was counted. Often the machine had no memory left.",
-            fix="Run it again, with fewer processes if memory is short.",
-        ) from None
+        raise EngineError("CEL-E074") from None
     return combine_parts(protocol, whole_part)
 
 

@@ -166,12 +166,7 @@ def _run(spark: SparkSession, work: Callable[[], PartialCount]) -> PartialCount:
     try:
         return work()
     except AnalysisException:  # before anything ran: a place that is not there
-        failure = InputError(
-            "CEL-R082",
-            "Spark cannot find some of the files.",
-            why="A place that is not there would be left out without a word.",
-            fix="Check the places; what is on another machine needs its scheme, such as hdfs://.",
-        )
+        failure = InputError("CEL-R082.run")
     except failures() as error:
         missing = "No module named 'celosia" in error_text(error)
         failure = workers_have_none() if missing else _failed()
@@ -190,9 +185,4 @@ def _run(spark: SparkSession, work: Callable[[], PartialCount]) -> PartialCount:
 
 
 def _failed() -> EngineError:
-    return EngineError(
-        "CEL-E070",
-        "Spark failed or was stopped while it counted reports.",
-        why="Nothing was counted. What Spark said is not shown, for it may hold reports.",
-        fix="Look at the log of Spark, then run it again.",
-    )
+    return EngineError("CEL-E070")

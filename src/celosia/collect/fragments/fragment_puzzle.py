@@ -281,9 +281,4 @@ class FragmentPuzzleServer(Server):
 
 
 def _wrong(what: str) -> InputError:
-    return InputError(
-        "CEL-R012",
-        f"{what}.",
-        why="Every tagged piece is estimated at every position.",
-        fix="Take the default of 10 characters in pieces of 2 over 27 characters, and 256 tags.",
-    )
+    return InputError("CEL-R012", thing=what)

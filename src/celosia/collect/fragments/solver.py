@@ -45,13 +45,7 @@ class SolverOptions:
         wrong |= self.significance is not None and (level is None or not 0 < level < 1)
         wrong |= self.top is not None and (pieces is None or pieces < 1)
         if wrong:
-            raise InputError(
-                "CEL-R015",
-                "a dictionary wants `top` from 1 on, a significance between 0 and 1, and the "
-                f"control {' or '.join(CONTROLS)}.",
-                why="They decide which texts are told.",
-                fix="Leave them out: the defaults keep what is beyond chance.",
-            )
+            raise InputError("CEL-R015", controls=" or ".join(CONTROLS))
 
 
 def solve(server: FragmentPuzzleServer, search: SolverOptions, progress: Progress) -> Estimates:
@@ -130,12 +124,7 @@ def combine_pieces(kept: list[Numbers], base: int) -> tuple[Numbers, Numbers]:
     shared = sorted(set(by_tag[0]).intersection(*by_tag[1:]))
     sizes = [prod(len(lists[tag]) for lists in by_tag) for tag in shared]
     if sum(sizes) > MOST_TEXTS:
-        raise InputError(
-            "CEL-R014",
-            f"the pieces that are kept make more than {MOST_TEXTS:,} texts.",
-            why="Most of them would be texts that no device has.",
-            fix="Keep fewer pieces: give a smaller `top`.",
-        )
+        raise InputError("CEL-R014", most_texts=MOST_TEXTS)
     rows = [
         np.stack(np.meshgrid(*(lists[tag] for lists in by_tag), indexing="ij"), axis=-1)
         for tag in shared

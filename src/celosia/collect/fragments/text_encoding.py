@@ -111,9 +111,4 @@ def _points_of(values: Any, length: int) -> NDArray[np.uint32]:
 
 
 def _no_text(what: str) -> InputError:
-    return InputError(
-        "CEL-R013",
-        f"{what}.",
-        why="Pieces are found by going through all that the alphabet can write.",
-        fix="Write texts in the alphabet (lower case, say), or give a larger alphabet.",
-    )
+    return InputError("CEL-R013", thing=what)

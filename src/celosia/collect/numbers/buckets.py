@@ -66,10 +66,5 @@ def numbers_of(values: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError):  # the last for numbers beyond all floats
         numbers = np.array([np.nan])
     if np.any(np.isnan(numbers)):
-        raise InputError(
-            "CEL-R035",
-            "a value is not a number.",
-            why="Which bucket it belongs to, or what it adds to a mean, is not known.",
-            fix="Send nothing for such a value, if that may be told; else agree on a number.",
-        )
+        raise InputError("CEL-R035")
     return numbers

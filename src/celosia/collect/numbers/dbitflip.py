@@ -150,12 +150,7 @@ class DBitFlip(Protocol):
         fields = unpack(reports, [bits_for(self.buckets), 1] * self.bits)
         queried, answers = np.stack(fields[::2], axis=1), np.stack(fields[1::2], axis=1)
         if np.any(queried >= self.buckets) or np.any(queried[:, 1:] <= queried[:, :-1]):
-            raise InputError(
-                "CEL-R032",
-                "a report names something that its protocol does not have.",
-                why="It was damaged on the way, or made to disturb.",
-                fix="Drop this batch.",
-            )
+            raise InputError("CEL-R032")
         return queried, answers
 
     def check_values(self, values: Any) -> NDArray[np.int64]:
@@ -167,11 +162,7 @@ class DBitFlip(Protocol):
         numbers = np.atleast_1d(np.asarray(values)).reshape(-1)
         wrong = numbers.size and numbers.dtype.kind not in "iu"
         if wrong or np.any(numbers < 0) or np.any(numbers >= self.buckets):
-            raise InputError(
-                "CEL-R040",
-                f"values must be bucket numbers: whole numbers from 0 to {self.buckets - 1}.",
-                fix="Make them with Buckets(lower, upper, count=...).of(values).",
-            )
+            raise InputError("CEL-R040", buckets=self.buckets - 1)
         return numbers.astype(np.int64)
 
 

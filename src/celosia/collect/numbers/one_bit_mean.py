@@ -247,8 +247,4 @@ class OneBitMeanServer(Server):
 
 
 def _no_counts() -> InputError:
-    return InputError(
-        "CEL-R041",
-        "one-bit-mean estimates a mean, not how common values are.",
-        fix="Ask for the mean, without candidates; or collect with dbitflip for a histogram.",
-    )
+    return InputError("CEL-R041")

@@ -38,12 +38,7 @@ class Domain:
             isinstance(each, (str, bytes, int)) and not isinstance(each, bool) for each in listed
         )
         if not plain or not 2 <= len(listed) <= MOST_VALUES or len(set(listed)) < len(listed):
-            raise InputError(
-                "CEL-R050",
-                f"the domain must be 2 to {MOST_VALUES:,} different texts or whole numbers.",
-                why="A report hides its value among all others that could have been reported.",
-                fix="List every possible value once, known without looking at anybody's data.",
-            )
+            raise InputError("CEL-R050", most_values=MOST_VALUES)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -67,13 +62,7 @@ class Domain:
         else:
             found = self._looked_up(array.tolist() if isinstance(array, np.ndarray) else array)
         if np.any(found == _UNKNOWN):
-            raise InputError(
-                "CEL-R051",
-                "a value is not in the domain.",
-                why="It would stand out from everything that a report can say.",
-                fix="Put all possible values into the domain, with one such as 'other' for the "
-                "rest, or take a protocol that needs no domain.",
-            )
+            raise InputError("CEL-R051")
         return found
 
     def _looked_up(self, values: Any) -> NDArray[np.int64]:

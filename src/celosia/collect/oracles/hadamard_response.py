@@ -67,11 +67,7 @@ class HadamardResponse(DomainProtocol):
         super().__post_init__()
         blocks = whole(self.blocks)
         if blocks is None or not 0 <= blocks <= MOST_BLOCKS or blocks & (blocks - 1):
-            raise InputError(
-                "CEL-R055",
-                f"the blocks of a Hadamard response must be a power of two up to {MOST_BLOCKS:,}.",
-                fix="Leave them out: then they are the best number.",
-            )
+            raise InputError("CEL-R055", most_blocks=MOST_BLOCKS)
         object.__setattr__(self, "blocks", blocks or self._best())
         _ = self.coin
 

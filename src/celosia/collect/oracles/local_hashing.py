@@ -100,21 +100,12 @@ class LocalHashing(PureProtocol):
         fits = buckets is not None and (buckets == 0 or 2 <= buckets <= MOST_BUCKETS)
         if not fits or pool is None or not 0 <= pool <= MOST_FUNCTIONS:
             raise InputError(
-                "CEL-R053",
-                f"local hashing has 2 to {MOST_BUCKETS:,} buckets, and shares at most "
-                f"{MOST_FUNCTIONS:,} functions.",
-                fix="Leave both out: then the buckets are the best ones, and nothing is shared.",
+                "CEL-R053.post_init", most_buckets=MOST_BUCKETS, most_functions=MOST_FUNCTIONS
             )
         object.__setattr__(self, "buckets", buckets or best_buckets(self.epsilon))
         object.__setattr__(self, "pool", pool)
         if self.buckets * pool > MOST_CELLS:
-            raise InputError(
-                "CEL-R053",
-                f"shared functions have at most {MOST_CELLS:,} buckets together, and these have "
-                "more.",
-                why="A server keeps a whole number for each of them.",
-                fix="Share fewer functions, or take fewer buckets.",
-            )
+            raise InputError("CEL-R053.post_init_2", most_cells=MOST_CELLS)
         _ = self.coin
 
     @cached_property
@@ -223,11 +214,7 @@ class HashingServer(Server):
     def _add(self, users: int, state: State) -> None:
         reports = state["reports"]
         if reports.size != users:
-            raise InputError(
-                "CEL-R006",
-                "the saved state has another number of reports than it says.",
-                fix="Take a state of this server.",
-            )
+            raise InputError("CEL-R006.add_2")
         self._parts.append(reports.astype(np.int64))  # a copy, so both stay their own
         self.users += users
 

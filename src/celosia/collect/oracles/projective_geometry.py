@@ -78,12 +78,7 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
             or not is_prime(order)
             or not len(self.values) <= ProjectiveSpace(order, coordinates).points <= MOST_POINTS
         ):
-            raise InputError(
-                "CEL-R056",
-                "the space must have a prime order and a point for each value of the domain.",
-                why="Every two values must share the same number of orthogonal points.",
-                fix="Leave order and coordinates out: then they are the best ones.",
-            )
+            raise InputError("CEL-R056")
         object.__setattr__(self, "order", order)
         object.__setattr__(self, "coordinates", coordinates)
         _ = self.coin

@@ -89,13 +89,7 @@ def set_coin(epsilon: float | Fraction, outside: Fraction | int) -> Coin:
     ratio = ratio_below(epsilon)
     coin = Coin(floor(WHOLE * ratio / (ratio + outside)))
     if coin.heads * (1 + Fraction(outside)) <= WHOLE:
-        raise InputError(
-            "CEL-R052",
-            "epsilon is too small for that many values.",
-            why="Chances are multiples of 2^-32, and the true value would be no likelier than the "
-            "others.",
-            fix="Take a larger epsilon, fewer values, or local hashing, which is not hurt by many.",
-        )
+        raise InputError("CEL-R052")
     return coin
 
 

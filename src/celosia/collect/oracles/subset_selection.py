@@ -65,12 +65,7 @@ class SubsetSelection(DomainProtocol, PureProtocol):
         super().__post_init__()
         size = whole(self.size)
         if size is None or not 0 <= size < len(self.values):
-            raise InputError(
-                "CEL-R054",
-                "the size of a subset must be a whole number from 1 to one below the domain.",
-                why="A set with all values in it tells nothing.",
-                fix="Leave it out: then it is the best one.",
-            )
+            raise InputError("CEL-R054")
         object.__setattr__(self, "size", size or self._best())
         _ = self.coin
 

@@ -173,12 +173,7 @@ def unbiased_estimates(counted: BitCounts, values: Digests) -> tuple[Numbers, Nu
 
 
 def _too_many() -> InputError:
-    return InputError(
-        "CEL-R033",
-        "the bits of these cohorts cannot distinguish that many candidates.",
-        why="Different counts would fit equally well, so none is without bias.",
-        fix="Ask about fewer candidates, use more bits or cohorts, or decode (`decode`, --decode).",
-    )
+    return InputError("CEL-R033")
 
 
 def decode(  # noqa: PLR0913 - all named
@@ -201,11 +196,7 @@ def decode(  # noqa: PLR0913 - all named
 
     check_confidence(confidence)
     if correction not in CORRECTIONS:
-        raise InputError(
-            "CEL-R034",
-            f"there is no correction called {correction!r}.",
-            fix=f"Use one of {', '.join(CORRECTIONS)}.",
-        )
+        raise InputError("CEL-R034", correction=correction, corrections=", ".join(CORRECTIONS))
     progress(Step("hashing the candidates", 0, 3))
     design = counted.design(digests(list(candidates)))
     progress(Step("selecting", 1, 3))

@@ -117,11 +117,7 @@ class Rappor(Protocol):
 
         price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
         if price > whole:
-            raise InputError(
-                "CEL-R031",
-                "one report cannot cost more than all reports together.",
-                fix="Give a `one` of at most `lasting`; half of it or less is usual.",
-            )
+            raise InputError("CEL-R031.for_epsilon")
         sizes = {"bits": bits, "hashes": hashes, "cohorts": cohorts}
         for word, size in sizes.items():
             check_whole(size, name=word)
@@ -230,12 +226,7 @@ class Rappor(Protocol):
         whole, rest = divmod(self.bits, 56)
         cohorts = unpack(reports, [width, *[56] * whole, rest])[0]
         if np.any(cohorts >= self.cohorts):
-            raise InputError(
-                "CEL-R032",
-                "a report names something that its protocol does not have.",
-                why="It was damaged on the way, or made to disturb.",
-                fix="Drop this batch.",
-            )
+            raise InputError("CEL-R032")
         every = np.unpackbits(reports, axis=1, bitorder="little", count=self.report_bits)
         return cohorts, every[:, width:]
 

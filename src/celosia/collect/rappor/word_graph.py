@@ -63,12 +63,7 @@ def candidate_words(
                 if all((each, piece) in common[place, at] for place, each in enumerate(path)):
                     longer.append((*path, piece))
             if len(longer) > most:
-                raise InputError(
-                    "CEL-R044",
-                    f"the pieces fit together to more than {most:,} words.",
-                    why="Many common words share their pieces, or too many pieces were taken.",
-                    fix="Raise confidence=, or most= if there is time to try them all.",
-                )
+                raise InputError("CEL-R044", most=most)
         paths = longer
     words = {"".join(path).rstrip(PAD) for path in paths}
     return tuple(sorted(words - {""}))

@@ -68,11 +68,7 @@ class RapporWords(Protocol):
 
     def __post_init__(self) -> None:
         if not all(isinstance(each, Rappor) for each in (self.words, self.grams)):
-            raise InputError(
-                "CEL-R105",
-                "the words and the grams of rappor-words are reported by a RAPPOR each.",
-                fix='In a protocol file: words = { protocol = "rappor" }, and grams alike.',
-            )
+            raise InputError("CEL-R105")
         check_whole(self.gram, name="gram", most=8)
         check_whole(self.length, name="length", least=2 * self.gram, most=64)
         letters = set(self.alphabet)
@@ -83,13 +79,7 @@ class RapporWords(Protocol):
             or PAD in letters
             or (len(letters) + 1) ** (2 * self.gram) > MOST_PAIRS
         ):
-            raise InputError(
-                "CEL-R042",
-                "the alphabet or the length does not fit the pieces.",
-                why=f"The length is a multiple of the piece, letters are different, and up to "
-                f"{MOST_PAIRS:,} pairs of pieces can be tried.",
-                fix="Use 26 letters with gram = 2, or a larger alphabet with gram = 1.",
-            )
+            raise InputError("CEL-R042", most_pairs=MOST_PAIRS)
         price = Fraction(self.words.epsilon) + Fraction(self.grams.epsilon)
         object.__setattr__(self, "epsilon", price)
         super().__post_init__()
@@ -175,12 +165,7 @@ class RapporWords(Protocol):
         whole, rest = divmod(self.report_bits - head, 56)
         pairs = unpack(reports, [head, *[56] * whole, rest])[0]
         if np.any(pairs >= len(self.pairs)):
-            raise InputError(
-                "CEL-R032",
-                "a report names something that its protocol does not have.",
-                why="It was damaged on the way, or made to disturb.",
-                fix="Drop this batch.",
-            )
+            raise InputError("CEL-R032")
         every = np.unpackbits(reports, axis=1, bitorder="little", count=self.report_bits)
         middle = head + self.grams.report_bits
         return (
@@ -204,9 +189,7 @@ class WordsClient(Client):
     def _encode(self, values: Any) -> Packed:
         words = list(values)
         if not all(isinstance(each, str) for each in words):
-            raise InputError(
-                "CEL-R043", "values must be texts.", fix="Turn them into texts, or use Rappor."
-            )
+            raise InputError("CEL-R043")
         pairs = self._positions(len(words))
         pieces = [
             self.protocol.piece_pair(word, pair)

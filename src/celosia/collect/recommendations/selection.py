@@ -93,19 +93,9 @@ def choose(  # noqa: PLR0913 - all named
     crowd = None if users is None else _count("users", users, 1, MOST_USERS)
     target = _target_error(crowd, target_error, target_share)
     if (crowd is None) + (price is None) + (target is None) > 1:
-        raise InputError(
-            "CEL-R091",
-            "two of users, epsilon and a target error are needed.",
-            why="The third follows from them.",
-            fix="Give users and epsilon; or users and a target; or epsilon and a target_share.",
-        )
+        raise InputError("CEL-R091.choose")
     if crowd is None and target_share is None:
-        raise InputError(
-            "CEL-R091",
-            "without the number of users, the target error must be a share of them.",
-            why="The error of a count grows with the users; only as a share does it fall.",
-            fix="Give target_share, such as 0.001 for a thousandth of all users.",
-        )
+        raise InputError("CEL-R091.choose_2")
     need = Need(
         users=crowd or MOST_USERS,
         domain=size,
@@ -332,9 +322,4 @@ def _count(name: str, value: object, least: int, most: int, *, default: int | No
 
 
 def _out_of_range(name: str, must: str) -> InputError:
-    return InputError(
-        "CEL-R090",
-        f"{name} must be {must}.",
-        why="Errors are predicted from it.",
-        fix="Look at `celosia collect choose --help` for what each number is.",
-    )
+    return InputError("CEL-R090.out_of_range", name=name, must=must)

@@ -56,11 +56,7 @@ def fit_protocol(
     2
     """
     if name in ELSEWHERE:
-        raise InputError(
-            "CEL-R101",
-            f"{name} cannot be simulated by its name.",
-            fix=f"Use one of {', '.join(NAMES)}.",
-        )
+        raise InputError("CEL-R101.fit_protocol", name=name, names=", ".join(NAMES))
     kind: Any = protocol_class("pem" if name in TREES else name)
     given = dict(settings or {})
     known = {each.name for each in fields(kind) if each.init} - {"epsilon", "domain"}
@@ -69,9 +65,11 @@ def fit_protocol(
     for word in given:
         if word not in known:
             raise InputError(
-                "CEL-R101",
-                f"{name} has no setting {word!r}{did_you_mean(word, known)}.",
-                fix=f"It has {', '.join(sorted(known))}.",
+                "CEL-R101.fit_protocol_2",
+                name=name,
+                word=word,
+                hint=did_you_mean(word, known),
+                known=", ".join(sorted(known)),
             )
     if name == "rappor":
         return _rappor(kind, epsilon, given)
@@ -99,11 +97,7 @@ def _from_data(
     if name == "one-bit-mean":
         numbers = np.asarray(values)
         if numbers.dtype.kind not in "iuf" or not numbers.size:
-            raise InputError(
-                "CEL-R101",
-                "one-bit-mean is for a column of numbers.",
-                fix="Take another column, or a protocol that counts values.",
-            )
+            raise InputError("CEL-R101.from_data")
         ends = {"lower": numbers.min().item(), "upper": numbers.max().item()}
         # A column of one value has a mean, but no range: any range around it will do.
         return ends if ends["lower"] < ends["upper"] else {**ends, "upper": ends["lower"] + 1}

@@ -97,11 +97,7 @@ def simulate(  # noqa: PLR0913 - all named
     listed = _as_told(_as_list(values), protocol)
     often = whole(runs)
     if not len(listed) or often is None or not 1 <= often <= MOST_RUNS:
-        raise InputError(
-            "CEL-R100",
-            f"a simulation needs values, and a number of runs from 1 to {MOST_RUNS:,}.",
-            fix="Give a column with values, and --runs 1.",
-        )
+        raise InputError("CEL-R100", most_runs=MOST_RUNS)
     is_mean = isinstance(protocol, OneBitMean)
     real: dict[Hashable, float] = (
         {"mean": _true_mean(listed, protocol)}

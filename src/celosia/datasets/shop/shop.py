@@ -110,34 +110,17 @@ def tpch(
     """
     size = real(scale)
     if size is None or not LEAST_SCALE <= size <= MOST_SCALE:
-        raise InputError(
-            "CEL-D020",
-            f"the scale factor must be a number from {LEAST_SCALE:g} to {MOST_SCALE:g}.",
-            why="1 means six million lines; below 0.001 tables would be empty.",
-            fix="Try 0.01.",
-        )
+        raise InputError("CEL-D020", least_scale=LEAST_SCALE, most_scale=MOST_SCALE)
     number = whole(seed)
     if number is None or number < 0:
-        raise InputError(
-            "CEL-D021", "the seed must be a whole number of at least 0.", fix="Try 1992."
-        )
+        raise InputError("CEL-D021")
     if maker not in (None, *get_args(Maker)):
-        raise InputError(
-            "CEL-D022",
-            f"there is no maker {maker!r}{did_you_mean(maker, get_args(Maker))}.",
-            fix="Use 'celosia' or 'dbgen', or leave it out.",
-        )
+        raise InputError("CEL-D022.tpch", maker=maker, hint=did_you_mean(maker, get_args(Maker)))
     if maker != "celosia":
         tables = dbgen_tables(size, progress=progress)
         if tables is not None:
             return Shop(tables=tables, scale=size, maker="dbgen", seed=None)
         if maker == "dbgen":
-            raise InputError(
-                "CEL-D022",
-                "DuckDB's extension tpch is not installed for this version of DuckDB.",
-                why="It holds the benchmark's own generator, and nothing is downloaded.",
-                fix="Install the package duckdb-extension-tpch of the same version as duckdb, or "
-                "use maker='celosia'.",
-            )
+            raise InputError("CEL-D022.tpch_2")
     tables = make_tables(size, rng=Seeded(number), progress=progress)
     return Shop(tables=tables, scale=size, maker="celosia", seed=number)

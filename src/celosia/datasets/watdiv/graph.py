@@ -155,15 +155,8 @@ def watdiv(triples: int = 100_000, *, seed: int = 2014) -> ShopGraph:
     """
     wanted = whole(triples)
     if wanted is None or not LEAST <= wanted <= MOST:
-        raise InputError(
-            "CEL-D023",
-            f"the number of facts must be a whole number from {LEAST:,} to {MOST:,}.",
-            why="In a smaller graph most queries would have no answer.",
-            fix="Try 100000.",
-        )
+        raise InputError("CEL-D023", least=LEAST, most=MOST)
     number = whole(seed)
     if number is None or number < 0:
-        raise InputError(
-            "CEL-D024", "the seed must be a whole number of at least 0.", fix="Try 2014."
-        )
+        raise InputError("CEL-D024")
     return ShopGraph(triples=wanted, users=users_for(wanted), seed=number)

@@ -138,6 +138,8 @@ def _check(name: str, given: object, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
         raise InputError(
             "CEL-D025",
-            f"there is no {name} {given!r}{did_you_mean(str(given), allowed)}.",
-            fix=f"Use one of {', '.join(map(repr, allowed))}.",
+            name=name,
+            given=given,
+            hint=did_you_mean(str(given), allowed),
+            allowed=", ".join(map(repr, allowed)),
         )

@@ -89,12 +89,7 @@ def may_quote(error: BaseException) -> bool:
 
 def workers_have_none() -> EngineError:
     """The error of a cluster without celosia."""
-    return EngineError(
-        "CEL-E071",
-        "the workers of Spark have no celosia.",
-        why="What they do with rows and reports is part of it.",
-        fix="Install the same version on them, or ship an environment with spark.archives.",
-    )
+    return EngineError("CEL-E071")
 
 
 def error_text(error: BaseException) -> str:

@@ -79,12 +79,7 @@ class HadoopFiles:
         else:
             reached = True
         if not reached:
-            raise EngineError(
-                "CEL-E077",
-                "files cannot be published through Spark Connect.",
-                why="It cannot rename a folder, so half of one could be seen under its name.",
-                fix="Publish to a table of the catalogue, or run on the cluster itself.",
-            )
+            raise EngineError("CEL-E077")
 
     def _open(self, place: str) -> tuple[Any, Any]:
         path = self._path(place)
@@ -182,10 +177,4 @@ def parent_and_name(place: str) -> tuple[str, str]:
 
 def file_exists(place: str | Path) -> InputError:
     """The error of files that would be written over."""
-    return InputError(
-        "CEL-I004",
-        f"{place} exists already.",
-        why="It would be lost.",
-        fix="Choose another name, or allow overwriting (--overwrite).",
-        path=str(place),
-    )
+    return InputError("CEL-I004.file_exists", place=place, path=str(place))

@@ -37,12 +37,7 @@ def check_draws(function: object) -> None:
     pickler: Any = Watching
     pickler(io.BytesIO()).dump(function)
     if found:
-        raise InputError(
-            "CEL-E078",
-            "a function for rows on Spark holds a seeded source of randomness.",
-            why="It is copied to every worker and for every batch, and each copy draws the same.",
-            fix="Give it the seed, and let it make a source for each batch from that and the rows.",
-        )
+        raise InputError("CEL-E078")
 
 
 def map_rows(

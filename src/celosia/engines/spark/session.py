@@ -92,12 +92,7 @@ def _context(where: str | None, settings: dict[str, str]) -> Any:
     if running is not None and _runs(running):
         if where in (None, running.master):
             return running
-        raise EngineError(
-            "CEL-E053",
-            "this process has a Spark at another address already.",
-            why="A process can have one Spark at a time.",
-            fix="Stop that session first, or use another process.",
-        )
+        raise EngineError("CEL-E053")
     home = java_home()
     if home is None:
         raise _no_java()
@@ -206,27 +201,12 @@ def _environment(**values: str) -> Iterator[None]:
 
 def _missing(package: str) -> EngineError:
     more = f" '{CONNECT}'" if package == CONNECT else ""
-    return EngineError(
-        "CEL-E050",
-        f"{package} is not installed.",
-        why="Without it there is no Spark.",
-        fix=f"Run `pip install 'celosia[spark]'{more}`.",
-    )
+    return EngineError("CEL-E050", package=package, more=more)
 
 
 def _no_java() -> EngineError:
-    return EngineError(
-        "CEL-E051",
-        f"no Java {OLDEST} or newer was found.",
-        why="Spark on this machine runs on Java; Spark Connect (sc://...) does not need one here.",
-        fix="Install one (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME.",
-    )
+    return EngineError("CEL-E051", oldest=OLDEST)
 
 
 def _unreachable() -> EngineError:
-    return EngineError(
-        "CEL-E052",
-        "Spark cannot be started or reached.",
-        why="Its tables cannot be read.",
-        fix="Check the url (or the variable that it names), the settings and the cluster.",
-    )
+    return EngineError("CEL-E052")

@@ -101,13 +101,7 @@ class SparkEngine:
         except Exception:
             fault = True
         if fault:  # outside the handler: the cause may quote cells
-            raise EngineError(
-                "CEL-E013",
-                "the database, or a file that stands for a table, cannot be opened.",
-                why="Its tables cannot be asked.",
-                fix="Check the paths of the policy, that Spark may read them, and that CSV "
-                "columns have one type each.",
-            )
+            raise EngineError("CEL-E013.init_2")
 
     def run(self, query: exp.Expr, *, timeout: float) -> Rows:
         """The rows of a query, see `SqlEngine.run`; decimals that are whole come as integers."""

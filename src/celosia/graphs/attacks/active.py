@@ -140,12 +140,7 @@ def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Plan
     """
     count = whole(accounts)
     if count is None or count < 4 or len(targets) > comb(count, LINKS):
-        raise InputError(
-            "CEL-G407",
-            f"{accounts!r} accounts are too few to distinguish {len(targets)} targets.",
-            why=f"Each target is linked to its own {LINKS} accounts, and a path needs four.",
-            fix="Plant more accounts, such as 12.",
-        )
+        raise InputError("CEL-G407", accounts=accounts, targets_count=len(targets), links=LINKS)
     inside = np.zeros((count, count), dtype=np.bool_)
     low, high = np.triu_indices(count, 1)
     inside[low, high] = (rng.integers(2, low.size) == 1) | (high - low == 1)
@@ -215,12 +210,7 @@ def active(  # noqa: PLR0913 - the size of the attack, and what it is run agains
     count = accounts_needed(graph.order) if accounts is None else accounts
     numbers = whole(runs), whole(targets)
     if None in numbers or runs < 1 or not 1 <= targets <= graph.order:
-        raise InputError(
-            "CEL-G408",
-            f"{runs!r} runs with {targets!r} targets are not possible.",
-            why=f"There are {graph.order:,} vertices, and at least one run is needed.",
-            fix="Give whole numbers such as 20 runs and 10 targets.",
-        )
+        raise InputError("CEL-G408", runs=runs, targets=targets, order=graph.order)
     recovered = ambiguous = exposed = 0
     for turn in range(runs):
         progress(Step("plant and look", turn, runs))

@@ -51,11 +51,7 @@ def checked_targets(graph: Graph, targets: Iterable[int] | None) -> Numbers:
     chosen = np.asarray(list(targets))
     whole = chosen.size == 0 or np.issubdtype(chosen.dtype, np.integer)
     if not whole or (chosen.size and (chosen.min() < 0 or chosen.max() >= graph.order)):
-        raise InputError(
-            "CEL-G401",
-            f"a target is not one of the vertices 0 .. {graph.order - 1:,} of the graph.",
-            fix="Name targets by their numbers in the original graph.",
-        )
+        raise InputError("CEL-G401", order=graph.order - 1)
     return chosen.astype(np.int64)
 
 
@@ -71,12 +67,7 @@ def checked_truth(original: Graph, release: Graph, numbers: Numbers | None) -> N
     truth = np.asarray(numbers, dtype=np.int64)
     fits = truth.shape == (original.order,)
     if not fits or truth.min(initial=-1) < -1 or truth.max(initial=-1) >= release.order:
-        raise InputError(
-            "CEL-G402",
-            "the numbers of the original's vertices in the release do not fit.",
-            why=f"{original.order:,} are needed, each in 0 .. {release.order - 1:,}, or -1.",
-            fix="Give the key that the relabelling returned.",
-        )
+        raise InputError("CEL-G402", order=original.order, order2=release.order - 1)
     return truth
 
 

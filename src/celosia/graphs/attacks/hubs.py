@@ -33,11 +33,7 @@ def fingerprints(graph: Graph, hubs: Iterable[int], *, reach: int) -> NDArray[np
 
     limit = whole(reach)
     if limit is None or limit < 1:
-        raise InputError(
-            "CEL-G405",
-            f"the reach of a fingerprint must be a whole number of at least 1, got {reach!r}.",
-            fix="Give a number of steps such as 2.",
-        )
+        raise InputError("CEL-G405", reach=reach)
     columns: list[NDArray[np.int32]] = []
     for hub in checked_targets(graph, hubs).tolist():
         depth = np.full(graph.order, -1, dtype=np.int32)
@@ -81,11 +77,7 @@ def hub_fingerprint(  # noqa: PLR0913 - who is attacked, with what knowledge, ho
     chosen = top_hubs(original) if hubs is None else checked_targets(original, hubs)
     there = truth[chosen]
     if there.size == 0 or there.min() < 0:
-        raise InputError(
-            "CEL-G406",
-            "the attack needs at least one hub, and each must be in the release.",
-            fix="Name hubs that were published.",
-        )
+        raise InputError("CEL-G406")
     wanted = checked_targets(original, targets)
     known = fingerprints(original, chosen, reach=reach)
     published = fingerprints(release, there, reach=reach)

@@ -65,13 +65,7 @@ def link_posterior(*, order: int, size: int, changed: int) -> LinkPosterior:
     numbers = whole(order), whole(size), whole(changed)
     free = pairs_of(order) - size if None not in numbers else -1
     if free < 0 or not 0 <= changed <= min(size, free):
-        raise InputError(
-            "CEL-G409",
-            f"{changed!r} of {size!r} edges among {order!r} vertices cannot be exchanged.",
-            why="At most all edges can be deleted, and at most as many added as there are pairs "
-            "without an edge.",
-            fix="Give whole numbers with changed <= size.",
-        )
+        raise InputError("CEL-G409", changed=changed, size=size, order=order)
     return LinkPosterior((size - changed) / size if size else 0.0, changed / free if free else 0.0)
 
 

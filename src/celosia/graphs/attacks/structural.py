@@ -67,11 +67,7 @@ def refinement_classes(*graphs: Graph, rounds: int | None = None) -> tuple[Numbe
 
     number = whole(rounds)
     if rounds is not None and (number is None or number < 0):
-        raise InputError(
-            "CEL-G403",
-            f"the rounds of refinement must be a whole number of at least 0, got {rounds!r}.",
-            fix="Give 1 for degrees, 2 for the degrees of neighbours, or none for all rounds.",
-        )
+        raise InputError("CEL-G403", rounds=rounds)
     codes = tuple(np.zeros(graph.order, dtype=np.int64) for graph in graphs)
     count, done = 1, 0
     while number is None or done < number:

@@ -98,12 +98,7 @@ def subgraph(  # noqa: PLR0913 - who is attacked, with what knowledge, and how t
 
     count = whole(edges)
     if count is None or not 1 <= count <= MOST_EDGES:
-        raise InputError(
-            "CEL-G404",
-            f"the attacker knows 1 to {MOST_EDGES} edges, not {edges!r}.",
-            why="A piece is looked for at every vertex, and large ones take too long.",
-            fix="Give a number such as 5.",
-        )
+        raise InputError("CEL-G404", most_edges=MOST_EDGES, edges=edges)
     truth = checked_truth(original, release, numbers)
     if targets is None and original.order > MOST_TARGETS:
         chosen = subset(original.order, MOST_TARGETS, rng)

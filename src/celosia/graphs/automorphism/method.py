@@ -49,24 +49,14 @@ class KAutomorphism(GraphMethod[Graph]):
     ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
         if graph.order > MOST:
-            raise InputError(
-                "CEL-G112",
-                f"k-automorphism takes at most {MOST:,} vertices, got {graph.order:,}.",
-                why="It searches a table of all vertices by trying exchanges.",
-                fix="Choose method k-degree, or publish a part of the graph.",
-            )
+            raise InputError("CEL-G112", most=MOST, order=graph.order)
         progress(Step("align vertices", 0, 1))
         table = build_alignment(graph, self.k, rng)
         fakes = len(table.place) - graph.order
         changed = add_fake_vertices(graph, table.all_edges(), fakes)
         progress(Step("verify", 1, 1))
         if not (are_automorphisms(changed, table.renamings()) and contains(graph, changed)):
-            raise PrivacyError(
-                "CEL-G105",
-                "the graph that was made is not k-automorphic.",
-                why="The check after the method found it; nothing was published.",
-                fix="Please report this: it is a fault of the program.",
-            )
+            raise PrivacyError("CEL-G105.apply")
         return MethodResult(
             graph=changed,
             facts={

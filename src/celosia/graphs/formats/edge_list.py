@@ -122,11 +122,7 @@ def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
         if len(heads) == 2:  # the first and the one to compare it with
             break
     if not heads:
-        raise InputError(
-            "CEL-G009",
-            f"{path} has no edge.",
-            fix="Check that the right file is read, and that its lines are not comments.",
-        )
+        raise InputError("CEL-G009.lay_out", path=path)
     separator = next((each for each in "\t;," if each in heads[0][1]), None)
     rows = [[cell.strip() for cell in _cells(text, separator, path, n)] for n, text in heads]
     if header is None:
@@ -249,13 +245,7 @@ def _line_of(body: bytes, layout: _Layout, path: Path, row: int) -> int:
 
 
 def _negative(path: Path, line: int) -> InputError:
-    return InputError(
-        "CEL-G004",
-        f"{path}, line {line:,}: a vertex has a negative number.",
-        why="Negative numbers often stand for missing ones.",
-        fix="Number the vertices from 0, or drop the line.",
-        line=line,
-    )
+    return InputError("CEL-G004.negative_2", path=path, line=line)
 
 
 def write_edge_list(graph: Graph, stream: IO[bytes], *, separator: str) -> None:
@@ -275,9 +265,4 @@ def check_edge_list(graph: Graph, separator: str) -> None:
     if separator == " " and graph.edge_attributes is not None:
         texts += [each.cast(pl.String).fill_null("") for each in graph.edge_attributes]
     if any(series.str.contains(bad).any() for series in texts):
-        raise InputError(
-            "CEL-G013",
-            "a name or an attribute is empty, starts like a comment, or has a space, a quote or "
-            "a line break where the format needs them.",
-            fix="Choose CSV instead of spaces, or GraphML.",
-        )
+        raise InputError("CEL-G013.check_edge_list")

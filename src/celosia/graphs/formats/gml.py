@@ -90,12 +90,7 @@ def _fields(entry: Entry, path: Path, builder: GraphBuilder) -> tuple[dict[str, 
 def _number(values: dict[str, Value], key: str, line: int, path: Path) -> int:
     number = values.pop(key, None)
     if not isinstance(number, int) or number < 0:
-        raise InputError(
-            "CEL-G004",
-            f"{path}, line {line:,}: the {key} is missing, negative or no whole number.",
-            fix="Number the vertices from 0, and give each edge a source and a target.",
-            line=line,
-        )
+        raise InputError("CEL-G004.number", path=path, key=key, line=line)
     return number
 
 
@@ -192,10 +187,4 @@ def check_gml(graph: Graph) -> None:
     for frame in (graph.attributes, graph.edge_attributes):
         for name in [] if frame is None else frame.columns:
             if not _KEY.fullmatch(name) or name in _OWN:
-                raise InputError(
-                    "CEL-G013",
-                    f"the attribute {name!r} cannot be a key of GML.",
-                    why="A key is a letter followed by letters and digits, and not one of "
-                    f"{', '.join(_OWN)}.",
-                    fix="Rename it, or choose GraphML or JSON.",
-                )
+                raise InputError("CEL-G013.check_gml", name=name, own=", ".join(_OWN))

@@ -93,11 +93,7 @@ def check_node_link(graph: Graph) -> None:
     for frame, own in ((graph.attributes, ("id",)), (graph.edge_attributes, _EDGE_KEYS)):
         taken = [] if frame is None else [name for name in frame.columns if name in own]
         if taken:
-            raise InputError(
-                "CEL-G013",
-                f"the attribute {taken[0]!r} has a name that the JSON format uses itself.",
-                fix="Rename it, or choose GraphML.",
-            )
+            raise InputError("CEL-G013.check_node_link", taken=taken[0])
 
 
 _EDGE_KEYS = ("source", "target", "key")

@@ -126,13 +126,7 @@ class _Reader:
     def _known(self, cell: str, line: int) -> int:
         number = self._whole(cell, line)
         if not 1 <= number <= self.order:
-            raise InputError(
-                "CEL-G005",
-                f"{self.path}, line {line:,}: there is no vertex of that number.",
-                why=f"The file declares {max(self.order, 0):,} vertices, numbered from 1.",
-                fix="Correct the number, or the one after *Vertices.",
-                line=line,
-            )
+            raise InputError("CEL-G005.known", path=self.path, order=max(self.order, 0), line=line)
         return number
 
     def _whole(self, cell: str, line: int) -> int:
@@ -140,12 +134,7 @@ class _Reader:
             raise malformed(self.path, line, "a whole number was expected")
         number = int(cell)
         if number < 0:
-            raise InputError(
-                "CEL-G004",
-                f"{self.path}, line {line:,}: a vertex has a negative number.",
-                fix="Number the vertices from 1.",
-                line=line,
-            )
+            raise InputError("CEL-G004.whole", path=self.path, line=line)
         return number
 
 
@@ -173,8 +162,4 @@ def check_pajek(graph: Graph) -> None:
     """Names must fit between quotes on one line."""
     labels = graph.labels
     if labels is not None and labels.cast(pl.String).str.contains(r'["\r\n]|^$').any():
-        raise InputError(
-            "CEL-G013",
-            "a name has a quote or a line break, or is empty, which Pajek cannot hold.",
-            fix="Choose GraphML or JSON.",
-        )
+        raise InputError("CEL-G013.check_pajek")

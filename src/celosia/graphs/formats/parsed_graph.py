@@ -92,11 +92,9 @@ class GraphBuilder:
         lost = next((row for row, pair in enumerate(pairs) if None in pair), None)
         if lost is not None:
             raise InputError(
-                "CEL-G005",
-                f"{self.path}: the edge in {line_name(self._lines[lost])} has a vertex that the "
-                "file does not declare.",
-                why="A misspelt name would become a person who does not exist.",
-                fix="Declare every vertex, or correct the edge.",
+                "CEL-G005.finish",
+                path=self.path,
+                line_name=line_name(self._lines[lost]),
                 line=self._lines[lost],
             )
         ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -167,13 +165,7 @@ def line_name(line: int) -> str:
 
 def declared_twice(path: Path, line: int) -> InputError:
     """The error for a vertex that was declared before."""
-    return InputError(
-        "CEL-G011",
-        f"{path}: the vertex in {line_name(line)} was declared before.",
-        why="Each vertex must be declared exactly once.",
-        fix="Give each vertex a name of its own.",
-        line=line,
-    )
+    return InputError("CEL-G011.declared_twice", path=path, line_name=line_name(line), line=line)
 
 
 def malformed(path: Path, line: int, problem: str, *, fix: str = "") -> InputError:

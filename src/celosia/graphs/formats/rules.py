@@ -35,9 +35,10 @@ class Rules:
             value = getattr(self, each.name)
             if value not in get_args(allowed[each.name]):
                 raise InputError(
-                    "CEL-G002",
-                    f"{each.name}={value!r} is not a rule.",
-                    fix=f"Choose one of: {', '.join(get_args(allowed[each.name]))}.",
+                    "CEL-G002.post_init",
+                    each_name=each.name,
+                    value=value,
+                    get_args=", ".join(get_args(allowed[each.name])),
                 )
 
 
@@ -65,12 +66,7 @@ def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
     """
     order = len(parsed.names)
     if not order:
-        raise InputError(
-            "CEL-G009",
-            "there is no vertex.",
-            why="A graph without vertices has nothing to protect.",
-            fix="Check that the right file is read, and that its lines are not comments.",
-        )
+        raise InputError("CEL-G009.simplify")
     _refuse(rules.directed == "refuse", "CEL-G008", "edges with a direction", parsed.directed)
     loop = parsed.sources == parsed.targets
     _refuse(rules.loops == "refuse", "CEL-G006", "loops", loop)

@@ -56,20 +56,9 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
         alpha, beta = real(self.alpha), real(self.beta)
         good = alpha is not None and beta is not None and alpha >= 0 and beta >= 0
         if not good or not isclose((alpha or 0) + (beta or 0), 1) or whole(self.k) is None:
-            raise InputError(
-                "CEL-G215",
-                f"invalid parameters: k = {self.k!r}, alpha = {self.alpha!r}, beta = "
-                f"{self.beta!r}.",
-                why="k is a whole number; alpha and beta are at least 0 and add up to 1.",
-                fix="Try alpha = 0.5 and beta = 0.5.",
-            )
+            raise InputError("CEL-G215.post_init", k=self.k, alpha=self.alpha, beta=self.beta)
         if alpha and self.schema is None:
-            raise InputError(
-                "CEL-G215",
-                "alpha is above 0, but there is no schema.",
-                why="It weighs how far attributes are generalised, and the schema says which.",
-                fix="Give a schema with quasi-identifiers, or alpha = 0.",
-            )
+            raise InputError("CEL-G215.post_init_2")
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

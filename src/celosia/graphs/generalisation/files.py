@@ -100,11 +100,4 @@ def _text(value: object) -> str | None:
 
 
 def _no_graph(file: Path) -> InputError:
-    return InputError(
-        "CEL-G213",
-        f"{file} is not a generalised graph.",
-        why="It has the format, the super-vertices with their sizes and edges, and the numbers of "
-        "edges between them, which must agree with the totals.",
-        fix="Check that the right file is read, and that nothing was changed in it.",
-        path=str(file),
-    )
+    return InputError("CEL-G213", file=file, path=str(file))

@@ -46,12 +46,7 @@ def check_k(k: object, graph: Graph) -> int:
     """
     number = whole(k)
     if number is None or number < 2 or number > graph.order:
-        raise InputError(
-            "CEL-G211",
-            f"groups of {k!r} vertices cannot be made of {graph.order:,}.",
-            why="k is a whole number of at least 2 and at most the number of vertices.",
-            fix="Give a smaller k, or 2 or more: a group of one is a single person.",
-        )
+        raise InputError("CEL-G211", k=k, order=graph.order)
     return number
 
 

@@ -57,12 +57,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     def __post_init__(self) -> None:
         steps = whole(self.steps)
         if whole(self.k) is None or (self.steps is not None and (steps is None or steps < 0)):
-            raise InputError(
-                "CEL-G216",
-                f"invalid parameters: k = {self.k!r}, steps = {self.steps!r}.",
-                why="k and the number of steps are whole numbers, steps at least 0.",
-                fix="Leave the steps out: then they follow the size of the graph.",
-            )
+            raise InputError("CEL-G216", k=self.k, steps=self.steps)
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -72,9 +67,10 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
         if graph.order // k > MOST_BLOCKS:
             raise InputError(
                 "CEL-G217",
-                f"{graph.order:,} vertices in groups of {k} are too many for the search.",
-                why=f"It keeps a table of all pairs of groups, at most {MOST_BLOCKS:,} of them.",
-                fix=f"Take k = {-(-graph.order // MOST_BLOCKS):,} or more, or the method sangreea.",
+                order=graph.order,
+                k=k,
+                most_blocks=MOST_BLOCKS,
+                value=-(-graph.order // MOST_BLOCKS),
             )
         steps = max(20_000, 300 * graph.order) if self.steps is None else self.steps
         start = greedy_blocks(graph, k, progress=progress)

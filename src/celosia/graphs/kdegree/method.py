@@ -148,11 +148,7 @@ class KDegree(GraphMethod[Graph]):
         """A new graph with anonymous degrees, brought nearer to the given one where asked."""
         if self.variant.endswith("-swap") and graph.size > MOST_SWAPPED:
             raise InputError(
-                "CEL-G107",
-                f"variant {self.variant} takes at most {MOST_SWAPPED:,} edges, got {graph.size:,}.",
-                why="It builds a new graph and brings nearly every true edge back one by one, past "
-                "hubs with long rows.",
-                fix="Choose variant umga-random, which starts from the given graph.",
+                "CEL-G107", variant=self.variant, most_swapped=MOST_SWAPPED, graph_size=graph.size
             )
         made, probes = probe_construction(
             graph,
@@ -187,12 +183,7 @@ def confirm(graph: Graph, k: int) -> Graph:
     """
     reached = degree_anonymity(graph)
     if reached < k:
-        raise PrivacyError(
-            "CEL-G105",
-            f"the graph that was made has a degree that only {reached:,} vertices share, not {k}.",
-            why="The check after the method found it; nothing was published.",
-            fix="Please report this: it is a fault of the program.",
-        )
+        raise PrivacyError("CEL-G105.confirm", reached=reached, k=k)
     return graph
 
 

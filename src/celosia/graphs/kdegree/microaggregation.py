@@ -76,12 +76,7 @@ def _rounded_up(
     sums = np.flatnonzero(best < 2**62)
     sums = sums[(sums - wanted) % 2 == 0]
     if not sums.size:
-        raise PrivacyError(
-            "CEL-G103",
-            f"for k = {k:,} no choice of rounded group means has an even sum.",
-            why="The degrees of a graph have an even sum: each edge has two ends.",
-            fix="Choose another k, or method k-degree, which then adds edges instead.",
-        )
+        raise PrivacyError("CEL-G103", k=k)
     chosen = int(sums[np.lexsort((best[sums], np.abs(sums - wanted)))[0]])
     picked = [np.empty(0, dtype=np.int64)]
     for kind in reversed(range(len(kinds))):

@@ -88,10 +88,4 @@ def _low(taken: NDArray[np.int64], count: int, rng: Source) -> NDArray[np.int64]
 
 def no_graph_found(k: int, probes: int) -> PrivacyError:
     """The error where no graph was found."""
-    return PrivacyError(
-        "CEL-G102",
-        f"no graph with k = {k:,} for its degrees was found in {probes:,} rounds of probing.",
-        why="Adding edges cannot bring these degrees together, or only with many more edges.",
-        fix=f"Allow more rounds (probes), or choose another variant{', a smaller k' * (k > 2)} or "
-        "method vertex-addition.",
-    )
+    return PrivacyError("CEL-G102", k=k, probes=probes, value=", a smaller k" * (k > 2))

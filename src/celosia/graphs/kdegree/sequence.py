@@ -22,21 +22,9 @@ def check_k(k: object, order: int | None = None) -> None:
     """
     number = whole(k)
     if number is None or number < 2:
-        raise InputError(
-            "CEL-G100",
-            f"k must be a whole number of at least 2, got {k!r}.",
-            why="A vertex with a unique degree can be found.",
-            fix="Try k = 5.",
-        )
+        raise InputError("CEL-G100.check_k", k=k)
     if order is not None and number > order:
-        raise InputError(
-            "CEL-G100",
-            f"k is {number:,}, but the graph has {order:,} vertices.",
-            why="A vertex cannot hide among more vertices than there are.",
-            fix="Choose a smaller k.",
-            k=number,
-            vertices=order,
-        )
+        raise InputError("CEL-G100.check_k_2", k=number, vertices=order)
 
 
 def anonymous_degrees(

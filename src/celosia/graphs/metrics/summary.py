@@ -226,12 +226,7 @@ def align_vertices(changed: Graph, numbers: NDArray[np.int64]) -> Graph:
     if fits:
         back[given] = np.arange(given.size)
     if not fits or np.count_nonzero(back >= 0) != given.size:
-        raise InputError(
-            "CEL-G400",
-            "the numbers of the vertices do not fit the changed graph.",
-            why=f"Each needs a number of its own in 0 .. {changed.order - 1:,}.",
-            fix="Give the key that the relabelling returned.",
-        )
+        raise InputError("CEL-G400", order=changed.order - 1)
     new = np.flatnonzero(back < 0)
     back[new] = np.arange(given.size, changed.order)
     return Graph.of(back[changed.edges], order=changed.order)

@@ -56,21 +56,11 @@ class KNeighbourhood(GraphMethod[Graph]):
     ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
         if graph.order > MOST:
-            raise InputError(
-                "CEL-G111",
-                f"k-neighbourhood takes at most {MOST:,} vertices, got {graph.order:,}.",
-                why="It compares the graphs around all vertices, again and again.",
-                fix="Choose method k-degree, or publish a part of the graph.",
-            )
+            raise InputError("CEL-G111", most=MOST, order=graph.order)
         changed = self._unite_all(graph, rng, progress)
         found = neighbourhood_anonymity(changed)
         if found.k < self.k or not contains(graph, changed):
-            raise PrivacyError(
-                "CEL-G105",
-                f"the graph that was made has only {found.k} vertices with the same neighbourhood.",
-                why="The check after the method found it; nothing was published.",
-                fix="Please report this: it is a fault of the program.",
-            )
+            raise PrivacyError("CEL-G105.apply_2", k=found.k)
         return MethodResult(
             graph=changed,
             facts={

@@ -16,12 +16,7 @@ def check_amount(amount: object) -> None:
     """
     number, share = whole(amount), exact(amount)
     if share is None or share < 0 or (number is None and share > 1):
-        raise InputError(
-            "CEL-G053",
-            f"the amount is a number of edges or a share of them, got {amount!r}.",
-            why="A whole number is a number of edges, a decimal in 0.0 .. 1.0 a share.",
-            fix="Give 500 for five hundred edges, or 0.05 for one in twenty.",
-        )
+        raise InputError("CEL-G053", amount=amount)
 
 
 def count_of(amount: float, size: int) -> int:

@@ -107,11 +107,7 @@ class RandomSparsification(GraphMethod[Graph]):
     def _chance(self) -> Fraction:
         chance = exact(self.probability)
         if chance is None or not 0 <= chance <= 1 or chance.denominator > FINEST:
-            raise InputError(
-                "CEL-G055",
-                f"the chance of an edge to be deleted must be in 0 .. 1, got {self.probability!r}.",
-                fix="Give a decimal such as 0.1.",
-            )
+            raise InputError("CEL-G055", probability=self.probability)
         return chance
 
 
@@ -122,11 +118,5 @@ def check_deletions(graph: Graph, count: int) -> int:
         InputError: CEL-G056 otherwise.
     """
     if count > graph.size:
-        raise InputError(
-            "CEL-G056",
-            f"{count:,} edges cannot be deleted: the graph has {graph.size:,}.",
-            fix="Ask for fewer, or for a share such as 0.1.",
-            wanted=count,
-            edges=graph.size,
-        )
+        raise InputError("CEL-G056", wanted=count, edges=graph.size)
     return count

@@ -70,9 +70,7 @@ class Relevance(GraphMethod[Graph]):
         check_amount(self.amount)
         if self.selection not in get_args(Selection):
             raise InputError(
-                "CEL-G058",
-                f"selection {self.selection!r} is not known.",
-                fix=f"Choose one of: {', '.join(get_args(Selection))}.",
+                "CEL-G058", selection=self.selection, get_args=", ".join(get_args(Selection))
             )
 
     def apply(  # noqa: D102 - as in GraphMethod

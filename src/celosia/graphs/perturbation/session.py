@@ -104,12 +104,7 @@ def check_possible(graph: Graph, exchange: Exchange, count: int) -> None:
 
 def no_exchange_found(graph: Graph, tries: int) -> InputError:
     """The error for a graph in which no exchange was found."""
-    return InputError(
-        "CEL-G054",
-        f"no possible switch was found in {tries:,} tries ({graph}).",
-        why="A star or a nearly complete graph has none: each would repeat an edge.",
-        fix="Choose another method, such as random-perturbation.",
-    )
+    return InputError("CEL-G054", tries=tries, graph=graph)
 
 
 def graph_of(graph: Graph, keys: NDArray[np.int64]) -> Graph:

@@ -164,8 +164,4 @@ def _check(amount: object, every: object, patience: object) -> None:
     for name, value in (("every", every), ("patience", patience)):
         number = whole(value)
         if (number is None or number < 1) and not (name == "every" and value is None):
-            raise InputError(
-                "CEL-G057",
-                f"{name} must be a whole number of at least 1, got {value!r}.",
-                fix="Leave it out, or give a number such as 50.",
-            )
+            raise InputError("CEL-G057", name=name, value=value)

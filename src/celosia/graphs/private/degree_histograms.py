@@ -151,11 +151,7 @@ def check_strategy(strategy: object) -> None:
         InputError: CEL-G305 it is something else.
     """
     if strategy not in get_args(Strategy):
-        raise InputError(
-            "CEL-G305",
-            f"the strategy must be {' or '.join(get_args(Strategy))}, got {strategy!r}.",
-            fix="Leave it out: cumulative is better for nearly all graphs.",
-        )
+        raise InputError("CEL-G305", get_args=" or ".join(get_args(Strategy)), strategy=strategy)
 
 
 def add_noise(

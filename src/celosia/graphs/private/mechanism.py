@@ -59,11 +59,7 @@ def check_graph(graph: object) -> Graph:
     """
     if isinstance(graph, Graph):
         return graph
-    raise InputError(
-        "CEL-G300",
-        f"a graph is needed, got {type(graph).__name__}.",
-        fix="Read it with celosia.graphs.read, or make it with Graph.of.",
-    )
+    raise InputError("CEL-G300", name=type(graph).__name__)
 
 
 def check_cap(cap: object, *, most: int = LARGEST_CAP) -> int:
@@ -74,10 +70,5 @@ def check_cap(cap: object, *, most: int = LARGEST_CAP) -> int:
     """
     number = whole(cap)
     if number is None or not 1 <= number <= most:
-        raise InputError(
-            "CEL-G302",
-            f"a cap must be a whole number from 1 to {most:,}, got {cap!r}.",
-            why="It bounds how many edges of one vertex count, and with them the noise.",
-            fix="Give a number that most degrees stay below, chosen without looking at the graph.",
-        )
+        raise InputError("CEL-G302.check_cap", most=most, cap=cap)
     return number

@@ -37,13 +37,7 @@ def smoothness(epsilon: Fraction, delta: float) -> float:
     most = log1p(float(epsilon) / (2 * log(2 / delta))) * (1 - 2.0**-40)
     beta = most - 2 * ROUNDING
     if beta <= 0 or delta > 0.5:
-        raise InputError(
-            "CEL-G303",
-            f"noise by smooth sensitivity needs a larger epsilon than {float(epsilon):g} for this "
-            "delta, and a delta of at most 0.5.",
-            why="Smaller values need noise that changes more slowly between neighbouring graphs.",
-            fix="Give a delta such as 1e-6, or none: the ladder needs no delta.",
-        )
+        raise InputError("CEL-G303", epsilon=float(epsilon))
     return beta
 
 

@@ -239,13 +239,7 @@ def check_level(level: object) -> Level:
     for known in get_args(Level):
         if level == known:
             return known  # type: ignore[no-any-return]
-    raise InputError(
-        "CEL-G301",
-        f"the level must be edge or vertex, got {level!r}"
-        f"{did_you_mean(str(level), get_args(Level))}.",
-        why="It says what an epsilon hides: one edge, or one vertex with all its edges.",
-        fix="Take vertex where a vertex is a person, and edge where single contacts are private.",
-    )
+    raise InputError("CEL-G301", level=level, hint=did_you_mean(str(level), get_args(Level)))
 
 
 def _caps(cap: Cap | None) -> int | tuple[int, ...]:
@@ -254,8 +248,4 @@ def _caps(cap: Cap | None) -> int | tuple[int, ...]:
 
 def _no_cap(cap: object) -> None:
     if cap is not None:
-        raise InputError(
-            "CEL-G302",
-            "a cap is given, but nothing is cut off where one edge is hidden.",
-            fix="Leave the cap out, or take level vertex.",
-        )
+        raise InputError("CEL-G302.no_cap")

@@ -58,13 +58,7 @@ class SubgraphCount(GraphMechanism[int]):
             InputError: CEL-G304 an edge of so large a graph may move the count beyond 64 bits.
         """
         if self.greatest(check_graph(graph).order) >= self._most_width:
-            raise InputError(
-                "CEL-G304",
-                "the graph has too many vertices for this count: one edge may change it too much.",
-                why="Noise is drawn in whole numbers of 64 bits, for any set of edges. The "
-                "number of vertices is public.",
-                fix="Count smaller stars, or leave the delta out.",
-            )
+            raise InputError("CEL-G304.sensitive")
         return self._count(graph, progress)
 
     @abstractmethod
@@ -169,12 +163,7 @@ class StarCount(SubgraphCount):
         super().__post_init__()
         rays = whole(self.k)
         if rays is None or not 2 <= rays <= 20:
-            raise InputError(
-                "CEL-G304",
-                f"a star has from 2 to 20 rays, got {self.k!r}.",
-                why="A star of one ray is an edge.",
-                fix="Give k = 2 or 3, or count edges.",
-            )
+            raise InputError("CEL-G304.post_init", k=self.k)
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism

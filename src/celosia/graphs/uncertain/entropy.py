@@ -77,13 +77,7 @@ def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfusc
     """
     check_k(k, original.order)
     if uncertain.order != original.order:
-        raise InputError(
-            "CEL-G201",
-            f"the uncertain graph has {uncertain.order:,} vertices, the original "
-            f"{original.order:,}.",
-            why="Each vertex is judged by its own degree in the original.",
-            fix="Give the graph that the uncertain one was made from, in the same order.",
-        )
+        raise InputError("CEL-G201.obfuscation", order=uncertain.order, order2=original.order)
     by_degree = degree_entropies(uncertain, original.degrees)
     entropies = by_degree[original.degrees]
     failing = np.flatnonzero(entropies < log2(k) - SLACK)
@@ -116,9 +110,4 @@ def check_k(k: object, order: int) -> None:
     """
     number = whole(k)
     if number is None or not 1 <= number <= max(order, 1):
-        raise InputError(
-            "CEL-G201",
-            f"k must be a whole number in 1 .. {order:,}, the number of vertices; got {k!r}.",
-            why="A vertex cannot hide among more vertices than there are.",
-            fix="Give a k such as 10.",
-        )
+        raise InputError("CEL-G201.check_k", order=order, k=k)

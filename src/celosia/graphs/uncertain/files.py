@@ -99,11 +99,4 @@ def _graph(file: Path, frame: pl.DataFrame, about: dict[str, Any]) -> UncertainG
 
 
 def _no_list(file: Path) -> InputError:
-    return InputError(
-        "CEL-G205",
-        f"{file} is not an uncertain graph.",
-        why="It has the columns u, v and p, with vertex numbers or names that the first line "
-        "declares, and a number in every cell of p.",
-        fix="Check that the right file is read.",
-        path=str(file),
-    )
+    return InputError("CEL-G205", file=file, path=str(file))

@@ -79,11 +79,11 @@ class KObfuscation(GraphMethod[UncertainGraph]):
         ):
             raise InputError(
                 "CEL-G202",
-                f"invalid parameters: k = {self.k!r}, tolerance = {self.tolerance!r}, c = "
-                f"{self.c!r}, q = {self.q!r}, trials = {self.trials!r}.",
-                why="k is a whole number of at least 2, the tolerance in 0 .. 1 (1 excluded), c in "
-                "1 .. 100, q in 0 .. 1, and trials a whole number in 1 .. 1000.",
-                fix="Try k = 10 and leave the others as they are.",
+                k=self.k,
+                tolerance=self.tolerance,
+                c=self.c,
+                q=self.q,
+                trials=self.trials,
             )
 
     def apply(  # noqa: D102 - as in GraphMethod
@@ -201,11 +201,4 @@ def _exact(value: float) -> Fraction:
 
 
 def _out_of_reach(method: KObfuscation) -> PrivacyError:
-    return PrivacyError(
-        "CEL-G203",
-        f"no amount of noise hides all but a share {method.tolerance} of the vertices among "
-        f"{method.k}.",
-        why="Vertices whose degree is far from all others, such as hubs, stay exposed unless many "
-        "pairs change.",
-        fix="Tolerate a larger share, take a smaller k, or give more pairs a chance (c).",
-    )
+    return PrivacyError("CEL-G203", tolerance=method.tolerance, k=method.k)

@@ -114,12 +114,7 @@ def sampled_statistics(
     """
     number = whole(worlds)
     if number is None or number < 2:
-        raise InputError(
-            "CEL-G204",
-            f"the number of worlds must be a whole number of at least 2, got {worlds!r}.",
-            why="The error of a mean is estimated from how worlds differ.",
-            fix="Sample 100.",
-        )
+        raise InputError("CEL-G204", worlds=worlds)
     asked = {"maximum degree": maximum_degree} if statistics is None else dict(statistics)
     found = np.empty((number, len(asked)))
     for row in range(number):

@@ -49,12 +49,7 @@ def is_k_automorphic(graph: Graph, k: int) -> bool:
         InputError: CEL-G110 the graph is larger.
     """
     if graph.order > SMALL:
-        raise InputError(
-            "CEL-G110",
-            f"the exact search takes at most {SMALL} vertices, got {graph.order:,}.",
-            why="The number of renamings grows too fast with the number of vertices.",
-            fix="Check known automorphisms with are_automorphisms.",
-        )
+        raise InputError("CEL-G110", small=SMALL, order=graph.order)
     return k <= max(graph.order, 1) and _extend(graph, [list(range(graph.order))], k)
 
 

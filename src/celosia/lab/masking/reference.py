@@ -70,8 +70,10 @@ def _table(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.float6
     except OSError as error:
         raise InputError(
             "CEL-L011",
-            f"{path} cannot be read ({error.strerror}).",
-            fix=f"Put {name} into that folder. {TO_GET}",
+            path2=path,
+            strerror=error.strerror,
+            name=name,
+            to_get=TO_GET,
             path=str(path),
         ) from error
     except pl.exceptions.PolarsError:

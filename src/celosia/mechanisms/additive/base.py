@@ -47,12 +47,7 @@ class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Gene
         super().__post_init__()
         declared: object = self.one_coordinate
         if not isinstance(declared, bool):
-            raise InputError(
-                "CEL-M042",
-                f"one_coordinate must be True or False, got {declared!r}.",
-                why="It lowers the price of a list, so it must be said plainly.",
-                fix="Say True only if one neighbour step can never move two coordinates.",
-            )
+            raise InputError("CEL-M042", declared=declared)
 
     @property
     @abstractmethod
@@ -212,9 +207,5 @@ def check_error(error: object) -> Fraction:
     """
     number = exact(error)
     if number is None or number < 0:
-        raise InputError(
-            "CEL-M010",
-            f"the error must be a number of at least 0, got {error!r}.",
-            fix="Give the largest error that you can live with.",
-        )
+        raise InputError("CEL-M010.check_error", error=error)
     return number

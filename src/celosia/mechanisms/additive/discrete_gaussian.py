@@ -41,12 +41,7 @@ class GaussianCounts(IntegerMechanism):
         super().__post_init__()
         check_epsilon(self.rho, name="rho")
         if check_sensitivity(self.sensitivity) < 1:
-            raise InputError(
-                "CEL-M005",
-                f"the sensitivity of whole numbers must be at least 1, got {self.sensitivity!r}.",
-                why="Whole numbers that move at all move by 1.",
-                fix="Give the most by which one neighbour step can move the counts, in length.",
-            )
+            raise InputError("CEL-M005.post_init", sensitivity=self.sensitivity)
 
     @property
     def square(self) -> int:

@@ -85,18 +85,8 @@ def _check_length(size: int, length: int | None) -> None:
 
 def _wrong_length(length: int | None) -> InputError:
     wanted = "one number or a list of numbers" if length is None else f"{length} number(s)"
-    return InputError(
-        "CEL-M041",
-        f"the answer must be {wanted} in one dimension.",
-        why="The price was computed for that many; a length that depends on data would tell of it.",
-        fix="Declare the length with `dimension`, and fill every coordinate, also the empty ones.",
-    )
+    return InputError("CEL-M041", wanted=wanted)
 
 
 def _not_whole() -> InputError:
-    return InputError(
-        "CEL-M040",
-        "the answer must be made of whole numbers between -2**50 and 2**50.",
-        why="The noise lives on whole numbers; fractions would shine through it.",
-        fix="Give counts, or use `Laplace` or `Gaussian` with a grid for real numbers.",
-    )
+    return InputError("CEL-M040")

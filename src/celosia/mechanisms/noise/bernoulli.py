@@ -66,9 +66,4 @@ def bernoulli_exp_rate(
 
 
 def _bad_chance() -> InputError:
-    return InputError(
-        "CEL-M022",
-        "the chance of a coin is not exp(-numerator/denominator) of whole numbers within 64 bits.",
-        why="Exact coins are tossed by comparing whole numbers.",
-        fix="Give whole numerators of at least 0 and a denominator from 1 to 2**63 - 1.",
-    )
+    return InputError("CEL-M022")

@@ -106,9 +106,4 @@ def _places(number: Fraction) -> int:
 
 
 def _out_of_reach(what: str, given: object) -> InputError:
-    return InputError(
-        "CEL-M020",
-        f"{what} is not a number within reach, got {given!r}.",
-        why="Exact noise is drawn for scales (standard deviations) from 1/1024 to 2^52 grid steps.",
-        fix="Take a coarser grid or a larger epsilon if it is too large, else a finer grid.",
-    )
+    return InputError("CEL-M020", thing=what, given=given)

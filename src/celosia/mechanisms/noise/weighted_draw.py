@@ -52,11 +52,7 @@ def draw_weighted(
     places, above, amounts = _candidates(exponents, weights)
     speed = exact(rate)
     if speed is None or speed <= 0:
-        raise InputError(
-            "CEL-M032",
-            f"the rate of the exponents must be a number above 0, got {rate!r}.",
-            fix="Give epsilon divided by what the exponents count.",
-        )
+        raise InputError("CEL-M032", rate=rate)
     number, bits = int(rng.words(1)[0]), 64
     least, most = _fast(above, amounts, speed, number)
     if least == most:
@@ -71,12 +67,7 @@ def draw_weighted(
         least, most = chances.search(number, least, most)
         if least == most:
             return int(places[least])
-    raise PrivacyError(
-        "CEL-M033",
-        "a random choice stayed undecided after 65536 random bits.",
-        why="It happens once in 2^65000 choices, so the random source is broken.",
-        fix="Do not release anything from this machine until its entropy is checked.",
-    )
+    raise PrivacyError("CEL-M033")
 
 
 def _fast(
@@ -164,13 +155,7 @@ def _candidates(
         or values.shape != amounts.shape
         or not (_whole(values) and _whole(amounts))
     ):
-        raise InputError(
-            "CEL-M030",
-            "exponents and weights must be whole numbers from 0 to 2**63 - 1, one of each for "
-            "every candidate.",
-            why="The choice is exact, and only whole numbers are.",
-            fix="Put the scores on a grid and subtract the least exponent.",
-        )
+        raise InputError("CEL-M030")
     places = np.flatnonzero(amounts)
     if places.size < amounts.size:
         values, amounts = values[places], amounts[places]
@@ -178,12 +163,7 @@ def _candidates(
     # In two halves, so that the sum itself cannot overflow.
     total = (int((amounts >> 32).sum()) << 32) + int((amounts & 0xFFFFFFFF).sum())
     if not 0 < total < 2**62:
-        raise InputError(
-            "CEL-M031",
-            "the weights of the candidates must add up to a number from 1 to 2**62 - 1.",
-            why="Without a positive weight there is nothing to choose from.",
-            fix="Give at least one candidate a positive weight, or divide all by a common factor.",
-        )
+        raise InputError("CEL-M031")
     return places, values - values.min(), amounts
 
 

@@ -167,12 +167,7 @@ class KaryResponse(Mechanism[Any, Any]):
             codes = [self._places.get(value, UNKNOWN) for value in values]
         # Raised out here: an error that is being handled would stay on the new one, answer and all.
         if codes is None or UNKNOWN in codes:
-            raise InputError(
-                "CEL-M047",
-                "an answer is not one of the categories.",
-                why="It would stand out from all answers that can be drawn.",
-                fix="Name all possible categories, such as 'other' and 'no answer'.",
-            )
+            raise InputError("CEL-M047")
         return np.array(codes, dtype=np.int64)
 
 
@@ -181,9 +176,4 @@ def _check_categories(categories: object) -> tuple[Hashable, ...]:
         plain = all(isinstance(category, (str, int)) for category in categories)
         if plain and len(set(categories)) == len(categories):
             return tuple(categories)
-    raise InputError(
-        "CEL-M045",
-        f"the categories must be 2 to {MOST_CATEGORIES:,} different texts or whole numbers.",
-        why="An answer is hidden among the other answers that could have been given.",
-        fix="List every possible answer once, known without looking at the data.",
-    )
+    raise InputError("CEL-M045", most_categories=MOST_CATEGORIES)

@@ -204,22 +204,13 @@ def share_error(confidence: float, size: int, *, shares: int = 1) -> float:
 def check_change_one(neighbours: Neighbours) -> None:
     """Refuse the relation that hides how many answers there are."""
     if neighbours.relation is not Relation.CHANGE_ONE:
-        raise PrivacyError(
-            "CEL-M044",
-            "randomised response needs the change-one relation.",
-            why="Everybody gives an answer, so the answers tell how many people there are.",
-            fix="Use CHANGE_ONE, or a noisy count where the number of people is a secret.",
-        )
+        raise PrivacyError("CEL-M044")
 
 
 def check_answers(size: int) -> int:
     """Refuse to estimate from nothing."""
     if size == 0:
-        raise InputError(
-            "CEL-M049",
-            "there are no answers to estimate from.",
-            fix="Give the list of randomised answers.",
-        )
+        raise InputError("CEL-M049")
     return size
 
 
@@ -230,13 +221,7 @@ def _coins(chance: Fraction, size: int, rng: Source) -> NDArray[np.bool_]:
 def _check_chance(chance: object, *, name: str) -> Fraction:
     number = exact(chance)
     if number is None or not 0 < number < 1 or number.denominator > 2**63:
-        raise InputError(
-            "CEL-M043",
-            f"{name} must be a chance strictly between 0 and 1 that exact coins can show, "
-            f"got {chance!r}.",
-            why="At 0 or 1 an answer tells nothing, or can no longer be denied.",
-            fix="Try 0.5, or `RandomisedResponse.for_epsilon(1)`.",
-        )
+        raise InputError("CEL-M043", name=name, chance=chance)
     return number
 
 
@@ -251,9 +236,4 @@ def _read_answers(x: object) -> NDArray[np.bool_]:
 
 
 def _not_answers() -> InputError:
-    return InputError(
-        "CEL-M046",
-        "an answer must be yes or no (True or False, 1 or 0), or a list of such answers.",
-        why="Anything else would have to be guessed at.",
-        fix="Turn the answers into truth values; treat missing ones before.",
-    )
+    return InputError("CEL-M046")

@@ -81,9 +81,6 @@ class Exponential(SelectionMechanism[int]):
             return None
         if len(self.weights) != candidates:
             raise InputError(
-                "CEL-M064",
-                f"there are {candidates} scores and {len(self.weights)} weights.",
-                why="Each candidate needs one score and one weight.",
-                fix="Give as many weights as candidates, or none.",
+                "CEL-M064.weights", candidates=candidates, weights_count=len(self.weights)
             )
         return np.array(self.weights, dtype=np.int64)

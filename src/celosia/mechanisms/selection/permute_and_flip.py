@@ -97,9 +97,4 @@ def check_few(candidates: int) -> None:
         InputError: CEL-M071 more than 512.
     """
     if candidates > MOST_EXACT:
-        raise InputError(
-            "CEL-M071",
-            f"exact chances are computed for at most {MOST_EXACT} candidates, not {candidates}.",
-            why="The work grows with the square of their number.",
-            fix="Release as often as you like in a simulation, or use fewer candidates.",
-        )
+        raise InputError("CEL-M071.check_few", most_exact=MOST_EXACT, candidates=candidates)

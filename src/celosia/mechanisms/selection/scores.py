@@ -103,13 +103,7 @@ def whole_weights(weights: object) -> tuple[int, ...]:
         numbers = []
     found = tuple(number for number in numbers if number is not None and number >= 0)
     if len(found) < len(numbers) or not 0 < sum(found) <= MOST_WEIGHT:
-        raise InputError(
-            "CEL-M064",
-            "the weights must be whole numbers of at least 0, one a candidate, not all of them 0, "
-            f"and at most {MOST_WEIGHT} together.",
-            why="A weight says how many equal candidates one entry stands for.",
-            fix="Give weights that are known without looking at the data, or none.",
-        )
+        raise InputError("CEL-M064.whole_weights", most_weight=MOST_WEIGHT)
     return found
 
 
@@ -144,13 +138,7 @@ def chances(
 
 def too_fine() -> InputError:
     """The refusal of a grid on which one neighbour moves a score by too many steps."""
-    return InputError(
-        "CEL-M062",
-        f"one neighbour moves a score by more than {MOST_STEPS} steps of the grid, or epsilon is "
-        "too small for it.",
-        why="The rate of the choice would not fit a machine word, and be rounded to nothing.",
-        fix="Take a coarser grid: a thousandth of the sensitivity is fine enough.",
-    )
+    return InputError("CEL-M062", most_steps=MOST_STEPS)
 
 
 def _of_objects(array: NDArray[np.object_], grid: Grid | None) -> NDArray[np.int64]:
@@ -162,18 +150,8 @@ def _of_objects(array: NDArray[np.object_], grid: Grid | None) -> NDArray[np.int
 
 
 def _no_scores() -> InputError:
-    return InputError(
-        "CEL-M060",
-        "the scores must be one non-empty list of numbers.",
-        why="One candidate is chosen by its score, so each needs exactly one.",
-        fix="Give a list, an array or a series with one number a candidate.",
-    )
+    return InputError("CEL-M060")
 
 
 def _not_whole() -> InputError:
-    return InputError(
-        "CEL-M061",
-        "the scores are not of a whole-number type, and no grid is declared.",
-        why="Scores are compared in whole steps; rounding them moves them by up to one step more.",
-        fix="Give whole numbers, or declare a grid such as Grid(0.01).",
-    )
+    return InputError("CEL-M061")

@@ -60,12 +60,7 @@ class TopSelection(SelectionMechanism[NDArray[np.int64]]):
         """Choose `count` candidates by their scores; the values are their places in the list."""
         steps = self._steps(x)
         if steps.size < self.count:
-            raise InputError(
-                "CEL-M065",
-                f"{self.count} candidates cannot be chosen from {steps.size}.",
-                why="Every candidate is chosen at most once.",
-                fix="Ask for fewer, or give more candidates.",
-            )
+            raise InputError("CEL-M065", count=self.count, steps_size=steps.size)
         rate = self._rate()
         left = np.arange(steps.size)
         chosen = np.empty(self.count, dtype=np.int64)

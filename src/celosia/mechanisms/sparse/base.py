@@ -176,12 +176,7 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
         if not isinstance(self.threshold, tuple):
             return int(self._limits[0])
         if position >= self._limits.size:
-            raise InputError(
-                "CEL-M105",
-                f"there are {self._limits.size} thresholds, and none for question {position + 1}.",
-                why="Every answer is compared with a threshold of its own.",
-                fix="Give as many thresholds as questions, or one number for all of them.",
-            )
+            raise InputError("CEL-M105", limits_size=self._limits.size, position=position + 1)
         return int(self._limits[position])
 
     def _with_price(self, price: Fraction) -> Self:

@@ -70,12 +70,7 @@ def place_threshold(threshold: object, *, grid: Grid) -> int:
     """
     number = exact(threshold)
     if number is None or abs(number) > FARTHEST * grid.step:
-        raise InputError(
-            "CEL-M104",
-            f"a threshold must be a finite number within the reach of the grid, got {threshold!r}.",
-            why="Answers are compared with it in steps of the grid.",
-            fix="Give a number that does not come from the data, such as 100.",
-        )
+        raise InputError("CEL-M104", threshold=threshold)
     return grid.above(number)
 
 
@@ -91,28 +86,13 @@ def steps_moved(sensitivity: Fraction, *, grid: Grid, rounded: bool) -> int:
     # sensitivity that was computed in floats, such as 1 - 0.8, may lie a hair below 2 steps of 0.1.
     steps = floor(sensitivity / grid.step + Fraction(1, 2))
     if sensitivity / grid.step < 1 - Fraction(MOST_SLACK):
-        raise InputError(
-            "CEL-M106",
-            "the sensitivity is below one step of the grid.",
-            why="Answers that lie on the grid would not move at all, so it is most likely a slip.",
-            fix="Take a finer grid, or say rounded=True for answers between its points.",
-        )
+        raise InputError("CEL-M106")
     return steps
 
 
 def _between() -> InputError:
-    return InputError(
-        "CEL-M103",
-        "an answer lies between two points of the grid.",
-        why="Rounding it can move it by one step more than the sensitivity says.",
-        fix="Take a finer grid, or say rounded=True when the mechanism is made.",
-    )
+    return InputError("CEL-M103")
 
 
 def _not_numbers() -> InputError:
-    return InputError(
-        "CEL-M111",
-        "the answers must be one list of numbers.",
-        why="Each is compared with a threshold in turn.",
-        fix="Give the exact answers in the order of the questions, such as [12, 40, 7].",
-    )
+    return InputError("CEL-M111")

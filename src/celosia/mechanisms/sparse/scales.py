@@ -47,12 +47,7 @@ def drawable(scale: Fraction) -> Fraction:
         PrivacyError: CEL-M109 it is too wide.
     """
     if scale > WIDEST:
-        raise PrivacyError(
-            "CEL-M109",
-            "the noise that this promise needs is too wide to be drawn.",
-            why=f"Its scale is more than {WIDEST} steps of the grid.",
-            fix="Take a larger epsilon, fewer positives or a coarser grid.",
-        )
+        raise PrivacyError("CEL-M109", widest=WIDEST)
     return DiscreteLaplace(scale).scale
 
 

@@ -47,19 +47,11 @@ class SparseVector(SparseMechanism):
         check_whole(self.positives, name="positives", most=MOST_POSITIVES)
         share, ratio = exact(self.numeric), exact(self.split)
         if share is None or not 0 <= share < 1:
-            raise InputError(
-                "CEL-M108",
-                f"numeric must be a share of epsilon from 0 to below 1, got {self.numeric!r}.",
-                fix="Try 0.5, or 0 to say only which answers are above.",
-            )
+            raise InputError("CEL-M108.post_init", numeric=self.numeric)
         if self.split != "optimal" and (
             ratio is None or not Fraction(1, MOST_UNEVEN) <= ratio <= MOST_UNEVEN
         ):
-            raise InputError(
-                "CEL-M108",
-                f"the split must be 'optimal' or a number from 1e-6 to 1e6, got {self.split!r}.",
-                fix="Leave it out, or give the ratio of comparisons to threshold, such as 3.",
-            )
+            raise InputError("CEL-M108.post_init_2", split=self.split)
         super().__post_init__()
         check_monotone(self.monotone, self.neighbours, code="CEL-M107", what="answers")
 

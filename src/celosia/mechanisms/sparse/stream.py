@@ -94,11 +94,7 @@ class Stream:
         self.__refuse()
         self.__threshold(threshold)  # refuses before the function is called
         if data is not NOTHING and not callable(query):
-            raise InputError(
-                "CEL-M110",
-                "with data given, the query must be a function of it.",
-                fix="Call ask(query, data), or ask(answer) with the exact answer.",
-            )
+            raise InputError("CEL-M110")
         # Before the lock is taken: the function may be slow, or fail, or ask this very stream.
         answer = query(*(() if data is NOTHING else (data,))) if callable(query) else query
         mechanism = self.__mechanism
@@ -135,36 +131,15 @@ class Stream:
         return f"<Stream of {self.__mechanism}: {self.asked} answered, {state}>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise PrivacyError(
-            "CEL-M102",
-            "a stream cannot be copied or stored.",
-            why="It holds the secret threshold, and a copy would answer more than was paid for.",
-            fix="Keep the mechanism instead; opening a new stream is a new release at its price.",
-        )
+        raise PrivacyError("CEL-M102.reduce_ex")
 
     def __refuse(self) -> Callable[[int], bool]:
         if os.getpid() != self.__process:
-            raise PrivacyError(
-                "CEL-M102",
-                "a stream cannot be used in a process that was forked from its own.",
-                why="Both hold the same secret threshold, and together would give more positive "
-                "answers than were paid for.",
-                fix="Ask in the process that opened it, or open a new stream at its own price.",
-            )
+            raise PrivacyError("CEL-M102.refuse")
         if self.__decide is None:
-            raise InputError(
-                "CEL-M101",
-                "the stream is closed.",
-                why="Its secret threshold is gone.",
-                fix="Ask inside the with block, or open a new stream at its own price.",
-            )
+            raise InputError("CEL-M101")
         if self.__left < 1:
-            raise PrivacyError(
-                "CEL-M100",
-                f"the stream has given all its {self.__mechanism.limit} positive answers.",
-                why="The price that was paid covers no more of them.",
-                fix="Open a new stream at its own price, or allow more positives from the start.",
-            )
+            raise PrivacyError("CEL-M100", limit=self.__mechanism.limit)
         return self.__decide
 
     def __threshold(self, own: float | None) -> int:

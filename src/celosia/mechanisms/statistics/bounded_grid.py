@@ -50,13 +50,7 @@ class BoundedGrid:
         grid = Grid.finer_than(high - low) if grid is None else grid
         first, last = grid.above(low), grid.below(high)
         if not (first < last < first + most and max(abs(low), abs(high)) <= FARTHEST * grid.step):
-            raise InputError(
-                "CEL-M069",
-                f"the {grid} have fewer than 2 or more than {most} points between the bounds, or "
-                f"points beyond {FARTHEST} steps from zero.",
-                why="The answer is one of these points, told apart exactly.",
-                fix="Give a step that divides the range into a few thousand to a million parts.",
-            )
+            raise InputError("CEL-M069", grid=grid, most=most, farthest=FARTHEST)
         return cls(low, high, grid, first, last)
 
     @property
@@ -72,19 +66,9 @@ class BoundedGrid:
         """
         numbers = _floats(values)
         if numbers.size == 0 and not may_be_empty:
-            raise InputError(
-                "CEL-M067",
-                "there are no values.",
-                why="An empty table has no such answer, and this refusal tells that it is empty.",
-                fix="Set may_be_empty=True for an answer that hides an empty table.",
-            )
+            raise InputError("CEL-M067")
         if numbers.size > MOST_ROWS:
-            raise InputError(
-                "CEL-M070",
-                f"there are more than {MOST_ROWS} values.",
-                why="Ranks and sums are counted in 64-bit whole numbers that must not overflow.",
-                fix="Release one answer for each part of the data.",
-            )
+            raise InputError("CEL-M070", most_rows=MOST_ROWS)
         clipped = np.clip(numbers, float(self.lower), float(self.upper))
         return np.clip(self.grid.indices(clipped), self.first, self.last)
 
@@ -115,9 +99,4 @@ def _float(value: object) -> float:
 
 
 def _no_numbers() -> InputError:
-    return InputError(
-        "CEL-M066",
-        "the values must be one list of numbers, none of them missing.",
-        why="A missing value has no rank and no sum; how to count it is for you to say.",
-        fix="Fill the missing values with a value known in advance, or leave these rows out.",
-    )
+    return InputError("CEL-M066")

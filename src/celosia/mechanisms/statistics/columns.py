@@ -184,12 +184,7 @@ def _column(rows: object) -> pl.Series | NDArray[Any] | list[Any]:
             return array.tolist() if array.dtype.kind == "O" else array
     elif isinstance(rows, list | tuple):
         return list(rows)
-    raise InputError(
-        "CEL-M080",
-        "the rows must be one column: a list, an array of one dimension or a Polars series.",
-        why="A statistic is about one value of each row.",
-        fix="Pass one column, such as frame['age'].",
-    )
+    raise InputError("CEL-M080")
 
 
 def _listed_numbers(column: list[Any]) -> NDArray[np.float64]:
@@ -239,12 +234,7 @@ def _as_keys(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], KeyKind 
         raise _bad_keys(kinds[None], len(column))
     found = [kind for kind, size in kinds.items() if kind is not None and size]
     if len(found) > 1:
-        raise InputError(
-            "CEL-M083",
-            f"the keys are of {len(found)} kinds: {', '.join(sorted(found))}.",
-            why="They have no common order, and 1 would be the same key as true.",
-            fix="Make all keys texts, or all whole numbers.",
-        )
+        raise InputError("CEL-M083.as_keys", found_count=len(found), found=", ".join(sorted(found)))
     return column, found[0] if found else None
 
 
@@ -261,9 +251,7 @@ def _kind_of_series(column: pl.Series) -> KeyKind | None:
 def _bad_rows(bad: int, size: int, one: str, many: str) -> InputError:
     return InputError(
         "CEL-M081",
-        f"{counted(bad, f'row of {size:,} is {one}', f'rows of {size:,} are {many}')}.",
-        why="What has no place in the declared range cannot be hidden by noise drawn for it.",
-        fix="Leave such rows out, or give them a value, by a rule that looks at one row only.",
+        counted=counted(bad, f"row of {size:,} is {one}", f"rows of {size:,} are {many}"),
         bad=bad,
         rows=size,
     )
@@ -271,11 +259,8 @@ def _bad_rows(bad: int, size: int, one: str, many: str) -> InputError:
 
 def _bad_keys(bad: int, size: int) -> InputError:
     return InputError(
-        "CEL-M083",
-        f"{counted(bad, f'row of {size:,} has no key', f'rows of {size:,} have no key')} that is a "
-        "text, a whole number or a truth value.",
-        why="Rows are grouped by their key.",
-        fix="Leave such rows out, or give them a key of their own, such as 'unknown'.",
+        "CEL-M083.bad_keys",
+        counted=counted(bad, f"row of {size:,} has no key", f"rows of {size:,} have no key"),
         bad=bad,
         rows=size,
     )

@@ -64,12 +64,7 @@ def once_per_key(units: Rows, keys: Rows) -> NDArray[np.bool_]:
     """
     unit_codes, codes = key_codes(units), key_codes(keys)
     if unit_codes.size != codes.size:
-        raise InputError(
-            "CEL-M087",
-            f"there are {unit_codes.size:,} units and {codes.size:,} rows.",
-            why="Each row belongs to one unit.",
-            fix="Pass two columns of the same table.",
-        )
+        raise InputError("CEL-M087", unit_codes_size=unit_codes.size, codes_size=codes.size)
     # Both codes are below the number of rows, so the product fits where a table fits in memory.
     pairs = unit_codes * (int(codes.max(initial=0)) + 1) + codes
     kept = np.zeros(codes.size, dtype=np.bool_)
@@ -181,9 +176,4 @@ def per_unit(
 
 
 def _cannot(reason: str) -> PrivacyError:
-    return PrivacyError(
-        "CEL-M088",
-        f"this mechanism cannot be charged for all rows of a unit: {reason}.",
-        why="A promise for one row is not a promise for a person with several.",
-        fix="Use a mechanism over rows with epsilon-DP; KeyHistogram has keys_per_unit instead.",
-    )
+    return PrivacyError("CEL-M088", reason=reason)

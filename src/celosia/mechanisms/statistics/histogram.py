@@ -121,12 +121,7 @@ class Histogram(Statistic[NDArray[np.int64]]):
         categories = tuple(self.categories or ())
         expected = kind_of(categories[0])
         if kind not in {None, expected}:
-            raise InputError(
-                "CEL-M083",
-                f"the rows are {kind} and the categories {expected}.",
-                why="No row would be counted.",
-                fix="Make both of one kind.",
-            )
+            raise InputError("CEL-M083.counts", kind=kind, expected=expected)
         counts = [found.get(category, 0) for category in categories]
         return np.array([*counts, size - sum(counts)][: len(self.labels)], dtype=np.int64)
 

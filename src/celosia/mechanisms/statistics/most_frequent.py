@@ -69,8 +69,9 @@ class MostFrequent(Mechanism[Rows, tuple[Key, ...]]):
         if self.method not in METHODS:
             raise InputError(
                 "CEL-M127",
-                f"there is no method {self.method!r}{did_you_mean(self.method, METHODS)}.",
-                fix=f"Use one of: {', '.join(METHODS)}.",
+                method=self.method,
+                hint=did_you_mean(self.method, METHODS),
+                methods=", ".join(METHODS),
             )
         object.__setattr__(self, "categories", tuple(self._bins.categories or ()))
         check_whole(self.count, name="count", most=len(self.categories))

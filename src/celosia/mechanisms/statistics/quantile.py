@@ -103,11 +103,7 @@ class Quantile(Mechanism[ArrayLike, float]):
     def probabilities(self, values: ArrayLike) -> NDArray[np.float64]:
         """The chance of each grid point, lowest first. It tells the values: not for release."""
         if self._range().points > MOST_LISTED:
-            raise InputError(
-                "CEL-M071",
-                f"exact chances are listed for at most {MOST_LISTED} grid points.",
-                fix="Take a coarser grid.",
-            )
+            raise InputError("CEL-M071.probabilities", most_listed=MOST_LISTED)
         found = self._segments(values).in_order()
         return chances(np.repeat(found.misses, found.sizes), rate=self._rate())
 
@@ -155,10 +151,5 @@ def check_share(q: object) -> Fraction:
     """
     number = exact(q)
     if number is None or not 0 <= number <= 1:
-        raise InputError(
-            "CEL-M068",
-            f"q must be a number from 0 to 1, got {q!r}.",
-            why="It is the share of the values that lie below the answer.",
-            fix="Give 0.5 for the median or 0.9 for the value that nine in ten stay below.",
-        )
+        raise InputError("CEL-M068.check_share", q=q)
     return number.limit_denominator(10**6)

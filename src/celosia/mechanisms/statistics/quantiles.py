@@ -72,12 +72,7 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
         shares = self._shares()
         rising = all(one < other for one, other in pairwise(shares))
         if not 0 < len(shares) <= MOST_SHARES or not rising:
-            raise InputError(
-                "CEL-M068",
-                f"q must be 1 to {MOST_SHARES} different numbers from 0 to 1 in rising order.",
-                why="Each quantile is looked for between the ones beside it.",
-                fix="Give shares such as (0.25, 0.5, 0.75).",
-            )
+            raise InputError("CEL-M068.post_init", most_shares=MOST_SHARES)
         self._range()
 
     def _shares(self) -> list[Fraction]:

@@ -57,12 +57,7 @@ class Span:
             low, high = grid.below(least), grid.above(most)
             if max(abs(low), abs(high)) <= REACH:
                 return cls(low, high, grid)
-        raise InputError(
-            "CEL-M085",
-            "the grid must reach both bounds within 2**49 steps.",
-            why="Beyond that, floats cannot tell one step from the next.",
-            fix="Take a coarser grid, such as Grid(1), or bounds that are closer to zero.",
-        )
+        raise InputError("CEL-M085.between")
 
     @property
     def width(self) -> int:

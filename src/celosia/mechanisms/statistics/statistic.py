@@ -65,13 +65,7 @@ class Statistic(Mechanism[Rows, Output]):
             InputError: CEL-M082 there are no rows.
         """
         if size == 0 and not self.may_be_empty:
-            raise InputError(
-                "CEL-M082",
-                "the column has no rows.",
-                why="Nothing can be learnt from it, and this refusal tells that it is empty.",
-                fix="Set may_be_empty=True where the number of rows is private: an answer is then "
-                "drawn as from any other column.",
-            )
+            raise InputError("CEL-M082")
 
 
 @dataclass(frozen=True, kw_only=True)

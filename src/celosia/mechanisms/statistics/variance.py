@@ -51,12 +51,7 @@ class Variance(BoundedStatistic[float]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.span.width > WIDEST:
-            raise InputError(
-                "CEL-M085",
-                f"the range of a variance must have at most 2**30 steps, it has {self.span.width}.",
-                why="The squares of more steps do not fit into 64 bits.",
-                fix="Take a coarser grid, or leave it out.",
-            )
+            raise InputError("CEL-M085.post_init", span_width=self.span.width)
 
     @property
     def sensitivity(self) -> float:

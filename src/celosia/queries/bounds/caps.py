@@ -53,13 +53,7 @@ def check_add_remove(neighbours: Neighbours) -> None:
         PrivacyError: CEL-Q080 a unit is changed rather than added or removed.
     """
     if neighbours.relation is not Relation.ADD_REMOVE:
-        raise PrivacyError(
-            "CEL-Q080",
-            "this truncation protects against adding or removing a person only.",
-            why="Changing a person moves the totals and the numbers of people in other ways, for "
-            "which the noise was not made.",
-            fix="Use the add-remove relation, or a cap that is given.",
-        )
+        raise PrivacyError("CEL-Q080")
 
 
 def capped_totals(contributions: ArrayLike, caps: tuple[int, ...]) -> tuple[int, ...]:
@@ -157,12 +151,7 @@ def read_totals(totals: Any, length: int) -> list[int]:
     """
     numbers = read_whole(totals, length)
     if numbers is None or not all(-FARTHEST <= number <= FARTHEST for number in numbers):
-        raise InputError(
-            "CEL-Q081",
-            f"there must be {length} exact total(s), whole numbers between -2**50 and 2**50.",
-            why="The noise lives on whole numbers, and there is one draw for every cap.",
-            fix="Let the engine sum whole numbers, cut off at every cap of the ladder.",
-        )
+        raise InputError("CEL-Q081", length=length)
     return numbers
 
 
@@ -174,12 +163,7 @@ def read_levels(levels: Any, length: int) -> list[int]:
     """
     numbers = read_whole(levels, length)
     if numbers is None or not all(0 <= number <= FARTHEST for number in numbers):
-        raise InputError(
-            "CEL-Q082",
-            f"there must be {length} numbers of people, whole and from 0 to 2**50.",
-            why="Each person is counted at exactly one cap; one person moves one number by one.",
-            fix="Count for every cap the people above the cap before, up to this one.",
-        )
+        raise InputError("CEL-Q082", length=length)
     return numbers
 
 
@@ -198,9 +182,4 @@ def _sum(values: NDArray[np.int64]) -> int:
 
 
 def _not_contributions() -> InputError:
-    return InputError(
-        "CEL-Q083",
-        "contributions must be whole numbers between -2**50 and 2**50, one for each entry.",
-        why="Sums of whole numbers are exact; sums of floats move by more than their bound.",
-        fix="Put amounts on a grid (cents instead of euros) and give whole numbers.",
-    )
+    return InputError("CEL-Q083")

@@ -162,12 +162,7 @@ def row_level_neighbours(policy: Policy, relation: Relation) -> Neighbours:
     }
     unit = policy.unit
     if not unit.is_row and private - {str(unit.table).lower()}:
-        raise QueryRefused(
-            "CEL-Q067",
-            f"elastic sensitivity protects one row, but the policy protects a {unit.name}.",
-            why=f"One {unit.name} may have many rows in the tables that are asked.",
-            fix=f"Bound what one {unit.name} contributes instead, or ask table {unit.table} alone.",
-        )
+        raise QueryRefused("CEL-Q067", unit_name=unit.name, table=unit.table)
     return Neighbours(policy.relation, unit=unit.name)
 
 
@@ -177,20 +172,9 @@ def _bounds(
     if aggregate.kind in COUNTS:
         return Fraction(0), Fraction(1)
     if aggregate.kind != "sum":
-        raise QueryRefused(
-            "CEL-Q065",
-            f"elastic sensitivity does not bound a {aggregate.kind}.",
-            why="It bounds how many rows move; a count or a clipped sum follows from that, a "
-            "quotient or a rank does not.",
-            fix="Ask for COUNT and SUM, and compute from their noisy values.",
-        )
+        raise QueryRefused("CEL-Q065", aggregate_kind=aggregate.kind)
     if bounds is None:
-        raise QueryRefused(
-            "CEL-Q066",
-            f"the values of sum {aggregate.name!r} have no declared bounds.",
-            why="One row may move a sum by as much as its value.",
-            fix="Declare `lower` and `upper` for the column; values are clipped to them.",
-        )
+        raise QueryRefused("CEL-Q066", aggregate_name=aggregate.name)
     return bounds
 
 

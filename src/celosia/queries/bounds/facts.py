@@ -74,19 +74,9 @@ class DeclaredFacts:
         for (table, column), number in self.measured.items():
             count = whole(number)
             if count is None or count < 0:
-                raise InputError(
-                    "CEL-Q061",
-                    f"the frequency of {table}.{column} must be a whole number of at least 0.",
-                    why="Noise is drawn in proportion to it.",
-                    fix="Count the rows of each value, nulls apart, and give the largest count.",
-                )
+                raise InputError("CEL-Q061", table=table, column=column)
             if not (self.policy.elastic or self.is_public(table)):
-                raise QueryRefused(
-                    "CEL-Q069",
-                    f"the policy does not allow frequencies measured on private table {table!r}.",
-                    why="Noise in proportion to them depends on the data, so its size is a secret.",
-                    fix="Declare caps (`most`), or allow it with `elastic = true` in the policy.",
-                )
+                raise QueryRefused("CEL-Q069", table=table)
         small = {(table.lower(), column.lower()): n for (table, column), n in self.measured.items()}
         object.__setattr__(self, "measured", MappingProxyType(small))
 
@@ -132,21 +122,11 @@ class DeclaredFacts:
     def _table(self, name: str) -> TablePolicy:
         found = self.policy.table(name)
         if found is None:
-            raise QueryRefused(
-                "CEL-Q062",
-                f"the policy does not speak of table {name!r}.",
-                why="A table that is not declared is private and cannot be asked.",
-                fix="Declare it in the policy, or ask a declared table.",
-            )
+            raise QueryRefused("CEL-Q062.table", name=name)
         return found
 
     def _column(self, table: str, name: str) -> ColumnPolicy:
         found = self._table(table).column(name)
         if found is None:
-            raise QueryRefused(
-                "CEL-Q062",
-                f"the policy does not speak of column {name!r} of table {table!r}.",
-                why="A column that is not declared cannot be asked.",
-                fix="Declare it in the policy, or ask a declared column.",
-            )
+            raise QueryRefused("CEL-Q062.column", name=name, table=table)
         return found

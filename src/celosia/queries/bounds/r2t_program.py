@@ -92,12 +92,7 @@ class Incidence:
             or (results is not None and (results.size != amounts.size or (results < 0).any()))
             or (weights is not None and not _weights_fit(weights, results))
         ):
-            raise InputError(
-                "CEL-Q090",
-                "rows, people, amounts and results of a linear program do not fit together.",
-                why="Each pair needs a row and a person, and each row an amount of at least 0.",
-                fix="Number rows and people from 0 and give one amount for each row.",
-            )
+            raise InputError("CEL-Q090")
         pairs = _unique_pairs(rows, people)
         for name, value in zip(
             ("rows", "people", "amounts", "results", "weights"),
@@ -136,12 +131,7 @@ def program_totals(
             (Fraction(0), Fraction(0)) if program is None else bound_optimum(program, gap=gap)
         )
         if high - low >= gap:
-            raise PrivacyError(
-                "CEL-Q092",
-                "a linear program was not solved to the precision that the noise was made for.",
-                why="Noise for a number that may be wrong by more protects less than it says.",
-                fix="Ask a question without a self-join, or cap the rows of one person.",
-            )
+            raise PrivacyError("CEL-Q092")
         found[cap] = (free + high) * grain // step * step
     progress(Step("linear programs", len(wanted), len(wanted)))
     return tuple(found[int(cap)] for cap in caps)

@@ -19,12 +19,7 @@ def check_share(share: object, *, name: str) -> Fraction:
     """
     number = exact(share)
     if number is None or not Fraction(1, 10**9) <= number <= Fraction(99, 100):
-        raise InputError(
-            "CEL-Q085",
-            f"{name} must be a number from 1e-9 to 0.99, got {share!r}.",
-            why="It is a part of the whole epsilon, or a chance.",
-            fix="Leave it out, or try 0.25 for a share and 0.05 for a failure.",
-        )
+        raise InputError("CEL-Q085", name=name, share=share)
     return number
 
 

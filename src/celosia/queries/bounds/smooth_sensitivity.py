@@ -115,12 +115,7 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
     import numpy as np  # noqa: PLC0415 - `celosia --help` does without it
 
     if beta <= 0 or growth.degree > FARTHEST * beta:
-        raise QueryRefused(
-            "CEL-Q068",
-            "epsilon is too small for smooth sensitivity with so many cells and joins.",
-            why=f"More than {FARTHEST} distances from the data would have to be looked at.",
-            fix="Raise epsilon, ask for fewer groups, or declare caps (`most`) for the join keys.",
-        )
+        raise QueryRefused("CEL-Q068", farthest=FARTHEST)
     # ln of exp(-beta k) k^d has the derivative d / k - beta, which is at most 0 from k = d / beta
     # on. To stop at the first decrease would be unsound: a maximum of polynomials has several
     # peaks.

@@ -293,15 +293,7 @@ class StabilityAnalysis:
         measured, cap = self.facts.frequency(table, column), self.facts.cap(table, column)
         name = f"{table}.{column}"
         if measured is None and cap is None:
-            raise QueryRefused(
-                "CEL-Q060",
-                f"nothing is declared of how many rows of {table} share a value of {column}.",
-                why="One row may meet all of them in the join, and the noise must cover that.",
-                fix=f"Declare `unique = true` or `most = ...` for column {column} of table {table} "
-                "in the policy, or allow measured frequencies with `elastic = true`.",
-                table=table,
-                column=column,
-            )
+            raise QueryRefused("CEL-Q060.column_frequency", table=table, column=column)
         # A step adds at most one row to a value, so mf at distance k is at most mf + k (Johnson,
         # Near & Song 2018, section 3); a cap that every neighbour obeys bounds it at all distances,
         # and a public table does not change at all.
@@ -362,18 +354,8 @@ def _right(keys: Keys) -> tuple[Column, ...]:
 
 
 def _computed(column: Column) -> QueryRefused:
-    return QueryRefused(
-        "CEL-Q063",
-        f"the join key {column} is computed, not a column of a table.",
-        why="The policy declares nothing about how many rows share a computed value.",
-        fix="Join on columns as they are, and compute afterwards.",
-    )
+    return QueryRefused("CEL-Q063", column=column)
 
 
 def _unconnected() -> QueryRefused:
-    return QueryRefused(
-        "CEL-Q064",
-        "no column of one side of the join must equal a column of the other.",
-        why="One row then meets every row of the other side, and no noise covers that.",
-        fix="Join on `left.column = right.column`; other conditions may be added with AND.",
-    )
+    return QueryRefused("CEL-Q064")

@@ -31,41 +31,19 @@ def not_counted() -> QueryRefused:
 
 def not_the_root() -> QueryRefused:
     """What is counted is not the centre that all links lead away from."""
-    return QueryRefused(
-        "CEL-Q072",
-        "what is counted is not the entity that all links of the pattern lead away from.",
-        why="One entity may link to any number of others, which would all be lost with it.",
-        fix="Count the entities where the links start, with COUNT(DISTINCT ?entity); or let the "
-        "owner declare `most_per_subject` of the predicates.",
-    )
+    return QueryRefused("CEL-Q072")
 
 
 def no_caps() -> QueryRefused:
     """All solutions are counted, and nothing bounds those of one entity."""
-    return QueryRefused(
-        "CEL-Q073",
-        "nothing declared bounds the solutions of one entity.",
-        why="An entity with many facts has as many solutions, and the noise must cover them.",
-        fix="Count the entities where the links start, with COUNT(DISTINCT ?entity); or let the "
-        "owner declare `most_per_subject` of all predicates of the pattern.",
-    )
+    return QueryRefused("CEL-Q073")
 
 
 def no_class(predicates: Iterable[str]) -> QueryRefused:
     """A star that no class of the policy covers."""
-    return QueryRefused(
-        "CEL-Q074",
-        f"no class of the policy has all of {', '.join(sorted(predicates))}.",
-        why="An entity of one class cannot match them together.",
-        fix="Ask about predicates of one class for each entity, or widen the class in the policy.",
-    )
+    return QueryRefused("CEL-Q074", predicates=", ".join(sorted(predicates)))
 
 
 def capped_objects(table: str) -> QueryRefused:
     """A cap that lets facts of one entity push out those of others."""
-    return QueryRefused(
-        "CEL-Q075",
-        f"a cap of the predicate {table} is not on its subject.",
-        why="Facts of one entity would push facts of others out, without a bound.",
-        fix="Let the owner declare `most_per_subject` instead.",
-    )
+    return QueryRefused("CEL-Q075", table=table)

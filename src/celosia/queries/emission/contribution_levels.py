@@ -75,21 +75,11 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
         for each in question.aggregates
     ]
     if any(shared) and len(shared) > 1:
-        raise InputError(
-            "CEL-Q135",
-            "a distinct count of values that several people share must be asked alone.",
-            why="It is no sum over people, and is clipped in another way than the others.",
-            fix="Ask for one after the other.",
-        )
+        raise InputError("CEL-Q135.contribution_totals_query")
     if any(shared):
         parts = _shared_values(flat, flat.rows(only_group_keys=True), ladders[0])
     elif flat.keys:
-        raise InputError(
-            "CEL-Q135",
-            "totals by group under a whole ladder of caps are not asked at once.",
-            why="Every person would be put in order for every cap.",
-            fix="Take `contribution_levels_query`, then `truncated_groups_query` for one cap.",
-        )
+        raise InputError("CEL-Q135.contribution_totals_query_2")
     else:
         parts = _own_contributions(flat, ladders)
     return flat.present_groups(parts, _names(ladders)) if flat.keys else parts

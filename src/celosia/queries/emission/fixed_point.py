@@ -36,12 +36,7 @@ class FixedPoint:
     def __post_init__(self) -> None:
         sizes = (self.step.numerator, self.step.denominator)
         if self.step <= 0 or max(sizes) > FARTHEST or self.low > self.high or self.reach > FARTHEST:
-            raise InputError(
-                "CEL-Q130",
-                f"from {self.lower} to {self.upper} are no steps of {self.step}, or too many.",
-                why="Values are added up as whole steps between the bounds, within 128 bits.",
-                fix="Declare lower < upper and a grid such as 0.01, not finer than 2^-62 of them.",
-            )
+            raise InputError("CEL-Q130", lower=self.lower, upper=self.upper, step=self.step)
 
     @property
     def low(self) -> int:

@@ -49,12 +49,7 @@ class FlatQuery:
         if self.group_keys is not None and (
             len(self.group_keys) != len(self.question.keys) or not all(self.group_keys)
         ):
-            raise InputError(
-                "CEL-Q131",
-                "the known keys must be one list for each key of the question, none empty.",
-                why="Groups are shown for known keys only, and for all of them.",
-                fix="Give the keys that the policy declares of each column.",
-            )
+            raise InputError("CEL-Q131")
 
     @property
     def keys(self) -> list[str]:
@@ -109,22 +104,14 @@ class FlatQuery:
         argument = aggregate.argument
         if aggregate.kind not in ("count", "distinct", "sum") or argument is None:
             raise QueryRefused(
-                "CEL-Q132",
-                f"'{aggregate.name}' is a {aggregate.kind}, which no engine adds up by itself.",
-                why="Engines return counts and sums of whole numbers only.",
-                fix="Ask for the counts and sums that it is made of.",
+                "CEL-Q132", aggregate_name=aggregate.name, aggregate_kind=aggregate.kind
             )
         source = self.question.source
         tree = write_expression(argument, source, target=self.target)
         if aggregate.kind != "sum":
             return tree
         if aggregate.name not in self.fixed:
-            raise QueryRefused(
-                "CEL-Q133",
-                f"the sum '{aggregate.name}' has no bounds.",
-                why="Without bounds one row could move it by any amount.",
-                fix="Declare lower, upper and grid of the column in the policy.",
-            )
+            raise QueryRefused("CEL-Q133", aggregate_name=aggregate.name)
         declared = self.target.declared_column(argument, source)
         is_whole = declared is not None and declared.type == "integer"
         return self.fixed[aggregate.name].tree(

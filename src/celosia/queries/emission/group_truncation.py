@@ -112,10 +112,7 @@ def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the 
     (limit,) = check_limits([cap])
     if len(question.aggregates) != 1:
         raise InputError(
-            "CEL-Q135",
-            f"cut totals are of one aggregate, got {len(question.aggregates)}.",
-            why="Each aggregate is clipped, and paid for, on its own.",
-            fix="Ask for one after the other.",
+            "CEL-Q135.truncated_groups_query", aggregates_count=len(question.aggregates)
         )
     flat = _flatten(question, owned, target, fixed, group_keys)
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
@@ -197,10 +194,5 @@ def _flatten(
 ) -> FlatQuery:
     for each in question.aggregates:
         if each.kind == "distinct" and not owned.is_determined_by(each.argument):
-            raise InputError(
-                "CEL-Q135",
-                "a distinct count of values that several people share must be asked alone.",
-                why="It is no sum over people, and is clipped in another way than the others.",
-                fix="Take `contribution_totals_query`.",
-            )
+            raise InputError("CEL-Q135.flatten")
     return flatten_single_owner(question, owned, target, fixed, group_keys)

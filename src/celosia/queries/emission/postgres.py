@@ -227,9 +227,4 @@ def _is_real(tree: exp.Expr) -> bool:
 
 
 def _not_total(what: str) -> QueryRefused:
-    return QueryRefused(
-        "CEL-Q127",
-        f"{what} cannot be asked of PostgreSQL.",
-        why="It may fail on some rows, and the error would tell of them.",
-        fix="Leave it out, or declare a view with the value that you need.",
-    )
+    return QueryRefused("CEL-Q127", thing=what)

@@ -54,12 +54,7 @@ def parse_amount(text: object) -> Fraction:
     """
     top, slash, bottom = text.partition("/") if isinstance(text, str) else ("", "", "")
     if not (slash and _digits(top) and _digits(bottom) and int(bottom)):
-        raise PrivacyError(
-            "CEL-Q104",
-            "an amount in the ledger is not a fraction.",
-            why="The spent budget is no longer known.",
-            fix="Restore the ledger from a copy whose head matches the last release.",
-        )
+        raise PrivacyError("CEL-Q104.parse_amount")
     return Fraction(int(top), int(bottom))
 
 

@@ -30,14 +30,7 @@ class Ceilings:
         """
         if epsilon < self.least_epsilon:
             least = format_amount(self.least_epsilon)
-            raise QueryRefused(
-                "CEL-Q300",
-                f"a question costs at least epsilon {least} under this policy.",
-                why="Every question takes time and may fail, and both can tell about the rows: so "
-                "none is nearly free.",
-                fix=f"Ask with --epsilon {least} or more.",
-                least=float(self.least_epsilon),
-            )
+            raise QueryRefused("CEL-Q300", least2=least, least=float(self.least_epsilon))
 
     def check(self, *, questions: int, exceeded: int) -> None:
         """Refuse one more question of an analyst.
@@ -50,20 +43,6 @@ class Ceilings:
             BudgetExceeded: CEL-Q301 too many questions, CEL-Q302 too many exceeded deadlines.
         """
         if self.questions_per_day is not None and questions >= self.questions_per_day:
-            raise BudgetExceeded(
-                "CEL-Q301",
-                f"the policy allows {self.questions_per_day:,} questions of one analyst in one "
-                "day, and all of them were asked.",
-                why="Very many questions wear down what the noise hides.",
-                fix="Ask again tomorrow (universal time), or ask a question that was answered "
-                "before, which is free.",
-                questions_per_day=self.questions_per_day,
-            )
+            raise BudgetExceeded("CEL-Q301", questions_per_day=self.questions_per_day)
         if self.exceeded_per_day is not None and exceeded >= self.exceeded_per_day:
-            raise BudgetExceeded(
-                "CEL-Q302",
-                "too many questions of the analyst were not answered by their deadline today.",
-                why="How long a question takes may tell about the rows.",
-                fix="Ask again tomorrow (universal time), and ask simpler questions.",
-                exceeded_per_day=self.exceeded_per_day,
-            )
+            raise BudgetExceeded("CEL-Q302", exceeded_per_day=self.exceeded_per_day)

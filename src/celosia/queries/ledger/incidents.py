@@ -50,12 +50,7 @@ def check_kind(kind: object) -> None:
         InputError: CEL-Q303.
     """
     if not isinstance(kind, str) or not _KIND.fullmatch(kind):
-        raise InputError(
-            "CEL-Q303",
-            "the kind of an incident must be a word of small letters, digits and dashes.",
-            why="A message may hold values of the data.",
-            fix=f"Give a kind such as {EXCEEDED_DEADLINE}.",
-        )
+        raise InputError("CEL-Q303", exceeded_deadline=EXCEEDED_DEADLINE)
 
 
 def day_of(at: str) -> str:

@@ -235,12 +235,7 @@ class Ledger(LedgerView):
         try:
             plain = json.loads(canonical(answer))
         except (TypeError, ValueError, RecursionError):
-            raise InputError(
-                "CEL-Q113",
-                "the answer to be recorded is not made of plain JSON values.",
-                why="It could not be given again. Its charge stays.",
-                fix="Give numbers, texts, lists and tables; None for NaN and infinity.",
-            ) from None
+            raise InputError("CEL-Q113") from None
         with self._writing() as connection:
             ended = self._end_of(reservation)
             if ended is not None:
@@ -266,12 +261,7 @@ class Ledger(LedgerView):
             InputError: CEL-Q118 the reason is not a code; CEL-Q112 as for `seal`.
         """
         if not isinstance(reason, str) or not _REASON.fullmatch(reason):
-            raise InputError(
-                "CEL-Q118",
-                "the reason of a failure must be a code of letters, digits and dashes.",
-                why="A message may hold values of the data, and the ledger is shown to analysts.",
-                fix="Give the code of the error, such as CEL-X001.",
-            )
+            raise InputError("CEL-Q118")
         with self._writing() as connection:
             if self._end_of(reservation) is not None:
                 raise _not_open_error(reservation)
@@ -348,12 +338,7 @@ class Ledger(LedgerView):
 
     def _check_terms(self) -> None:
         if self._state.terms != self._terms:
-            raise PrivacyError(
-                "CEL-Q102",
-                "the policy of the ledger has changed since it was opened here.",
-                why="Another process has recorded new terms, and questions are charged under one.",
-                fix="Load the policy and open the ledger again.",
-            )
+            raise PrivacyError("CEL-Q102.check_terms")
 
     def _end_of(self, reservation: Reservation) -> Head | None:
         # The hash too: the number alone may be that of another ledger's entry.
@@ -373,9 +358,4 @@ class Ledger(LedgerView):
 
 
 def _not_open_error(reservation: Reservation) -> InputError:
-    return InputError(
-        "CEL-Q112",
-        f"entry {reservation.sequence} is no reservation of this ledger that waits for its end.",
-        why="One charge pays for one answer.",
-        fix="Reserve again.",
-    )
+    return InputError("CEL-Q112", sequence=reservation.sequence)

@@ -41,9 +41,4 @@ def file_exists(location: str | Path) -> bool:
 
 def bad_location_error(what: str) -> InputError:
     """The error for a location that keeps nothing."""
-    return InputError(
-        "CEL-Q116",
-        f"{what}.",
-        why="A charge that can be forgotten can be spent again.",
-        fix="Give the name of a file in a folder that exists, or postgresql://user@host/database.",
-    )
+    return InputError("CEL-Q116", thing=what)

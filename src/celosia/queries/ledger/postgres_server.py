@@ -60,12 +60,7 @@ class PostgresServer:
                 self._url, pool_size=1, max_overflow=0, pool_pre_ping=True, hide_parameters=True
             )
         except ModuleNotFoundError as error:
-            raise EngineError(
-                "CEL-Q101",
-                f"a ledger in PostgreSQL needs the package {error.name}.",
-                why="It speaks to the server.",
-                fix="Run `pip install 'celosia[postgres]'`, or keep the ledger in a file.",
-            ) from None
+            raise EngineError("CEL-Q101", error_name=error.name) from None
         if not read_only:
             sa.event.listen(self._engine, "connect", _prepare)
 

@@ -111,12 +111,7 @@ class Request:
         if None not in singles and total <= self.epsilon:
             return  # by the sum, without a float in between
         if kept.epsilon(_down(self.delta)) > _down(self.epsilon):
-            raise PrivacyError(
-                "CEL-Q108",
-                f"the loss of the request, {loss}, is more than its {self.stated} allows.",
-                why="What is charged must cover what is released.",
-                fix="Ask with a larger epsilon or delta, or add more noise.",
-            )
+            raise PrivacyError("CEL-Q108", loss=loss, stated=self.stated)
 
 
 def stated_loss(epsilon: Fraction, delta: Fraction) -> Loss:
@@ -131,9 +126,4 @@ def _down(amount: Fraction) -> float:
 
 
 def _not_plain(what: str) -> InputError:
-    return InputError(
-        "CEL-Q107",
-        f"{what}.",
-        why="The ledger must tell the same question from another one.",
-        fix="Give the rewritten query as text, and numbers, texts and lists as parameters.",
-    )
+    return InputError("CEL-Q107", thing=what)

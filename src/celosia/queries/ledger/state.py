@@ -137,10 +137,7 @@ class State:
             return self.total
         if analyst not in self._accounts:
             raise QueryRefused(
-                "CEL-Q109",
-                f"the policy names no analyst {analyst!r}{did_you_mean(analyst, self._accounts)}.",
-                why="It says who may ask, and how much.",
-                fix="Ask the owner of the data to add the analyst to the policy.",
+                "CEL-Q109", analyst=analyst, hint=did_you_mean(analyst, self._accounts)
             )
         return self._accounts[analyst]
 

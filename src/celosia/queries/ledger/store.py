@@ -72,12 +72,7 @@ class Store:
             PrivacyError: CEL-Q104 the file is damaged; CEL-Q305 it is no longer in its place.
         """
         if os.getpid() != self._process:
-            raise EngineError(
-                "CEL-Q115",
-                "this ledger was opened by another process.",
-                why="A connection that two processes share can lose what either of them writes.",
-                fix="Open the ledger in each process.",
-            )
+            raise EngineError("CEL-Q115.transaction")
         try:
             with self._database.transaction(writing=writing) as connection:
                 yield connection
@@ -99,22 +94,10 @@ class Store:
                 return connection.has_table(ENTRIES) and connection.has_table(HEAD)
         except PrivacyError:
             pass
-        raise EngineError(
-            "CEL-Q119",
-            f"{self} is no database.",
-            why="A ledger is kept in one, and the spent budget is unknown.",
-            fix="Check the place; or restore the ledger from a copy whose head matches the last "
-            "release.",
-        )
+        raise EngineError("CEL-Q119", itself=self)
 
     def _unavailable(self) -> EngineError:
-        return EngineError(
-            "CEL-Q114",
-            f"the ledger {self} cannot be read or written now.",
-            why="Nothing is answered that cannot be charged first. The disk may be full, the file "
-            "read-only, the server away, or another process may have kept it for too long.",
-            fix="Make room or access, then ask again; what was charged before is kept.",
-        )
+        return EngineError("CEL-Q114", itself=self)
 
     def read(
         self, connection: Connection, *, since: int = 0, most: int | None = None
@@ -218,19 +201,8 @@ def _database_at(location: str | Path, *, patience: float, read_only: bool) -> D
 
 
 def _replaced_error() -> PrivacyError:
-    return PrivacyError(
-        "CEL-Q305",
-        "the ledger that was opened is no longer in its place.",
-        why="It was deleted, moved or replaced while it was in use. Charges that are written now "
-        "would be forgotten, and could be spent again.",
-        fix="Put the same ledger back in its place, then open it again.",
-    )
+    return PrivacyError("CEL-Q305")
 
 
 def _damaged_error() -> PrivacyError:
-    return PrivacyError(
-        "CEL-Q104",
-        "the file of the ledger is damaged, or is not a ledger.",
-        why="The spent budget is no longer known.",
-        fix="Restore the ledger from a copy whose head matches the last release.",
-    )
+    return PrivacyError("CEL-Q104.damaged_error")

@@ -74,22 +74,10 @@ class Terms:
             ("rule", self.rule, old.rule),
         ):
             if mine != its:
-                raise PrivacyError(
-                    "CEL-Q102",
-                    f"the ledger was kept for the {name} {its!r}, not for {mine!r}.",
-                    why="Charges of one account say nothing about another.",
-                    fix="Open the ledger that belongs to the policy, or begin one elsewhere.",
-                )
+                raise PrivacyError("CEL-Q102.check_follows", name=name, its=its, mine=mine)
         larger = self._larger_than(old)
         if larger and not (enlarge and self.rule == "basic"):
-            raise PrivacyError(
-                "CEL-Q103",
-                f"the policy now allows more than the ledger was opened with: {larger}.",
-                why="People were promised less. And a rule other than sums keeps its promise only "
-                "if the limit was fixed before the first answer.",
-                fix="Put the old limit back, or, with the rule of sums, open with enlarge=True, "
-                "which is recorded.",
-            )
+            raise PrivacyError("CEL-Q103", larger=larger)
 
     def _larger_than(self, old: Terms) -> str:
         found = [] if _is_within(self.total, old.total) else ["the total"]
@@ -152,9 +140,4 @@ def _parse_spending(values: Mapping[str, Any]) -> Spending:
 
 
 def _bad_terms(what: str) -> InputError:
-    return InputError(
-        "CEL-Q100",
-        f"{what}.",
-        why="A ledger belongs to one data set under one policy.",
-        fix="Give the name and the limits that the policy declares.",
-    )
+    return InputError("CEL-Q100", thing=what)

@@ -50,14 +50,7 @@ def check_no_traces(files: Iterable[Path]) -> None:
     """
     for path in files:
         if _has_charges(path):
-            raise PrivacyError(
-                "CEL-Q306",
-                f"there is no ledger here, but {path.name} records questions that were charged.",
-                why="A new ledger would forget what was spent, and spend it a second time.",
-                fix="Put the ledger back in its place. Only if it is lost: "
-                "celosia ledger new POLICY --after-loss, or Vault.open(..., new_ledger=True).",
-                path=str(path),
-            )
+            raise PrivacyError("CEL-Q306", path_name=path.name, path=str(path))
 
 
 def known_charges(log: Path) -> tuple[int, Fraction]:

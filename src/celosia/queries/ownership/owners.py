@@ -264,12 +264,7 @@ class _Scope:
             self.unidentified += max(each.owned.owner_count for each in parts)
             return stack
         if 0 in widths and len(widths) > 1:
-            raise QueryRefused(
-                "CEL-Q122",
-                "UNION ALL puts rows of private tables and rows of public tables only together.",
-                why="Rows without an owner could not be separated from those of a person.",
-                fix="Ask about the public part on its own.",
-            )
+            raise QueryRefused("CEL-Q122")
         width = max(widths)
         facts = [each.pad_owners(width).facts() for each in parts]
         self._show(
@@ -298,15 +293,7 @@ class _Scope:
             both.infer_equalities()
             mine = {both.identity(term) for term in self.owners}
             if not mine.issuperset(both.identity(term) for term in partners.owners):
-                raise QueryRefused(
-                    "CEL-Q121",
-                    "a row depends on partners (IN, EXISTS, or their negations) that may belong to "
-                    "other people.",
-                    why="One person could add or remove rows of all other people.",
-                    fix="Move the condition to the outermost WHERE, match on a key that both "
-                    "sides' owners follow from, or join the tables and ask for "
-                    "COUNT(DISTINCT ...).",
-                )
+                raise QueryRefused("CEL-Q121")
             waiting.extend((each, both) for each in partners.semi_joins)
 
 

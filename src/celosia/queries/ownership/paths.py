@@ -57,12 +57,7 @@ def check_caps(table: TablePolicy, *, policy: Policy) -> None:
         if column.most is None or column.unique or {column.name.lower()} == firsts:
             continue
         raise QueryRefused(
-            "CEL-Q123",
-            f"the cap on {table.name}.{column.name} does not follow the {policy.unit.name}.",
-            why="Rows of one person would push rows of others in or out, without a bound.",
-            fix="Cap the column that leads to the owner instead, or take rows as the unit.",
-            table=table.name,
-            column=column.name,
+            "CEL-Q123", unit_name=policy.unit.name, table=table.name, column=column.name
         )
 
 
@@ -70,10 +65,5 @@ def no_path(table: str, policy: Policy) -> QueryRefused:
     """The refusal of a private table that nothing ties to people."""
     unit = policy.unit
     return QueryRefused(
-        "CEL-Q120",
-        f"no declared foreign key leads from the private table '{table}' to '{unit.table}'.",
-        why=f"The {unit.name} that a row belongs to is unknown.",
-        fix=f"Declare in the policy which column of '{table}' references {unit.table}.{unit.key}, "
-        f"or a table that leads there; or declare the table public.",
-        table=table,
+        "CEL-Q120", table2=unit.table, unit_name=unit.name, key=unit.key, table=table
     )

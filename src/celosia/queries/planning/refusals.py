@@ -17,10 +17,7 @@ def check_method(method: object) -> str | None:
     if method is None or method in METHODS:
         return None if method is None else str(method)
     raise InputError(
-        "CEL-Q142",
-        f"there is no method {method!r}{did_you_mean(method, METHODS)}.",
-        why="A method is a way to bound what one unit adds to an answer.",
-        fix=f"Leave it out, or take one of {', '.join(METHODS)}.",
+        "CEL-Q142", method=method, hint=did_you_mean(method, METHODS), methods=", ".join(METHODS)
     )
 
 
@@ -35,28 +32,12 @@ def unsuitable_method(
 
 def no_bounds(label: str) -> QueryRefused:
     """A sum of values that have no declared bounds."""
-    return QueryRefused(
-        "CEL-Q144",
-        f"{label} has no bounds that follow from the policy.",
-        why="Values are clipped to declared bounds, so that one row cannot move a sum without end.",
-        fix="Clip it yourself: GREATEST(LEAST(x, 100), 0). Or let the owner declare `lower` and "
-        "`upper` of each column in it; products, sums, differences and CASE of such columns are "
-        "bounded by them.",
-    )
+    return QueryRefused("CEL-Q144", label=label)
 
 
 def uncapped_facts(table: str, column: str) -> QueryRefused:
     """A join of facts of a graph of which any number may share a term."""
-    return QueryRefused(
-        "CEL-Q060",
-        f"nothing is declared of how many facts of {table} share {_a(column)}.",
-        why="One fact may meet all of them in the pattern, and the noise must cover that.",
-        fix=f"Let the owner declare most_per_{column} of {table}, allow measured frequencies with "
-        "elastic = true, or protect entities instead of single facts: what each of them adds is "
-        "bounded without declarations.",
-        table=table,
-        column=column,
-    )
+    return QueryRefused("CEL-Q060.uncapped_facts", a=_a(column), table=table, column=column)
 
 
 def _a(word: str) -> str:
@@ -65,66 +46,32 @@ def _a(word: str) -> str:
 
 def unbounded_rows(label: str) -> QueryRefused:
     """A rank over rows of which one row of a table may bring any number."""
-    return QueryRefused(
-        "CEL-Q145",
-        f"{label} is answered only where the rows of the result that one row brings are bounded.",
-        why="A row that a join repeats without end could put the answer anywhere.",
-        fix="Let the owner declare `most` or `unique` of the columns that are joined; or take a "
-        "person as unit, whose rows are bounded without declarations.",
-    )
+    return QueryRefused("CEL-Q145", label=label)
 
 
 def no_keys(name: str) -> QueryRefused:
     """Groups whose keys are private, without a delta."""
-    return QueryRefused(
-        "CEL-Q146",
-        f"the groups of {name!r} have no declared public keys, and delta is 0.",
-        why="A group that exists because of one person would reveal that person. Without "
-        "declared keys only groups of many people can be shown, which fails with a chance of "
-        "delta.",
-        fix="Ask with a delta, such as 1e-8, or let the owner declare `keys` of the column.",
-    )
+    return QueryRefused("CEL-Q146", name=name)
 
 
 def fractions_as_keys(name: str) -> QueryRefused:
     """Groups by numbers that need not be whole."""
-    return QueryRefused(
-        "CEL-Q154",
-        f"the groups of {name!r} are numbers that need not be whole.",
-        why="The same fraction can be written in several ways, so groups could not be separated "
-        "safely.",
-        fix=f"Group by whole numbers: CAST(FLOOR({name}) AS INTEGER).",
-    )
+    return QueryRefused("CEL-Q154", name=name)
 
 
 def too_many_groups(number: int, most: int) -> QueryRefused:
     """More groups than one answer may have."""
-    return QueryRefused(
-        "CEL-Q147",
-        f"the answer would have {number} groups, more than {most}.",
-        why="Every combination of declared keys is shown, with noise.",
-        fix="Group by fewer columns, or ask for a part of the groups after the other.",
-    )
+    return QueryRefused("CEL-Q147", number=number, most=most)
 
 
 def delta_needed(what: str) -> QueryRefused:
     """A mechanism that keeps its promise only but for a chance."""
-    return QueryRefused(
-        "CEL-Q148",
-        f"{what} needs a delta above 0.",
-        why="Its noise hides its own scale only but for a chance of delta.",
-        fix="Ask with a delta such as 1e-8, or let the owner declare caps (`most`) of join keys.",
-    )
+    return QueryRefused("CEL-Q148", thing=what)
 
 
 def several_owners(what: str, unit: str) -> QueryRefused:
     """What the linear program does not answer."""
-    return QueryRefused(
-        "CEL-Q149",
-        f"{what} is not answered where a row can belong to several {plural(unit)}.",
-        why="Counts and sums can be shared out among owners; a rank has nothing to share out.",
-        fix="Ask for a count, a sum or a mean, or without the join of rows of different owners.",
-    )
+    return QueryRefused("CEL-Q149", thing=what, plural=plural(unit))
 
 
 UNBOUNDED_FIX = (

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from celosia.queries.policy.database_schema import check_against_database, policy_type
     from celosia.queries.policy.draft import draft_policy
     from celosia.queries.policy.hashing import policy_facts, policy_hash
-    from celosia.queries.policy.problems import Problem
     from celosia.queries.policy.reader import load_policy, policy_from_table, read_policy
     from celosia.queries.policy.values import (
         ColumnPolicy,
@@ -30,7 +29,6 @@ __all__ = [
     "ColumnType",
     "Database",
     "Policy",
-    "Problem",
     "Spending",
     "TablePolicy",
     "Unit",
@@ -55,7 +53,6 @@ __getattr__, __dir__ = on_first_use(
         "database_schema": ("check_against_database", "policy_type"),
         "draft": ("draft_policy",),
         "hashing": ("policy_facts", "policy_hash"),
-        "problems": ("Problem",),
         "reader": ("load_policy", "policy_from_table", "read_policy"),
         "values": (
             "ColumnPolicy",

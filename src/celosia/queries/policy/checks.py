@@ -104,19 +104,10 @@ def _check_names(policy: Policy, problems: Problems) -> None:
                 len(name.encode("utf-8", "replace")) > longest
             ):
                 problems.add(
-                    "CEL-Q016",
-                    f"{where}: {name[:LONGEST_NAME]!r} cannot be a name.",
-                    why=f"Names are printed and quoted: they need 1 to {longest} bytes of "
-                    "printable letters without spaces around them.",
-                    fix="Choose another name, or give the table another one by a view.",
+                    "CEL-Q016.check_names_2", where=where, name=name[:LONGEST_NAME], longest=longest
                 )
         for name in _repeated(names):
-            problems.add(
-                "CEL-Q016",
-                f"{where}: the name {name!r} is used more than once.",
-                why="Upper and lower case make no difference to an engine.",
-                fix="Declare each once.",
-            )
+            problems.add("CEL-Q016.check_names", where=where, name=name)
 
 
 def _repeated(names: Iterable[str]) -> list[str]:
@@ -125,12 +116,7 @@ def _repeated(names: Iterable[str]) -> list[str]:
 
 def _check_count(value: int | None, where: str, least: int, problems: Problems) -> None:
     if value is not None and not least <= value <= MOST_COUNT:
-        problems.add(
-            "CEL-Q015",
-            f"{where} must be a whole number from {least} to 2**62.",
-            why="It bounds what one person can change, and so the noise.",
-            fix="Give a bound that is known without looking at the data.",
-        )
+        problems.add("CEL-Q015.check_count", where=where, least=least)
 
 
 def _check_ownerless(policy: Policy, problems: Problems) -> None:
@@ -143,47 +129,24 @@ def _check_ownerless(policy: Policy, problems: Problems) -> None:
     ]
     for is_said, where, has_owners in said:
         if is_said and not has_owners:
-            problems.add(
-                "CEL-Q010",
-                f"{where} says what becomes of rows without an owner, but its rows have none.",
-                why="Only private tables under a unit with a table and a key have owners.",
-                fix="Leave ownerless out, or name the unit.",
-            )
+            problems.add("CEL-Q010.check_ownerless", where=where)
 
 
 def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> None:
     unit = policy.unit
     if unit.table is None and unit.key is None:
         if unit.name.lower() != ("row" if policy.graph is None else "triple"):
-            problems.add(
-                "CEL-Q010",
-                f"the unit '{unit.name}' has no table and key.",
-                why="A person is everything that one key of a table leads to.",
-                fix='Add table and key under [unit], or write name = "row".',
-            )
+            problems.add("CEL-Q010.check_unit_4", unit_name=unit.name)
         return
     if unit.table is None or unit.key is None:
-        problems.add(
-            "CEL-Q010",
-            "[unit] needs both the table and the key of a person.",
-            fix='Write table = "customer" and key = "custkey".',
-        )
+        problems.add("CEL-Q010.check_unit")
         return
     if unit.name.lower() == "row":
-        problems.add(
-            "CEL-Q010",
-            "the unit is called 'row' but has a table and a key.",
-            why="Releases would say that they protect rows, and not people.",
-            fix="Call it what a person is: customer, patient.",
-        )
+        problems.add("CEL-Q010.check_unit_2")
     table = policy.table(unit.table)
     column = None if table is None else table.column(unit.key)
     if table is None or column is None:
-        problems.add(
-            "CEL-Q010",
-            f"the key of the unit, {unit.table}.{unit.key}, is not declared.",
-            fix="Declare the table with this column, or correct the name.",
-        )
+        problems.add("CEL-Q010.check_unit_3", table=unit.table, key=unit.key)
         return
     if tables_are_read:
         _check_unit_table(table, column.unique, unit.key, problems)
@@ -191,19 +154,9 @@ def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> No
 
 def _check_unit_table(table: TablePolicy, unique: bool, key: str, problems: Problems) -> None:
     if not unique:
-        problems.add(
-            "CEL-Q010",
-            f"the key of the unit, {table.name}.{key}, is not declared unique.",
-            why="Two rows with the same key could be one person or two.",
-            fix=f'Write {key} = {{ type = "...", unique = true }} if the database enforces it.',
-        )
+        problems.add("CEL-Q010.check_unit_table", table_name=table.name, key=key)
     if table.public:
-        problems.add(
-            "CEL-Q010",
-            f"the table of the unit, '{table.name}', is public.",
-            why="Public tables are given away as they are, and with them who is in the data.",
-            fix="Write public = false.",
-        )
+        problems.add("CEL-Q010.check_unit_table_2", table_name=table.name)
 
 
 def _check_budgets(policy: Policy, problems: Problems) -> None:
@@ -217,40 +170,23 @@ def _check_budgets(policy: Policy, problems: Problems) -> None:
             ("delta", own.delta, total.delta),
         ):
             if part > whole:
-                problems.add(
-                    "CEL-Q014",
-                    f"{word} of [analysts.{name}] is above the {word} of [budget].",
-                    why="It could never be spent: all answers together count against the budget.",
-                    fix=f"Lower it, or leave it out to allow all of the {word}.",
-                )
+                problems.add("CEL-Q014.check_budgets", word=word, name=name)
 
 
 def _check_ceilings(policy: Policy, problems: Problems) -> None:
     if not 0 <= policy.least_epsilon <= MOST_EPSILON:
-        problems.add(
-            "CEL-Q013",
-            f"least_epsilon must be at least 0 and at most {MOST_EPSILON}.",
-            why="It is the least price of one question, part of the budget.",
-            fix="Leave it out for 0.01, or write 0 for no least price.",
-        )
+        problems.add("CEL-Q013.check_ceilings", most_epsilon=MOST_EPSILON)
     for name, most in (
         ("questions_per_day", policy.questions_per_day),
         ("exceeded_per_day", policy.exceeded_per_day),
     ):
         if not 1 <= most <= MOST_COUNT:
-            problems.add(
-                "CEL-Q013",
-                f"{name} must be a whole number from 1 to 2**62.",
-                why="With less than 1, no question could be asked.",
-                fix="Leave it out for the usual one.",
-            )
+            problems.add("CEL-Q013.check_ceilings_3", name=name)
     if policy.deadline is not None and not LEAST_DEADLINE <= policy.deadline <= MOST_DEADLINE:
         problems.add(
-            "CEL-Q013",
-            f"deadline must be a number of seconds from {float(LEAST_DEADLINE)} to "
-            f"{MOST_DEADLINE}.",
-            why="Every answer leaves at its deadline, so that its time tells nothing about rows.",
-            fix="Leave it out: each question then gets a deadline by the declared sizes.",
+            "CEL-Q013.check_ceilings_2",
+            least_deadline=float(LEAST_DEADLINE),
+            most_deadline=MOST_DEADLINE,
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from fractions import Fraction
 
-from celosia.core.wording import counted
 from celosia.queries.policy.problems import Problems
 from celosia.queries.policy.values import ColumnPolicy
 
@@ -23,12 +22,7 @@ def check_column(column: ColumnPolicy, where: str, problems: Problems) -> None:
     if column.keys is not None:
         _check_keys(column, column.keys, where, problems)
     if column.unique and column.most is not None:
-        problems.add(
-            "CEL-Q015",
-            f"{where} is unique and has a most as well.",
-            why="A unique column has one row for each value already.",
-            fix="Leave one of them out.",
-        )
+        problems.add("CEL-Q015.check_column", where=where)
 
 
 def _check_bounds(column: ColumnPolicy, where: str, problems: Problems) -> None:
@@ -36,82 +30,37 @@ def _check_bounds(column: ColumnPolicy, where: str, problems: Problems) -> None:
     if lower is None and upper is None:
         return
     if column.type not in ("integer", "number"):
-        problems.add(
-            "CEL-Q006",
-            f"{where} has bounds, but its type is {column.type}.",
-            why="Values are clipped to bounds before they are added up; only numbers are.",
-            fix="Leave lower and upper out, or correct the type.",
-        )
+        problems.add("CEL-Q006.check_bounds", where=where, type=column.type)
         return
     if lower is None or upper is None:
-        problems.add(
-            "CEL-Q006",
-            f"{where} has only one of lower and upper.",
-            why="One person could still change a sum without a limit.",
-            fix="Give both, known without looking at the data.",
-        )
+        problems.add("CEL-Q006.check_bounds_2", where=where)
         return
     if lower >= upper:
-        problems.add(
-            "CEL-Q006",
-            f"the lower bound of {where} is not below the upper one.",
-            why="Noise is drawn in proportion to their distance: here it would hide nothing.",
-            fix="Give the smaller one first, and two different ones.",
-        )
+        problems.add("CEL-Q006.check_bounds_3", where=where)
     if column.type == "integer" and (lower.denominator, upper.denominator) != (1, 1):
-        problems.add(
-            "CEL-Q006",
-            f"the bounds of {where} are not whole numbers.",
-            why="Clipping to them would make other values than its type has.",
-            fix='Give whole numbers, or write type = "number".',
-        )
+        problems.add("CEL-Q006.check_bounds_4", where=where)
 
 
 def _check_grid(column: ColumnPolicy, where: str, problems: Problems) -> None:
     grid = column.grid
     if grid is not None and (column.lower is None or column.upper is None):
-        problems.add(
-            "CEL-Q007",
-            f"{where} has a grid but no bounds.",
-            why="The grid is for sums, and without bounds there can be none.",
-            fix="Give lower and upper as well, or leave the grid out.",
-        )
+        problems.add("CEL-Q007.check_grid", where=where)
         return
     if column.lower is None or column.upper is None:
         return
     if grid is not None and grid <= 0:
-        problems.add(
-            "CEL-Q007",
-            f"the grid of {where} is not above 0.",
-            why="Values are rounded to its multiples so that sums are exact.",
-            fix="Give a step such as 1, or 0.01 for money.",
-        )
+        problems.add("CEL-Q007.check_grid_2", where=where)
         return
     span = column.upper - column.lower
     if grid is not None and 0 < span < grid:
-        problems.add(
-            "CEL-Q007",
-            f"the grid of {where} is wider than its bounds are apart.",
-            why="Every value would be rounded to the same one or two.",
-            fix="Give a smaller step.",
-        )
+        problems.add("CEL-Q007.check_grid_3", where=where)
     step = grid or Fraction(1)
     if column.type == "integer" and step.denominator != 1:
-        problems.add(
-            "CEL-Q007",
-            f"the grid of {where} is not a whole number.",
-            why="Its values are whole; a finer grid only loses room for sums.",
-            fix="Leave the grid out, or give a whole one.",
-        )
+        problems.add("CEL-Q007.check_grid_4", where=where)
     if (grid or column.type == "integer") and (
         max(abs(column.lower), abs(column.upper)) > FARTHEST * step
     ):
-        problems.add(
-            "CEL-Q007",
-            f"the bounds of {where} are more than 2**50 steps of its grid away from 0.",
-            why="Sums are exact whole numbers of steps, which must fit in the engine's integers.",
-            fix="Give a wider grid or nearer bounds.",
-        )
+        problems.add("CEL-Q007.check_grid_5", where=where)
 
 
 def _check_keys(
@@ -119,37 +68,21 @@ def _check_keys(
 ) -> None:
     wanted = _KEY_TYPES.get(column.type)
     if wanted is None:
-        problems.add(
-            "CEL-Q008",
-            f"{where} has keys, but its type is {column.type}.",
-            why="Groups are shown for values that can be listed one by one.",
-            fix="Keys are for text, integer, boolean and date; group numbers by CASE or a width.",
-        )
+        problems.add("CEL-Q008.check_keys", where=where, type=column.type)
         return
     if not 0 < len(keys) <= MOST_KEYS:
-        problems.add(
-            "CEL-Q008",
-            f"{where} has {counted(len(keys), 'key', 'keys')}.",
-            why="Every listed key gets a row in the answer, so there is at least one and at most a "
-            "million.",
-            fix="List the values that are known without looking at the data, or leave keys out.",
-        )
+        problems.add("CEL-Q008.check_keys_2", where=where, keys_count=len(keys))
     wrong = sum(not _is_key(key, wanted, column.type) for key in keys)
     if wrong:
         problems.add(
-            "CEL-Q008",
-            f"{counted(wrong, 'key', 'keys')} of {where} "
-            f"{'is' if wrong == 1 else 'are'} not of its type, {column.type}.",
-            why="A group that no row can belong to would be shown with noise alone.",
-            fix="Write texts in quotes, whole numbers without, dates as 1998-12-31.",
+            "CEL-Q008.check_keys_3",
+            wrong=wrong,
+            where=where,
+            word="is" if wrong == 1 else "are",
+            type=column.type,
         )
     elif len(set(keys)) < len(keys):
-        problems.add(
-            "CEL-Q008",
-            f"{where} lists a key more than once.",
-            why="Its group would be answered twice, at twice the cost.",
-            fix="List each once.",
-        )
+        problems.add("CEL-Q008.check_keys_4", where=where)
 
 
 def _is_key(key: object, wanted: type, type_: str) -> bool:

@@ -99,25 +99,11 @@ def check_database(policy: Policy, problems: Problems) -> None:
 def _check_spark(policy: Policy, problems: Problems) -> None:
     database = policy.database
     if database.path is not None:
-        problems.add(
-            "CEL-Q017",
-            "[database] of kind spark has a path.",
-            why="It stands for a DuckDB file, which Spark does not read.",
-            fix="Name Parquet files, folders of them or CSV files under [database.files].",
-        )
+        problems.add("CEL-Q017.check_spark")
     if database.url is not None and _holds_password(database.url):
-        problems.add(
-            "CEL-Q017",
-            "url of [database] holds a password.",
-            why="A policy is public, and is stored with every release.",
-            fix="Write $NAME in its place, and set that variable where the service runs.",
-        )
+        problems.add("CEL-Q017.check_spark_2")
     if any(not written or "\0" in written for _, written in database.files):
-        problems.add(
-            "CEL-Q017",
-            "a path of [database] is not the path of a file.",
-            fix="Give a path from the folder of the policy, or an address that Spark reads.",
-        )
+        problems.add("CEL-Q017.check_spark_3")
     _check_files(policy, problems)
 
 
@@ -137,32 +123,14 @@ def _check_files(policy: Policy, problems: Problems) -> None:
     seen = [name.lower() for name, _ in database.files]
     for name, path in database.files:
         if policy.table(name) is None:
-            problems.add(
-                "CEL-Q017",
-                f"[database.files] names the table {name!r}, which is not declared"
-                f"{did_you_mean(name, names)}.",
-                why="A table that is not declared cannot be asked.",
-                fix="Declare it as [tables.NAME], or correct the name.",
-            )
+            problems.add("CEL-Q017.check_files", name=name, hint=did_you_mean(name, names))
         if seen.count(name.lower()) > 1:
-            problems.add(
-                "CEL-Q017",
-                f"[database.files] names the table {name!r} more than once.",
-                fix="Give each table one file.",
-            )
+            problems.add("CEL-Q017.check_files_2", name=name)
         # Spark reads folders of Parquet files, which may have any name.
         if database.kind != "spark" and not path.lower().endswith(FILE_ENDINGS):
-            problems.add(
-                "CEL-Q017",
-                f"the file of table {name!r} is neither CSV nor Parquet.",
-                fix=f"Give a file that ends in {', '.join(FILE_ENDINGS)}.",
-            )
+            problems.add("CEL-Q017.check_files_3", name=name, file_endings=", ".join(FILE_ENDINGS))
     # A Spark elsewhere has tables of its own, in its catalogue.
     if database.path is None and not (database.kind == "spark" and database.url is not None):
         for name in names:
             if name.lower() not in seen:
-                problems.add(
-                    "CEL-Q017",
-                    f"the policy does not say where table '{name}' is.",
-                    fix="Add path under [database], or its file under [database.files].",
-                )
+                problems.add("CEL-Q017.check_files_4", name=name)

@@ -84,10 +84,9 @@ def check_against_database(policy: Policy, columns_in_database: DatabaseColumns)
         columns = found.get(table.name.lower())
         if columns is None:
             problems.add(
-                "CEL-Q018",
-                f"the database has no table '{table.name}'"
-                f"{did_you_mean(table.name, columns_in_database)}.",
-                fix="Correct the name in the policy, or remove the table there.",
+                "CEL-Q018.check_against_database",
+                table_name=table.name,
+                hint=did_you_mean(table.name, columns_in_database),
             )
         else:
             _check_table(table, columns, problems)
@@ -103,11 +102,12 @@ def _check_references(policy: Policy, columns: DatabaseColumns, problems: Proble
             if one and other and not are_comparable(one, other, dialect=policy.database.kind):
                 problems.add(
                     "CEL-Q159",
-                    f"the reference of {table.name}.{word} to {target}.{key} joins "
-                    f"{one[:LONGEST_TYPE]} to {other[:LONGEST_TYPE]}.",
-                    why="Comparing them may fail on a value, or hold two values for one: answers "
-                    "would reveal single rows.",
-                    fix="Give both columns one type in the database, or cast one in a view.",
+                    table_name=table.name,
+                    word=word,
+                    target=target,
+                    key=key,
+                    one=one[:LONGEST_TYPE],
+                    other=other[:LONGEST_TYPE],
                 )
 
 
@@ -126,21 +126,13 @@ def _check_table(table: TablePolicy, columns: Mapping[str, str], problems: Probl
         type_ = types.get(column.name.lower())
         if type_ is None:
             problems.add(
-                "CEL-Q018",
-                f"table '{table.name}' of the database has no column '{column.name}'"
-                f"{did_you_mean(column.name, columns)}.",
-                fix="Correct the name in the policy, or remove the column there.",
+                "CEL-Q018.check_table",
+                table_name=table.name,
+                column_name=column.name,
+                hint=did_you_mean(column.name, columns),
             )
         elif _MERGED.search(_PARAMETERS.sub("", type_)):
-            problems.add(
-                "CEL-Q160",
-                f"the collation of column '{table.name}.{column.name}' holds different texts for "
-                "equal.",
-                why="Groups, joins and unique values would be counted in another way than they are "
-                "compared here.",
-                fix="Give it a collation that tells all texts apart, cast it in a view, or remove "
-                "the column from the policy.",
-            )
+            problems.add("CEL-Q160", table_name=table.name, column_name=column.name)
         elif not fits(column.type, type_):
             known = policy_type(type_)
             problems.add(

@@ -61,20 +61,10 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
     section = top.section("graph", "[graph]", {"store", "prefixes", "classes", "predicates"})
     store = section.text("store")
     if not store:
-        top.problems.add(
-            "CEL-Q280",
-            "[graph] has no store.",
-            why="The facts could not be found.",
-            fix='Load them with `celosia rdf load`, and write store = "NAME.graph".',
-        )
+        top.problems.add("CEL-Q280.read_graph")
     for other in ("database", "tables"):
         if top.has(other):
-            top.problems.add(
-                "CEL-Q280",
-                f"the policy has both [graph] and [{other}].",
-                why="A policy is of one database or of one graph.",
-                fix="Write two policies.",
-            )
+            top.problems.add("CEL-Q280.read_graph_2", other=other)
     unit = _unit(top)
     reader = _TermReader(top.problems, _prefixes(section))
     classes = _classes(section, reader)
@@ -88,12 +78,7 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
         if found is None:
             continue
         if found in said:
-            top.problems.add(
-                "CEL-Q282",
-                f"the predicate {names[found]} has two sections under [graph.predicates].",
-                why="Its address is written in two ways, and they may say different things.",
-                fix="Keep one of them.",
-            )
+            top.problems.add("CEL-Q282.read_graph", names=names[found])
         said[found] = settings.section(word, f"[graph.predicates.{word!r}]", _PREDICATE)
     tables = [
         _table(said.get(each, _nothing(top.problems)), name, unit, reader)
@@ -137,25 +122,14 @@ class _TermReader:
         return number
 
     def _unknown(self, word: str) -> None:
-        self.problems.add(
-            "CEL-Q281",
-            f"{word!r} in [graph] is not a term.",
-            why="Terms are addresses such as foaf:age or <http://example.org/age>, with a declared "
-            'prefix, or texts in quotes of their own: "\\"Zurich\\"@en".',
-            fix="Declare the prefix under [graph.prefixes], or write the address out.",
-        )
+        self.problems.add("CEL-Q281", word=word)
 
 
 def _unit(top: Settings) -> Unit:
     unit = top.section("unit", "[unit]", {"name"})
     name = unit.text("name")
     if name is None:
-        top.problems.add(
-            "CEL-Q010",
-            "the policy does not name the unit that answers protect.",
-            why="Protecting single facts is far less than protecting entities, so it must be said.",
-            fix=f'Write [unit] with name = "{TRIPLE}", or with what an entity is: name = "person".',
-        )
+        top.problems.add("CEL-Q010.unit", triple=TRIPLE)
     if name is None or name.lower() == TRIPLE:
         return Unit(name=TRIPLE)
     return Unit(name=name, table=ENTITIES, key="subject")
@@ -266,38 +240,18 @@ def _combined_tables(tables: list[TablePolicy], unit: Unit) -> list[TablePolicy]
 
 def _check(graph: Graph, tables: list[TablePolicy], unit: Unit, problems: Problems) -> None:
     if not tables:
-        problems.add(
-            "CEL-Q280",
-            "[graph] names no predicate.",
-            why="A predicate that is not named cannot be asked.",
-            fix="Name predicates under [graph.classes.NAME] or [graph.predicates].",
-        )
+        problems.add("CEL-Q280.check")
     of_classes = {name for _, members in graph.classes for name in members}
     for table in tables:
         if table.public and table.name in of_classes:
-            problems.add(
-                "CEL-Q282",
-                f"the predicate {table.name} is public, and in a class.",
-                why="Classes say which facts belong to an entity, and are private.",
-                fix="Take it out of the class, or out of the public ones.",
-            )
+            problems.add("CEL-Q282.check", table_name=table.name)
         if unit.is_row:
             continue
         if not table.public and table.name not in of_classes:
-            problems.add(
-                "CEL-Q282",
-                f"the private predicate {table.name} is in no class.",
-                why=f"The facts of one {unit.name} are those of a class.",
-                fix="Name it under [graph.classes.NAME], or declare it public.",
-            )
+            problems.add("CEL-Q282.check_2", table_name=table.name, unit_name=unit.name)
         objects = table.column("object")
         if not table.public and objects is not None and objects.most is not None:
-            problems.add(
-                "CEL-Q282",
-                f"most_per_object of {table.name} does not follow the {unit.name}.",
-                why="Facts of one entity would push facts of others out, without a bound.",
-                fix='Use most_per_subject, or unit = { name = "triple" }.',
-            )
+            problems.add("CEL-Q282.check_3", table_name=table.name, unit_name=unit.name)
 
 
 def _nothing(problems: Problems) -> Settings:

@@ -6,27 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from celosia.core.errors import InputError
-from celosia.core.wording import counted, did_you_mean
+from celosia.core.messages import Message
+from celosia.core.wording import did_you_mean
 
 MOST_SHOWN = 20
 """Problems that one message lists: a file of another kind would fill the screen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing that is wrong: its code, and what an error says of it."""
-
-    code: str
-    what: str
-    why: str = ""
-    fix: str = ""
-
-    def __str__(self) -> str:
-        return " ".join(part for part in (self.what, self.why, self.fix) if part)
-
-    def as_dict(self) -> dict[str, str]:
-        """Plain texts for JSON."""
-        return {"code": self.code, "error": self.what, "why": self.why, "hint": self.fix}
 
 
 @dataclass(slots=True)
@@ -34,38 +18,35 @@ class Problems:
     """Collects problems, so that the owner mends a policy in one go.
 
     >>> problems = Problems("the policy")
-    >>> problems.add("CEL-Q013", "epsilon is 0.", fix="Try 1.")
-    >>> problems.add("CEL-Q010", "there is no unit.")
+    >>> problems.unknown(["epsilom"], ["epsilon"], "the policy")
+    >>> problems.unknown(["rows"], ["delta"], "[budget]")
     >>> problems.refuse()
     Traceback (most recent call last):
         ...
     celosia.core.errors.InputError: the policy has 2 problems:
-    - epsilon is 0. Try 1.
-    - there is no unit.
+    - the policy has the unknown key 'epsilom' (did you mean 'epsilon'?). A misspelt key would be \
+ignored in silence. Use: epsilon.
+    - [budget] has the unknown key 'rows'. A misspelt key would be ignored in silence. Use: delta.
     """
 
     subject: str
-    items: list[Problem] = field(default_factory=list)
+    items: list[InputError] = field(default_factory=list)
     unread: int = 0
     """The number of problems beyond misspelt keys, which leave all other settings readable."""
 
-    def add(self, code: str, what: str, *, why: str = "", fix: str = "") -> None:
+    def add(self, key: str, literal: str | None = None, /, **fields: object) -> None:
         """Note one, unless it was noted already."""
-        problem = Problem(code, what, why, fix)
-        if problem not in self.items[-MOST_SHOWN:]:
+        problem = InputError(key, literal, **fields)
+        if all(str(problem) != str(each) for each in self.items[-MOST_SHOWN:]):
             self.items.append(problem)
-            self.unread += code != "CEL-Q004"
+            self.unread += problem.code != "CEL-Q004"
 
     def unknown(self, names: Iterable[str], allowed: Iterable[str], where: str) -> None:
         """Note names that nobody would read."""
         options = sorted(allowed)
         for name in sorted(set(names) - set(options)):
-            self.add(
-                "CEL-Q004",
-                f"{where} has the unknown key {name!r}{did_you_mean(name, options)}.",
-                why="A misspelt key would be ignored in silence.",
-                fix=f"Use: {', '.join(options)}.",
-            )
+            hint = did_you_mean(name, options)
+            self.add("CEL-Q004", where=where, name=name, hint=hint, options=", ".join(options))
 
     def refuse(self) -> None:
         """Raise what was noted, as one error; nothing if there was nothing.
@@ -75,16 +56,17 @@ class Problems:
         """
         if not self.items:
             return
-        listed = [problem.as_dict() for problem in self.items]
+        listed = [
+            {name: text for name, text in problem.as_dict().items() if name != "details"}
+            for problem in self.items
+        ]
         if len(self.items) == 1:
             (only,) = self.items
-            raise InputError(only.code, only.what, why=only.why, fix=only.fix, problems=listed)
-        lines = [f"- {problem}" for problem in self.items[:MOST_SHOWN]]
+            only.details["problems"] = listed
+            raise only
+        lines: list[object] = list(self.items[:MOST_SHOWN])
         if len(self.items) > MOST_SHOWN:
-            lines.append(f"- and {len(self.items) - MOST_SHOWN:,} more")
-        count = counted(len(self.items), "problem", "problems")
+            lines.append(Message("queries.more_problems", count=len(self.items) - MOST_SHOWN))
         raise InputError(
-            "CEL-Q003",
-            "\n".join([f"{self.subject} has {count}:", *lines]),
-            problems=listed,
+            "CEL-Q003", subject=self.subject, count=len(self.items), lines=lines, problems=listed
         )

@@ -107,16 +107,10 @@ def load_policy(path: str | Path) -> Policy:
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:  # ValueError: a path with a null byte
         reason = error.strerror if isinstance(error, OSError) else "not a path"
-        raise InputError(
-            "CEL-Q001",
-            f"the policy {str(source)!r} cannot be read ({reason}).",
-            fix="Check the path.",
-        ) from error
+        raise InputError("CEL-Q001.load_policy_2", source=str(source), reason=reason) from error
     if len(content) > LARGEST_FILE:
         raise InputError(
-            "CEL-Q001",
-            f"the policy {str(source)!r} is larger than {LARGEST_FILE >> 20} megabytes.",
-            fix="Give the policy, not the data.",
+            "CEL-Q001.load_policy", source=str(source), largest_file=LARGEST_FILE >> 20
         )
     try:
         text = content.decode("utf-8-sig")  # Windows adds a mark
@@ -200,47 +194,27 @@ def _graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
 def _tables(top: Settings) -> tuple[Any, ...]:
     tables = top.section("tables", "[tables.NAME]")
     if not tables.table:
-        top.problems.add(
-            "CEL-Q005",
-            "the policy has no [tables.NAME] section.",
-            why="A table that is not named cannot be asked.",
-            fix="Add one per table, with [tables.NAME.columns] below it.",
-        )
+        top.problems.add("CEL-Q005.tables")
     return tuple(read_table(tables, name) for name in tables.table)
 
 
 def _unit(top: Settings) -> Unit:
     if not top.has("unit"):
-        top.problems.add(
-            "CEL-Q010",
-            "the policy has no [unit] section.",
-            why="The unit that answers protect would be unknown.",
-            fix='Name the table and the key of a person, or write name = "row" for single rows.',
-        )
+        top.problems.add("CEL-Q010.unit_2")
     unit = top.section("unit", "[unit]", {"name", "table", "key"})
     table, key = unit.text("table"), unit.text("key")
     name = unit.text("name")
     if name is None:
         name = "row" if table is None else table.lower()
         if top.has("unit") and table is None and key is None:
-            top.problems.add(
-                "CEL-Q010",
-                "[unit] names neither a person nor rows.",
-                why="Protecting rows is far less than protecting people, so it must be said.",
-                fix='Add table and key, or write name = "row".',
-            )
+            top.problems.add("CEL-Q010.unit_3")
     return Unit(name=name, table=table, key=key)
 
 
 def _budget(top: Settings) -> Spending:
     budget = top.section("budget", "[budget]", {"epsilon", "delta"})
     if not budget.has("epsilon"):
-        top.problems.add(
-            "CEL-Q013",
-            "the policy has no epsilon under [budget].",
-            why="Without a limit, enough answers together tell everything.",
-            fix="Add epsilon = 1 and, if answers may fail, delta = 1e-8.",
-        )
+        top.problems.add("CEL-Q013.budget")
     # A budget that cannot be read is a problem already; nothing else is held against this one.
     epsilon = _default(budget.number("epsilon"), MOST_EPSILON)
     return Spending(epsilon=epsilon, delta=_default(budget.number("delta"), Fraction(0)))
@@ -249,12 +223,7 @@ def _budget(top: Settings) -> Spending:
 def _analysts(top: Settings, budget: Spending) -> tuple[tuple[str, Spending], ...]:
     analysts = top.section("analysts", "[analysts.NAME]")
     if top.has("analysts") and not analysts.table:
-        top.problems.add(
-            "CEL-Q014",
-            "[analysts] names no analyst.",
-            why="It could mean that no analyst may ask, or that all may.",
-            fix="Name analysts as [analysts.NAME], or leave the section out to let all ask.",
-        )
+        top.problems.add("CEL-Q014.analysts")
     found = []
     for name in analysts.table:
         limit = analysts.section(name, f"[analysts.{name}]", {"epsilon", "delta"})
@@ -295,4 +264,4 @@ def _decimal(written: str) -> Decimal:
 
 
 def _not_toml(reason: str) -> InputError:
-    return InputError("CEL-Q002", f"the policy is not valid TOML: {reason}.", fix="Mend that line.")
+    return InputError("CEL-Q002", reason=reason)

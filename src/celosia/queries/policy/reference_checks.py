@@ -19,12 +19,7 @@ def check_references(policy: Policy, problems: Problems) -> None:
         columns = [column.lower() for column, _, _ in table.references]
         if len(set(columns)) < len(columns):
             sound = False
-            problems.add(
-                "CEL-Q009",
-                f"a column of table '{table.name}' references two tables.",
-                why="A row must lead to its person along one path.",
-                fix="Declare one reference for each column.",
-            )
+            problems.add("CEL-Q009.check_references", table_name=table.name)
     if sound and _check_circles(policy, problems):
         _check_paths(policy, problems)
 
@@ -80,12 +75,7 @@ def _check_circles(policy: Policy, problems: Problems) -> bool:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         circle = " -> ".join(reversed(error.args[1]))
-        problems.add(
-            "CEL-Q012",
-            f"references lead in a circle: {circle}.",
-            why="What belongs to one person would go on to others without an end.",
-            fix="Leave one of them out; its columns can still be joined on.",
-        )
+        problems.add("CEL-Q012", circle=circle)
         return False
     return True
 
@@ -108,8 +98,8 @@ def _check_paths(policy: Policy, problems: Problems) -> None:
         if not table.public and table.name.lower() not in owned:
             problems.add(
                 "CEL-Q011",
-                f"no reference leads from the private table '{table.name}' to '{unit.table}'.",
-                why=f"The {unit.name} that a row belongs to would be unknown.",
-                fix=f"Declare which of its columns references {unit.table}.{unit.key}, or a table "
-                "that leads there; or declare it public if it holds no data about people.",
+                table_name=table.name,
+                table=unit.table,
+                unit_name=unit.name,
+                key=unit.key,
             )

@@ -121,10 +121,12 @@ class Settings:
             return default
         if value not in known:
             self.problems.add(
-                "CEL-Q005",
-                f"{key} of {self.where} must be one of {', '.join(known)}; got {value!r}"
-                f"{did_you_mean(value, known)}.",
-                fix="Correct it in the policy.",
+                "CEL-Q005.word",
+                key=key,
+                where=self.where,
+                known=", ".join(known),
+                value=value,
+                hint=did_you_mean(value, known),
             )
             return default
         return value
@@ -146,11 +148,7 @@ class Settings:
             return None
         number = parse_amount(value)
         if number is None:
-            self.problems.add(
-                "CEL-Q005",
-                f"{key} of {self.where} must be a finite number of sensible length.",
-                fix='Write 0.5, 3, or "1/3" for a fraction.',
-            )
+            self.problems.add("CEL-Q005.number", key=key, where=self.where)
         return number
 
     def add_wrong_type(self, key: str, value: object, wanted: str, fix: str) -> None:

@@ -18,12 +18,7 @@ def read_table(tables: Settings, name: str) -> TablePolicy:
     table = tables.section(name, f"[tables.{name}]", _TABLE)
     columns = table.section("columns", f"[tables.{name}.columns]")
     if not columns.table:
-        table.problems.add(
-            "CEL-Q005",
-            f"table '{name}' declares no columns.",
-            why="Only declared columns can be asked about.",
-            fix=f'Add [tables.{name}.columns] with one line for each: name = "text".',
-        )
+        table.problems.add("CEL-Q005.read_table", name=name)
     return TablePolicy(
         name=name,
         columns=tuple(_column(columns, each, name) for each in columns.table),
@@ -46,17 +41,13 @@ def _column(columns: Settings, name: str, table: str) -> ColumnPolicy:
         written = {"type": written}  # the short form
     if not isinstance(written, Mapping):
         columns.problems.add(
-            "CEL-Q005",
-            f"{where} must be a type or a table of settings; got {describe_type(written)}.",
-            fix=f'Write {name} = "text" or {name} = {{ type = "integer", unique = true }}.',
+            "CEL-Q005.column", where=where, describe_type=describe_type(written), name=name
         )
         return ColumnPolicy(name=name, type="text")
     column = Settings(written, where, columns.problems, _COLUMN)
     types = get_args(ColumnType)
     if not column.has("type"):
-        columns.problems.add(
-            "CEL-Q005", f"{where} has no type.", fix=f"Add type, one of {', '.join(types)}."
-        )
+        columns.problems.add("CEL-Q005.column_2", where=where, types=", ".join(types))
     before = columns.problems.unread
     read = ColumnPolicy(
         name=name,
@@ -100,11 +91,7 @@ def _references(table: Settings, name: str) -> tuple[tuple[str, str, str], ...]:
     for column, target in written.table.items():
         pair = _target(target)
         if pair is None:
-            table.problems.add(
-                "CEL-Q009",
-                f"references of table '{name}' must say where '{column}' points to.",
-                fix=f'Write the table and its unique column: {column} = "customer.custkey".',
-            )
+            table.problems.add("CEL-Q009.references", name=name, column=column)
         else:
             found.append((column, *pair))
     return tuple(found)

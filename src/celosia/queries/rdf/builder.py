@@ -185,13 +185,7 @@ def build_store(store: Path) -> Iterator[StoreBuilder]:
 
 def _replace(draft: Path, store: Path, before: tuple[int, int] | None) -> None:
     if _file_state(store) != before:
-        raise InputError(
-            "CEL-Q226",
-            f"{store} was changed by another process in the meantime.",
-            why="The facts that it loaded would be lost.",
-            fix="Load again, one after the other.",
-            path=str(store),
-        )
+        raise InputError("CEL-Q226", store=store, path=str(store))
     umask = os.umask(0)
     os.umask(umask)
     draft.chmod(0o666 & ~umask)
@@ -231,29 +225,12 @@ def _refuse_unknown(words: pa.Array) -> None:
         pc.or_(pc.ends_with(words, "--ltr"), pc.ends_with(words, "--rtl")),
     )
     if pc.any(pc.or_(pc.starts_with(words, "<<"), directed)).as_py():
-        raise InputError(
-            "CEL-Q227",
-            "the facts hold a triple as a term, or a text with a direction.",
-            why="The store holds terms of RDF 1.1: addresses, blank nodes and literals.",
-            fix="Leave these facts out, or write them with terms of RDF 1.1.",
-        )
+        raise InputError("CEL-Q227")
 
 
 def _collision_error() -> EngineError:
-    return EngineError(
-        "CEL-Q225",
-        "two terms of these facts have the same number.",
-        why="They could not be distinguished. By chance that happens once in many thousand graphs "
-        "of ten million terms.",
-        fix="Look for terms that were made to collide; rename one of them.",
-    )
+    return EngineError("CEL-Q225")
 
 
 def _write_error(store: Path, fault: Exception) -> EngineError:
-    return EngineError(
-        "CEL-Q224",
-        f"the store {store} could not be written ({type(fault).__name__}).",
-        why="The disk may be full, or the folder not yours to write; the store is as it was.",
-        fix="Make room: some three times the size of the files. Or choose another folder.",
-        path=str(store),
-    )
+    return EngineError("CEL-Q224", store=store, name=type(fault).__name__, path=str(store))

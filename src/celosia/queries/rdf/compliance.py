@@ -64,12 +64,7 @@ def check_graph(
     """
     graph = policy.graph
     if graph is None:
-        raise InputError(
-            "CEL-Q235",
-            f"the policy {policy.name} is not of a graph.",
-            why="It declares tables.",
-            fix="Check it against its database: celosia policy check POLICY --connect.",
-        )
+        raise InputError("CEL-Q235.check_graph", policy_name=policy.name)
     found = []
     if not policy.unit.is_row:
         progress(Step("Checking classes", 0, len(graph.predicates)))

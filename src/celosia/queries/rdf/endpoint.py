@@ -111,12 +111,7 @@ class _Endpoint:
         if made.read - before < expected:
             raise self._cut("it sent fewer facts than it counts")
         if made.has_blank and not alone:
-            raise InputError(
-                "CEL-Q233",
-                "the facts have blank nodes, and come by several requests.",
-                why="A blank node has another label in each answer: joins over it would be lost.",
-                fix="Ask for all predicates at once, give blank nodes addresses, or load a dump.",
-            )
+            raise InputError("CEL-Q233")
 
     def _count(self, query: str) -> int:
         with self._send(f"SELECT (COUNT(*) AS ?n) WHERE {{ {query} }}", _COUNTED) as answer:
@@ -147,21 +142,10 @@ class _Endpoint:
             raise self._strange(f"it cannot be reached ({type(fault).__name__})") from None
 
     def _strange(self, reason: str) -> EngineError:
-        return EngineError(
-            "CEL-Q231",
-            f"{_public_address(self._url)} does not answer as a SPARQL 1.1 endpoint: {reason}.",
-            why="The store is as it was.",
-            fix="Check the address and your rights there; the endpoint must answer CONSTRUCT in "
-            "N-Triples and SELECT in JSON.",
-        )
+        return EngineError("CEL-Q231", public_address=_public_address(self._url), reason=reason)
 
     def _cut(self, reason: str) -> EngineError:
-        return EngineError(
-            "CEL-Q232",
-            f"the facts from {_public_address(self._url)} are not complete: {reason}.",
-            why="Half of a graph would be another graph; the store is as it was.",
-            fix="Raise the limits of the server, ask for fewer predicates, or load a dump of it.",
-        )
+        return EngineError("CEL-Q232", public_address=_public_address(self._url), reason=reason)
 
 
 class _ResponseBody:
@@ -196,27 +180,13 @@ def _check(url: str, *, plain: bool) -> None:
     except ValueError:
         parts, host = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not host:
-        raise InputError(
-            "CEL-Q230",
-            "this is no address of an endpoint.",
-            fix="Give an address that begins with https://.",
-        )
+        raise InputError("CEL-Q230.check")
     if parts.scheme == "http" and host not in _LOCAL and not plain:
-        raise InputError(
-            "CEL-Q230",
-            "facts would travel to this machine without encryption.",
-            why="An eavesdropper could read the whole graph.",
-            fix="Use https, or allow it for a network of your own (--plain).",
-        )
+        raise InputError("CEL-Q230.check_2")
 
 
 def _check_client() -> None:
     try:
         import httpx  # noqa: F401, PLC0415 - an extra
     except ImportError:
-        raise EngineError(
-            "CEL-Q234",
-            "httpx is not installed.",
-            why="It asks endpoints.",
-            fix="Run `pip install 'celosia[rdf,service]'`.",
-        ) from None
+        raise EngineError("CEL-Q234") from None

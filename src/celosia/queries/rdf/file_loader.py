@@ -101,17 +101,10 @@ def _read(
         raise _syntax_error(source, None, None, packed=True) from None
     except OSError as fault:  # of the reader: the engine has errors of its own
         raise InputError(
-            "CEL-Q222",
-            f"{source.path} cannot be read ({type(fault).__name__}).",
-            why="The store is as it was.",
-            fix="Check your rights to the file, and the disk it is on.",
-            path=str(source.path),
+            "CEL-Q222.read", path2=source.path, name=type(fault).__name__, path=str(source.path)
         ) from None
     except InputError as refusal:
-        if refusal.code == "CEL-Q227":
-            refusal.args = (f"{source.path}: {refusal}",)
-            refusal.what = f"{source.path}: {refusal.what}"
-        raise
+        raise refusal.within(str(source.path)) if refusal.code == "CEL-Q227" else refusal
 
 
 def _read_error(source: Source, what: str, why: str, fix: str) -> InputError:

@@ -59,16 +59,11 @@ def find_sources(paths: Sequence[str | Path], format_name: str | None) -> list[S
         InputError: CEL-Q221 a format is not known, CEL-Q222 a file is missing or there is none.
     """
     if not paths:
-        raise InputError("CEL-Q222", "no file to load.", fix="Name at least one file of facts.")
+        raise InputError("CEL-Q222.find_sources")
     found = []
     for path in map(Path, paths):
         if not path.is_file():
-            raise InputError(
-                "CEL-Q222",
-                f"there is no file {path}.",
-                fix="Check the name and the folder you are in.",
-                path=str(path),
-            )
+            raise InputError("CEL-Q222.find_sources_2", path2=path, path=str(path))
         found.append(Source(path, _format(path, format_name)))
     return found
 

@@ -190,10 +190,4 @@ class GraphStore:
 
 
 def _no_store_error(path: Path, why: str) -> InputError:
-    return InputError(
-        "CEL-Q228",
-        f"{path} is no store of facts: {why}.",
-        why="A store is the file that `celosia rdf load` makes.",
-        fix="Check the name, or load the graph again.",
-        path=str(path),
-    )
+    return InputError("CEL-Q228", path2=path, reason=why, path=str(path))

@@ -111,9 +111,4 @@ def check_parser() -> None:
     try:
         import pyoxigraph  # noqa: F401, PLC0415 - an extra
     except ImportError:
-        raise EngineError(
-            "CEL-Q229",
-            "pyoxigraph is not installed.",
-            why="It reads the formats of RDF.",
-            fix="Run `pip install 'celosia[rdf]'`.",
-        ) from None
+        raise EngineError("CEL-Q229.check_parser") from None

@@ -105,12 +105,7 @@ def canonical_text(term: Any) -> str:
         return f"_:{term}"
     elif module == "rdflib" and name == "URIRef":
         return address_text(str(term))
-    raise InputError(
-        "CEL-Q220",
-        "this is not a term that a store can hold.",
-        why="Terms are addresses, blank nodes and literals of RDF 1.1.",
-        fix="Give a term of pyoxigraph or rdflib; triples as terms and directions are not known.",
-    )
+    raise InputError("CEL-Q220.canonical_text")
 
 
 def address_text(iri: str) -> str:
@@ -123,12 +118,7 @@ def address_text(iri: str) -> str:
         InputError: CEL-Q220 it holds a character that no address may.
     """
     if _NO_ADDRESS.search(iri):
-        raise InputError(
-            "CEL-Q220",
-            "an address (IRI) holds a character that is not allowed there.",
-            why="It could never be found in a graph.",
-            fix="Write blanks, quotes, braces, < and > by their percent codes.",
-        )
+        raise InputError("CEL-Q220.address_text")
     return f"<{iri}>"
 
 

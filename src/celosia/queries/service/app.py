@@ -139,12 +139,7 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
         raise _readable(host)
     store = tokens if isinstance(tokens, TokenStore) else TokenStore(tokens or tokens_path(policy))
     if not store.has_curator():
-        raise InputError(
-            "CEL-Q189",
-            "nobody holds a token of a curator.",
-            why="Nobody could ask, and nobody could make tokens.",
-            fix=f"Make one: TokenStore({str(store.path)!r}).create(role='curator', name='...').",
-        )
+        raise InputError("CEL-Q189", path=str(store.path))
     bounded = limits or Limits()
     named = audit_log or audit_log_path(policy)
     log = named if isinstance(named, AuditLog) else AuditLog(named)
@@ -204,9 +199,4 @@ def _opener(
 
 
 def _readable(host: str) -> InputError:
-    return InputError(
-        "CEL-Q188",
-        f"{host} is reached by other machines, and nothing would be encrypted.",
-        why="Who reads along could take tokens and answers.",
-        fix="Give a certificate, or let a proxy encrypt and say plain=True.",
-    )
+    return InputError("CEL-Q188.readable", host=host)

@@ -134,9 +134,4 @@ def _keep_name(folder: Path) -> None:
 
 
 def _unwritable() -> EngineError:
-    return EngineError(
-        "CEL-Q184",
-        "the audit log cannot be written.",
-        why="Nothing is answered that is not noted.",
-        fix="Make room on the disk, or give a file in a folder that exists and may be written.",
-    )
+    return EngineError("CEL-Q184")

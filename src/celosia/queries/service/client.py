@@ -47,12 +47,7 @@ class Client:
         parts = urlsplit(url)
         safe = parts.scheme == "https" or plain or is_this_machine(parts.hostname or "")
         if parts.scheme not in {"http", "https"} or not parts.hostname or not safe:
-            raise InputError(
-                "CEL-Q188",
-                "the address of the service is not one of https.",
-                why="Who reads along could take the token and the answers.",
-                fix="Write https://..., or say plain=True where the way there is safe.",
-            )
+            raise InputError("CEL-Q188.init")
         self._url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"}
         self._is_own = http is None
@@ -170,27 +165,12 @@ def _parse(read: Callable[[Any], T], fetch: Callable[[], Any]) -> T:
 
 
 def _not_sendable() -> InputError:
-    return InputError(
-        "CEL-Q175",
-        "the request cannot be written as JSON.",
-        why="Amounts must be finite numbers, and texts whole letters.",
-        fix="Give a number such as 0.5.",
-    )
+    return InputError("CEL-Q175.not_sendable")
 
 
 def _unreachable_error() -> EngineError:
-    return EngineError(
-        "CEL-Q186",
-        "the service cannot be reached, or did not answer in time.",
-        why="What was asked may have been charged; asked again, an answer that was kept is free.",
-        fix="Check the address and whether the service runs, then ask again.",
-    )
+    return EngineError("CEL-Q186")
 
 
 def _bad_reply_error() -> EngineError:
-    return EngineError(
-        "CEL-Q187",
-        "what answered is not a service of Celosía.",
-        why="The answer is not in its form.",
-        fix="Check the address.",
-    )
+    return EngineError("CEL-Q187")

@@ -82,13 +82,7 @@ def hidden_error() -> EngineError:
     An engine that failed, an answer that took too long, a fault of ours: who can tell them apart
     learns something about the rows.
     """
-    return EngineError(
-        "CEL-Q180",
-        "the question could not be answered.",
-        why="The reason is not shown, because it may reveal single rows. What was reserved for "
-        "it stays spent.",
-        fix="Ask for something else, or ask the owner of the data to look.",
-    )
+    return EngineError("CEL-Q180")
 
 
 def public_error(error: BaseException) -> CelosiaError:
@@ -149,50 +143,27 @@ def not_allowed(role: str) -> AccessDenied:
 
 def no_address() -> InputError:
     """The refusal of an address that there is not."""
-    return InputError(
-        "CEL-Q173",
-        "there is nothing at this address.",
-        fix="The addresses are listed in /v1/openapi.json.",
-    )
+    return InputError("CEL-Q173")
 
 
 def no_method() -> InputError:
     """The refusal of a method that an address does not have."""
-    return InputError(
-        "CEL-Q174",
-        "this address does not take this method.",
-        fix="The methods are listed in /v1/openapi.json.",
-    )
+    return InputError("CEL-Q174")
 
 
 def bad_body(problems: str = "it is not the JSON that is wanted") -> InputError:
     """The refusal of a body that cannot be read; it repeats nothing of the body."""
-    return InputError(
-        "CEL-Q175",
-        f"the request cannot be read: {problems}.",
-        why="Only what is understood in full is answered.",
-        fix="Send JSON as application/json, with the fields that /v1/openapi.json lists.",
-    )
+    return InputError("CEL-Q175.bad_body", problems=problems)
 
 
 def too_large(what: str, most: int, unit: str) -> InputError:
     """The refusal of something long."""
-    return InputError(
-        "CEL-Q176",
-        f"{what} is too large: at most {most:,} {unit}.",
-        why="Requests are bounded so that none can keep the service busy.",
-        fix="Shorten it.",
-    )
+    return InputError("CEL-Q176", thing=what, most=most, unit=unit)
 
 
 def too_slow() -> InputError:
     """The refusal of a body that does not arrive."""
-    return InputError(
-        "CEL-Q190",
-        "the body of the request did not arrive in time.",
-        why="A connection that waits takes the place of another.",
-        fix="Send it again.",
-    )
+    return InputError("CEL-Q190")
 
 
 def too_many(seconds: float) -> TooBusy:
@@ -230,9 +201,4 @@ def too_busy() -> TooBusy:
 
 def missing_extra(package: str | None) -> InputError:
     """The refusal where the packages of the service are not installed."""
-    return InputError(
-        "CEL-Q170",
-        f"the service needs its extra; {package or 'a package'} is not installed.",
-        why="It speaks HTTP.",
-        fix="Run `pip install 'celosia[service]'`.",
-    )
+    return InputError("CEL-Q170", package=package or "a package")

@@ -65,12 +65,7 @@ class Limits:
                 number > 0 or (number == 0 and each.name == "waiting")
             )
             if not is_fine:
-                raise InputError(
-                    "CEL-Q185",
-                    f"the limit {each.name} must be a number above 0, got {value!r}.",
-                    why="Without limits one request could stop the service.",
-                    fix="Leave it out for the usual one.",
-                )
+                raise InputError("CEL-Q185", each_name=each.name, value=value)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

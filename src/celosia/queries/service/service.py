@@ -248,13 +248,7 @@ class Service:
             raise bad_body("a text holds half a letter")
         epsilon, limit = exact(asked.epsilon), exact(self.limits.epsilon)
         if epsilon is None or limit is None or epsilon > limit:
-            raise InputError(
-                "CEL-Q177",
-                f"epsilon is above {self.limits.epsilon:g}, the most that one request may ask for.",
-                why="A slip could spend the whole budget at once.",
-                fix="Ask with a smaller epsilon.",
-                most=self.limits.epsilon,
-            )
+            raise InputError("CEL-Q177", most=self.limits.epsilon)
 
     def _written(
         self, answer: Any, holder: Token, asked: QueryParameters, question: str | None

@@ -160,11 +160,7 @@ class TokenStore:
             connection.execute(ends.values(revoked=self._clock()))
             row = connection.execute(sa.select(TOKENS).where(TOKENS.c.id == name)).one_or_none()
         if row is None:
-            raise InputError(
-                "CEL-Q183",
-                "there is no such token.",
-                fix="List them; the first part of each line is its name.",
-            )
+            raise InputError("CEL-Q183")
         return _token(row)
 
     def tokens(self) -> tuple[Token, ...]:
@@ -238,18 +234,8 @@ def _check(role: object, name: object, days: object) -> None:
         what = f"a token must expire within {LONGEST_DAYS} days"
     else:
         return
-    raise InputError(
-        "CEL-Q182",
-        f"{what}.",
-        why="It says who may ask, and for how long.",
-        fix="Give the name of an analyst as the policy writes it, and a number of days.",
-    )
+    raise InputError("CEL-Q182", thing=what)
 
 
 def _unavailable() -> EngineError:
-    return EngineError(
-        "CEL-Q181",
-        "the file of tokens cannot be read or written, or holds something else.",
-        why="Without it no client can be identified.",
-        fix="Check its folder and its rights, or give another file.",
-    )
+    return EngineError("CEL-Q181")

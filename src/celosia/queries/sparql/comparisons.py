@@ -256,13 +256,7 @@ def typed_constant(constant: Constant) -> TypedValue:
 
 def never_a_literal(variable: BoundVariable) -> CelosiaError:
     """The refusal of what only literals have, of a variable that is no object."""
-    return refusal(
-        "CEL-Q274",
-        f"?{variable.name} is the object of no pattern, and what it is cannot be asked",
-        why="Subjects and predicates are never literals, and only objects are distinguished.",
-        fix="Compare it with addresses, or use a pattern that has it for its object.",
-        variable=variable.name,
-    )
+    return refusal("CEL-Q274", variable=variable.name)
 
 
 def comparison_mismatch(what: str) -> CelosiaError:

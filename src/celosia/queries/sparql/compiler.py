@@ -36,12 +36,7 @@ def compile(query: str, policy: Policy) -> Question:
             where it is known.
     """
     if policy.graph is None:
-        raise InputError(
-            "CEL-Q271",
-            "the policy has no graph to ask in SPARQL.",
-            why="SPARQL asks about facts; the tables of a policy are asked in SQL.",
-            fix="Ask in SQL, or use a policy with a [graph].",
-        )
+        raise InputError("CEL-Q271")
     try:
         return _compile_query(query, policy, policy.graph)
     except RecursionError:
@@ -52,12 +47,7 @@ def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
     tree, declared = parse(query)
     reader = TermReader(dict(graph.prefixes) | declared)
     if part_of(tree, "valuesClause") is not None:
-        raise refusal(
-            "CEL-Q260",
-            "VALUES stands after the WHERE clause",
-            why="It would be joined with the answers.",
-            fix="Put it inside WHERE { ... }.",
-        )
+        raise refusal("CEL-Q260")
     where = WhereClause(reader)
     where.read(tree["where"])
     solutions = Solutions(make_scans(where.patterns, policy), graph.prefixes)

@@ -70,13 +70,7 @@ class StringValue:
     def tree(self) -> exp.Expression:
         """The text, where it is surely that of a literal."""
         if not self.is_sure:
-            raise refusal(
-                "CEL-Q259",
-                f"STR(?{self.of.name}) may be an address",
-                why="Addresses are held as numbers, and cannot be looked into.",
-                fix=f"Let only literals through: isLiteral(?{self.of.name}) && ..., or leave STR "
-                "out, as texts are compared without it.",
-            )
+            raise refusal("CEL-Q259", of_name=self.of.name)
         return cases((self.of.is_literal(), self.of.column("text")))
 
 
@@ -138,12 +132,7 @@ def _regex(node: Any, read: Read) -> TypedValue:
     """A pattern of plain letters, with ^ and $ if wished: all engines agree on those."""
     found = _PLAIN.fullmatch(_written(read(node["pattern"]), "REGEX"))
     if found is None or part_of(node, "flags") is not None:
-        raise refusal(
-            "CEL-Q258",
-            "REGEX takes plain letters here, after ^ or before $, and no flags",
-            why="Engines differ in all other patterns, and some patterns take forever.",
-            fix="Use CONTAINS, STRSTARTS or STRENDS.",
-        )
+        raise refusal("CEL-Q258.regex")
     text = _text(read(node["text"]))
     start, part, end = found.groups()
     if start and end:
@@ -292,13 +281,4 @@ def unknown_function(node: Any) -> CelosiaError:
         word = "arithmetic"
     elif word == "Function":
         word = "a function by its address"
-    return refusal(
-        "CEL-Q258",
-        f"{word} is not supported in FILTER",
-        why="Only what looks at one solution, never fails and can be computed exactly as SPARQL "
-        "asks is let through.",
-        fix="Use comparisons, IN, &&, ||, !, IF, COALESCE, sameTerm, BOUND, isIRI, isBlank, "
-        "isLiteral, isNumeric, LANG, LANGMATCHES, DATATYPE, STR, STRLEN, CONTAINS, STRSTARTS, "
-        "STRENDS, ABS, CEIL, FLOOR, ROUND, YEAR, MONTH or DAY.",
-        function=word,
-    )
+    return refusal("CEL-Q258.unknown_function", function=word)

@@ -69,26 +69,14 @@ class Outputs:
 
     def _group(self, node: Any) -> None:
         if not is_variable(node):
-            raise refusal(
-                "CEL-Q266",
-                "GROUP BY takes variables only",
-                why="Values of expressions are declared nowhere.",
-                fix="Group by a variable, and put groups together in the answer.",
-            )
+            raise refusal("CEL-Q266")
         name = str(node)
         for column in self._columns(node, "GROUP BY"):
             declared = self._policy(column)
             if declared is not None and declared.keys is not None:
                 self.keys[name] = column_tree(column)
                 return
-        raise refusal(
-            "CEL-Q267",
-            f"GROUP BY ?{name} would show private terms",
-            why="Which groups there are reveals single facts; they are shown for declared terms "
-            "only.",
-            fix="Declare `keys` (or `subject_keys`) of the predicate, or ask once for each term.",
-            variable=name,
-        )
+        raise refusal("CEL-Q267", variable=name)
 
     def _select(self, node: Any) -> None:
         name = str(node["var"] if part_of(node, "var") is not None else node["evar"])
@@ -112,13 +100,7 @@ class Outputs:
         word = name_of(node)
         if not word.startswith(_AGGREGATE):
             if has_aggregate(node):
-                raise refusal(
-                    "CEL-Q263",
-                    "something is computed from an aggregate",
-                    why="Noise is added to aggregates as they are; what is done with the answer is "
-                    "free.",
-                    fix="Ask for the aggregates alone, and compute with the answers.",
-                )
+                raise refusal("CEL-Q263")
             raise _shows_rows("SELECT computes something for each solution")
         is_distinct = bool(part_of(node, "distinct"))
         match word.removeprefix(_AGGREGATE):
@@ -128,24 +110,13 @@ class Outputs:
                 return UnnamedAggregate("sum", self._bounded(strip_layers(node["vars"]), "SUM"))
             case "Avg" if not is_distinct:
                 return UnnamedAggregate("mean", self._bounded(strip_layers(node["vars"]), "AVG"))
-        raise refusal(
-            "CEL-Q262",
-            f"this form of {word.removeprefix(_AGGREGATE).upper()} is not supported",
-            why="MIN, MAX, SAMPLE and GROUP_CONCAT show single terms, and DISTINCT inside SUM has "
-            "no bound.",
-            fix="Use COUNT(*), COUNT(?v), COUNT(DISTINCT ?v), SUM(?v) or AVG(?v).",
-        )
+        raise refusal("CEL-Q262.aggregate", removeprefix=word.removeprefix(_AGGREGATE).upper())
 
     def _count(self, inner: Any, is_distinct: bool) -> UnnamedAggregate:
         if inner == "*" and not is_variable(inner):
             hidden = any(each.is_hidden for each in self.solutions.variable_columns)
             if is_distinct and hidden:
-                raise refusal(
-                    "CEL-Q264",
-                    "COUNT(DISTINCT *) leaves blank nodes and steps of paths out",
-                    why="Different solutions would become equal, and one fact may part many.",
-                    fix="Name them with variables, or count one variable: COUNT(DISTINCT ?v).",
-                )
+                raise refusal("CEL-Q264")
             return UnnamedAggregate("rows")  # solutions of patterns differ from each other
         columns = self._columns(inner, "COUNT")
         if not is_distinct:
@@ -161,33 +132,15 @@ class Outputs:
                 continue
             if declared.lower is not None and declared.upper is not None:
                 return column_tree(Column(column.relation, "number"))
-        raise refusal(
-            "CEL-Q265",
-            f"{use}(?{inner}) has no bounds",
-            why="Without bounds one fact could move it by any amount.",
-            fix="Declare lower, upper and grid of a predicate that has the variable for its "
-            "object.",
-            variable=str(inner),
-        )
+        raise refusal("CEL-Q265", use=use, inner=inner, variable=str(inner))
 
     def _columns(self, inner: Any, use: str) -> list[Column]:
         if not is_variable(inner):
-            raise refusal(
-                "CEL-Q262",
-                f"{use} takes one variable",
-                why="Values of expressions have no declared bounds.",
-                fix=f"Write {use}(?v); put conditions into FILTER.",
-            )
+            raise refusal("CEL-Q262.columns", use=use)
         places = self.solutions.variable_columns
         found = places.get(Variable(str(inner)))
         if found is None:
-            raise refusal(
-                "CEL-Q257",
-                f"{use} refers to ?{inner}, which no pattern binds",
-                why="There is nothing to count.",
-                fix="Use a variable of the patterns.",
-                variable=str(inner),
-            )
+            raise refusal("CEL-Q257.columns", use=use, inner=inner, variable=str(inner))
         return found
 
     def _policy(self, column: Column) -> ColumnPolicy | None:
@@ -210,9 +163,4 @@ def _shows_rows(what: str) -> CelosiaError:
 
 
 def _named_twice(name: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q269",
-        f"?{name} is the name of two things",
-        why="A reader of the answer could not distinguish them.",
-        fix="Give each answer a name of its own, whatever its case: (COUNT(*) AS ?n).",
-    )
+    return refusal("CEL-Q269", name=name)

@@ -7,52 +7,36 @@ refusal says nothing about the data.
 from __future__ import annotations
 
 from celosia.core.errors import EngineError, InputError, QueryRefused
+from celosia.queries.positions import refusal_at
 
 Place = tuple[int, int]
 """A line and a column, both from 1."""
 
 
 def refusal(
-    code: str, what: str, *, why: str, fix: str, at: Place | None = None, **details: object
+    key: str, literal: str | None = None, /, *, at: Place | None = None, **fields: object
 ) -> QueryRefused:
     """A refusal whose first sentence ends with the place in the query.
 
     Args:
-        code: of the catalogue.
-        what: the construct, without a full stop.
-        why: why it cannot be promised.
-        fix: what would be answered.
+        key: of the catalogue, whose template has `{at}` where the place is told.
+        literal: the sentence itself, where the catalogue has none yet.
         at: where it is, if that is known.
-        details: facts for programs.
+        fields: of the template.
     """
-    if at is None:
-        return QueryRefused(code, f"{what}.", why=why, fix=fix, **details)
-    line, column = at
-    where = f"{what} (line {line}, column {column})."
-    return QueryRefused(code, where, why=why, fix=fix, line=line, column=column, **details)
+    return refusal_at(key, literal, at, fields)
 
 
 def not_sparql(what: str, *, at: Place | None = None) -> InputError:
     """The error of a text that is no SPARQL query."""
     where = f" (line {at[0]}, column {at[1]})" if at else ""
     places = {"line": at[0], "column": at[1]} if at else {}
-    return InputError(
-        "CEL-Q240",
-        f"{what}{where}.",
-        why="Only what is understood in full can be promised anything about.",
-        fix="Write one SELECT query, such as SELECT (COUNT(*) AS ?n) WHERE { ?s ex:p ?o }.",
-        **places,
-    )
+    return InputError("CEL-Q240", thing=what, where=where, **places)
 
 
 def no_parser() -> EngineError:
     """The error where the extra that reads SPARQL is missing."""
-    return EngineError(
-        "CEL-Q229",
-        "rdflib is not installed.",
-        why="It reads SPARQL.",
-        fix="Run `pip install 'celosia[rdf]'`.",
-    )
+    return EngineError("CEL-Q229.no_parser")
 
 
 def too_large(what: str) -> QueryRefused:

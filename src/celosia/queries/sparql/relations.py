@@ -67,12 +67,7 @@ def _table(pattern: Pattern, policy: Policy, graph: Graph) -> str:
         raise _undeclared(predicate.text, graph)
     kinds = {policy.table(table).public for _, table in graph.predicates}  # type: ignore[union-attr]
     if policy.table(ANY_PREDICATE) is None or (len(kinds) > 1 and not policy.unit.is_row):
-        raise refusal(
-            "CEL-Q254",
-            f"the predicate {predicate} is a variable",
-            why="Facts of different classes, or public and private ones, would be mixed.",
-            fix="Name the predicate, and ask once for each.",
-        )
+        raise refusal("CEL-Q254", predicate=predicate)
     return ANY_PREDICATE
 
 
@@ -86,13 +81,7 @@ def _undeclared(address: str, graph: Graph) -> CelosiaError:
         address,
     )
     near = did_you_mean(written, [table for _, table in graph.predicates])
-    return refusal(
-        "CEL-Q253",
-        f"the predicate {written} is not declared{near}",
-        why="A predicate that is not declared is private and cannot be asked.",
-        fix="Ask about the predicates that the policy declares.",
-        predicate=address,
-    )
+    return refusal("CEL-Q253", written=written, near=near, predicate=address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +162,5 @@ class Solutions:
 
 def _no_shared_variable(done: set[str], conditions: Sequence[set[str]]) -> CelosiaError:
     if any(aliases & done and aliases - done for aliases in conditions):
-        return refusal(
-            "CEL-Q256",
-            "only FILTER ties two parts of the pattern together",
-            why="One fact may meet any number of others there, and no key says how many.",
-            fix="Use the same variable in both parts, so that they are joined by it.",
-        )
-    return refusal(
-        "CEL-Q255",
-        "a pattern shares no variable with the others",
-        why="Every solution of one would meet every solution of the other (a cross product).",
-        fix="Let patterns share variables, or ask about them one at a time.",
-    )
+        return refusal("CEL-Q256")
+    return refusal("CEL-Q255")

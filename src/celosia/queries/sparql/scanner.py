@@ -207,13 +207,7 @@ def _check_form(words: tuple[Word, ...]) -> None:
         if word in _FORMS and depth <= 0 and not seen:
             raise _forbidden_word_refusal(_FORM, word, each.place)
         if word == "SELECT" and depth > 0:
-            raise refusal(
-                "CEL-Q250",
-                "a sub-SELECT is not supported",
-                at=each.place,
-                why="One fact may change its solutions in any number of ways.",
-                fix="Aggregate once, in the outermost SELECT; ask for the inner answer by itself.",
-            )
+            raise refusal("CEL-Q250", at=each.place)
         if word in ("SELECT", *_FORMS) and depth <= 0 and seen:
             raise _several(each.place)
         seen = seen or word == "SELECT"
@@ -243,10 +237,4 @@ def _forbidden_word_refusal(stop: _ForbiddenWord, word: str, at: Place) -> Excep
 
 
 def _several(at: Place) -> Exception:
-    return refusal(
-        "CEL-Q241",
-        "the query has more than one statement",
-        at=at,
-        why="Each question is judged, charged and answered by itself.",
-        fix="Ask them one at a time.",
-    )
+    return refusal("CEL-Q241", at=at)

@@ -173,14 +173,7 @@ def _check_not_interval(typed: TypedExpression, node: exp.Expr) -> None:
 def _number(node: exp.Expr, inner: exp.Expr, scope: Scope) -> TypedExpression:
     typed = read_expression(inner, scope)
     if typed.kind in TIMES:
-        raise refusal(
-            "CEL-Q049",
-            f"{_word(node)} takes numbers, not {typed.kind}",
-            at=node,
-            why="There is no mechanism that finds a moment of one row.",
-            fix="Count rows before or after written dates: COUNT_IF(x < DATE '2026-01-31'); "
-            "for spans of time, DATE_DIFF('day', a, b) is a number.",
-        )
+        raise refusal("CEL-Q049.number", word=_word(node), typed_kind=typed.kind, at=node)
     if typed.kind not in NUMBERS:
         raise kind_mismatch(f"{_word(node)} takes numbers, not {typed.kind}", at=node)
     if typed.tree.find(exp.Column) is None:
@@ -209,13 +202,7 @@ def _share(node: exp.Expr, share: exp.Expr | None) -> float:
         value = float(share.name)
         if 0 <= value <= 1:
             return value
-    raise refusal(
-        "CEL-Q054",
-        "a quantile needs one written share from 0 to 1",
-        at=node,
-        why="Its place in the order must be known before the data is touched.",
-        fix="Write it as QUANTILE_CONT(x, 0.9).",
-    )
+    raise refusal("CEL-Q054.share", at=node)
 
 
 def _quantile(node: exp.Expr, inner: exp.Expr, share: float, scope: Scope) -> UnnamedAggregate:
@@ -242,13 +229,7 @@ _WORDS: Mapping[type[exp.Expr], str] = {
 
 
 def _constant(node: exp.Expr) -> CelosiaError:
-    return refusal(
-        "CEL-Q054",
-        f"{_word(node)} refers to no column",
-        at=node,
-        why="Every row would add the same.",
-        fix="Use COUNT(*) for the number of rows.",
-    )
+    return refusal("CEL-Q054.constant", word=_word(node), at=node)
 
 
 _INSTEAD: Mapping[type[exp.Expr], str] = {

@@ -36,12 +36,7 @@ def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Quest
     try:
         return _compile_select(select, policy, dialect)
     except RecursionError:
-        raise refusal(
-            "CEL-Q023",
-            "the query is nested too deeply",
-            why="Queries are bounded so that none can keep the service busy.",
-            fix="Write it with fewer brackets.",
-        ) from None
+        raise refusal("CEL-Q023.compile") from None
 
 
 def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> Question:

@@ -81,12 +81,7 @@ class _ExpressionReader:
     def read(self, node: exp.Expr) -> TypedExpression:
         self.parts += 1
         if self.parts > MOST_READ:
-            raise refusal(
-                "CEL-Q023",
-                f"an expression has more than {MOST_READ:,} parts, once it is written out",
-                why="Queries are bounded so that none can keep the service busy.",
-                fix="Write it with fewer CASE x WHEN ... and POWER inside each other.",
-            )
+            raise refusal("CEL-Q023.read", most_read=MOST_READ)
         node = node.unnest() if isinstance(node, exp.Paren) else node
         if self.special is not None and (known := self.special(node)) is not None:
             return known

@@ -154,13 +154,7 @@ def unknown_function(node: exp.Expr) -> CelosiaError:
     else:
         word = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__
     if word.lower() in VOLATILE or word.lower().startswith("current"):
-        return refusal(
-            "CEL-Q048",
-            f"{word.upper()} gives another value at each call, or depends on the server",
-            at=node,
-            why="The same question must mean the same rows whenever it is asked.",
-            fix="Write the value into the query, such as DATE '2026-01-31'.",
-        )
+        return refusal("CEL-Q048", word=word.upper(), at=node)
     return refusal(
         "CEL-Q047",
         f"{word.upper()} is not supported in row-wise expressions",
@@ -204,13 +198,7 @@ def _whole(node: exp.Expr, part: exp.Expr | None, least: int) -> int:
 
 
 def _must_be_written(node: exp.Expr, what: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q050",
-        f"an argument of {_word(node)} must be {what}, written out",
-        at=node,
-        why="With values of rows in its place the function fails on some of them.",
-        fix="Write the value into the query.",
-    )
+    return refusal("CEL-Q050.must_be_written", word=_word(node), thing=what, at=node)
 
 
 def _word(node: exp.Expr) -> str:
@@ -249,13 +237,7 @@ def _extract(node: exp.Expr, read: Read) -> TypedExpression:
 def _part(node: exp.Expr, part: str, value: exp.Expr, read: Read) -> TypedExpression:
     part = {"DAYOFWEEK": "DOW", "DAYOFYEAR": "DOY"}.get(part, part)
     if part not in PARTS:
-        raise refusal(
-            "CEL-Q050",
-            "EXTRACT takes out a part that is not supported",
-            at=node,
-            why="Not every database has it.",
-            fix=f"Take one of {', '.join(sorted(PARTS))}.",
-        )
+        raise refusal("CEL-Q050.part", parts=", ".join(sorted(PARTS)), at=node)
     typed = require_kind(read(value), TIMES, at=node, use="EXTRACT")
     return TypedExpression(exp.Extract(this=exp.var(part), expression=typed.tree), "integer")
 
@@ -274,13 +256,7 @@ def _truncate(node: exp.Expr, read: Read) -> TypedExpression:
     check_arguments(node, frozenset({"this", "unit", "input_type_preserved"}))
     unit = node.args["unit"].name.upper()
     if unit not in UNITS:
-        raise refusal(
-            "CEL-Q050",
-            "DATE_TRUNC cuts to a unit that is not supported",
-            at=node,
-            why="Not every database has it.",
-            fix=f"Take one of {', '.join(sorted(UNITS))}.",
-        )
+        raise refusal("CEL-Q050.truncate", units=", ".join(sorted(UNITS)), at=node)
     typed = require_kind(read(node.this), TIMES, at=node, use="DATE_TRUNC")
     return TypedExpression(exp.TimestampTrunc(this=typed.tree, unit=exp.var(unit)), "timestamp")
 

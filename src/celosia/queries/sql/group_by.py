@@ -58,24 +58,12 @@ def read_group_keys(select: exp.Select, scope: Scope) -> list[TypedExpression]:
     kinds = exp.GroupingSets | exp.Rollup | exp.Cube
     odd = next((each for each in group.expressions if isinstance(each, kinds)), None)
     if sets or odd is not None:
-        raise refusal(
-            "CEL-Q055",
-            "GROUP BY takes columns and expressions only, no GROUPING SETS, ROLLUP or CUBE",
-            at=odd if odd is not None else group,
-            why="Each set of groups is a question of its own, with its own cost.",
-            fix="Name the keys, and ask once for each set.",
-        )
+        raise refusal("CEL-Q055", at=odd if odd is not None else group)
     keys: dict[exp.Expression, TypedExpression] = {}
     for each in _list_keys(group, select, scope):
         typed = _group_key(each.unnest(), select, scope)
         if not any(True for _ in typed.tree.find_all(exp.Column)) or typed.kind == "interval":
-            raise refusal(
-                "CEL-Q056",
-                "GROUP BY refers to no column",
-                at=each,
-                why="It would make one group of all rows.",
-                fix="Leave GROUP BY out, or group by a column.",
-            )
+            raise refusal("CEL-Q056.read_group_keys", at=each)
         keys[typed.tree] = typed
     return list(keys.values())
 
@@ -116,10 +104,4 @@ def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> TypedExpress
 
 
 def _no_such_position(node: exp.Expr) -> CelosiaError:
-    return refusal(
-        "CEL-Q056",
-        f"GROUP BY {node.name} is no column of the SELECT list",
-        at=node,
-        why="Places are counted from 1.",
-        fix="Name the key instead.",
-    )
+    return refusal("CEL-Q056.no_such_position", node_name=node.name, at=node)

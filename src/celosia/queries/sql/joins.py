@@ -119,12 +119,7 @@ def _no_join_key(
     across = [each for each in conditions if item.alias in each.mentions and each.mentions & done]
     for each in across or own:
         return not_an_equijoin(each, item.name)
-    return refusal(
-        "CEL-Q035",
-        f"nothing ties '{item.name}' to the other relations of FROM",
-        why="In a cross join every row meets every other, and one person adds without a bound.",
-        fix=f"Join it by an equality of columns: JOIN {item.name} ON a.key = {item.name}.key.",
-    )
+    return refusal("CEL-Q035.no_join_key", item_name=item.name)
 
 
 def not_an_equijoin(given: JoinCondition, name: str, *, at: exp.Expr | None = None) -> CelosiaError:

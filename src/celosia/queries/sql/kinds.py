@@ -99,11 +99,7 @@ def parse_moment(text: str, kind: Kind, *, at: exp.Expr) -> TypedExpression:
     except ValueError:
         form = "2026-01-31" if kind == "date" else "2026-01-31 23:59:59"
         raise refusal(
-            "CEL-Q050",
-            f"the {kind} is not written as '{form}'",
-            at=at,
-            why="One that cannot be read would fail in the database.",
-            fix=f"Write it as {kind.upper()} '{form}'.",
+            "CEL-Q050.parse_moment", kind=kind, form=form, kind2=kind.upper(), at=at
         ) from None
     return TypedExpression(
         exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build(kind)), kind

@@ -66,12 +66,7 @@ class Aliases:
         ('orders', 'orders_2')
         """
         if len(self.taken) >= MOST_RELATIONS:
-            raise refusal(
-                "CEL-Q023",
-                f"the query has more than {MOST_RELATIONS} relations, CTEs counted at each use",
-                why="Queries are bounded so that none can keep the service busy.",
-                fix="Use fewer tables and sub-queries.",
-            )
+            raise refusal("CEL-Q023.fresh", most_relations=MOST_RELATIONS)
         word = word.lower()
         number = 1
         alias = word
@@ -97,13 +92,7 @@ class Scope:
     def add(self, item: FromItem, *, at: exp.Expr) -> None:
         """Put a relation of FROM into the scope."""
         if item.name.lower() in self.items:
-            raise refusal(
-                "CEL-Q027",
-                f"two relations of FROM are called '{item.name}'",
-                at=at,
-                why="A column of either could be meant.",
-                fix="Give each an alias of its own: FROM t AS a JOIN t AS b ON ...",
-            )
+            raise refusal("CEL-Q027.add", item_name=item.name, at=at)
         self.items[item.name.lower()] = item
 
     @property
@@ -168,21 +157,11 @@ class Scope:
 
 
 def _in_doubt(node: exp.Expr, item: FromItem) -> CelosiaError:
-    return refusal(
-        "CEL-Q027",
-        f"'*' gives '{item.name}' two columns called '{node.name}'",
-        at=node,
-        why="They need not be equal, and a question is never guessed.",
-        fix=f"Name the one that is meant in the sub-query: SELECT *, t.{node.name} AS one ...",
-    )
+    return refusal("CEL-Q027.in_doubt", item_name=item.name, node_name=node.name, at=node)
 
 
 def ambiguous_name(node: exp.Expr, readings: Iterable[str]) -> CelosiaError:
     """The refusal of a name that could mean two things."""
     return refusal(
-        "CEL-Q027",
-        f"'{node.name}' could mean {' or '.join(readings)}",
-        at=node,
-        why="A question is never guessed.",
-        fix="Say which one, or choose another alias.",
+        "CEL-Q027.ambiguous_name", node_name=node.name, readings=" or ".join(readings), at=node
     )

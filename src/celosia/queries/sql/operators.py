@@ -183,13 +183,7 @@ def _result(node: exp.Expr, left: Kind, right: Kind) -> Kind:
         return "timestamp"
     if isinstance(node, exp.Add | exp.Sub) and (left, right) == ("date", "integer"):
         if not (isinstance(node.expression, exp.Literal) and _is_short(node.expression.name)):
-            raise refusal(
-                "CEL-Q050",
-                f"the days that are added to a date are not a written number up to {MOST_SPAN:,}",
-                at=node,
-                why="More may leave the calendar on some rows.",
-                fix="Write them out, such as placed + 30.",
-            )
+            raise refusal("CEL-Q050.result", most_span=MOST_SPAN, at=node)
         return "date"
     if isinstance(node, exp.Sub) and (left, right) == ("date", "date"):
         return "integer"
@@ -250,11 +244,7 @@ def _interval(node: exp.Expr, read: Read) -> TypedExpression:
     span = unit.name.upper().removesuffix("S") if isinstance(unit, exp.Var) else ""
     if not (isinstance(number, exp.Literal) and _is_short(number.name) and span in _SPANS):
         raise refusal(
-            "CEL-Q050",
-            f"an interval is not a written number, up to {MOST_SPAN:,}, of days, months, ...",
-            at=node,
-            why="Other intervals may leave the calendar on some rows.",
-            fix=f"Write it as INTERVAL '3' MONTH, with one of {', '.join(sorted(_SPANS))}.",
+            "CEL-Q050.interval", most_span=MOST_SPAN, spans=", ".join(sorted(_SPANS)), at=node
         )
     tree = exp.Interval(this=exp.Literal.string(number.name), unit=exp.var(span))
     return TypedExpression(tree, "interval")
@@ -271,13 +261,7 @@ def _cast(node: exp.Expr, read: Read) -> TypedExpression:
         TYPES.get(to.this) if isinstance(to, exp.DataType) and not to.args.get("nested") else None
     )
     if kind is None:
-        raise refusal(
-            "CEL-Q050",
-            f"a cast to {to.sql()} is not supported",
-            at=node,
-            why="Values of other types are not covered by the policy.",
-            fix="Cast to BIGINT, DOUBLE, TEXT, BOOLEAN, DATE or TIMESTAMP.",
-        )
+        raise refusal("CEL-Q050.cast", sql=to.sql(), at=node)
     inner = read(node.this)
     if kind in TIMES and isinstance(inner.tree, exp.Literal) and inner.kind == "text":
         return parse_moment(inner.tree.name, kind, at=node)

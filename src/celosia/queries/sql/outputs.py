@@ -185,13 +185,7 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
 def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
     typed = made.read_computed(node, SELECT)
     if typed.kind not in NUMBERS | TEXTS | TRUTHS:
-        raise refusal(
-            "CEL-Q052",
-            f"what is computed from an aggregate is {typed.kind}",
-            at=node,
-            why="Answers are numbers, texts and truth values.",
-            fix="Ask for the aggregate alone, and compute with the answer.",
-        )
+        raise refusal("CEL-Q052.computed", typed_kind=typed.kind, at=node)
     return typed
 
 
@@ -203,15 +197,7 @@ def _check_combines(typed: TypedExpression, made: Outputs, node: exp.Expr) -> No
     """
     answers = made.answers_behind(typed.tree)
     if typed.kind in NUMBERS and len(answers) == 1 and answers <= set(made.aggregates):
-        raise refusal(
-            "CEL-Q052",
-            "a number is computed from one aggregate and nothing else",
-            at=node,
-            why="A computed column has no interval of its own, and it costs nothing to compute it "
-            "from the answer.",
-            fix="Ask for the aggregate, and compute afterwards. What puts several aggregates "
-            "together, such as SUM(a) / COUNT(*), is answered.",
-        )
+        raise refusal("CEL-Q052.check_combines", at=node)
 
 
 def _stop_windows(node: exp.Expr) -> None:
@@ -236,13 +222,7 @@ def _name(node: exp.Expr, word: str, made: Outputs) -> str:
     if not node.alias:
         return made.free(word)
     if made.find(node.alias) is not None:
-        raise refusal(
-            "CEL-Q058",
-            f"two columns of the answer are called '{node.alias}'",
-            at=node,
-            why="HAVING, ORDER BY and a reader of the answer could not distinguish them.",
-            fix="Give each an alias of its own.",
-        )
+        raise refusal("CEL-Q058.name", alias=node.alias, at=node)
     return str(node.alias)
 
 
@@ -253,23 +233,11 @@ def _shown_key(node: exp.Expr, grouped: Sequence[TypedExpression], scope: Scope)
     for key in grouped:
         if key.tree == typed.tree:
             return typed
-    raise refusal(
-        "CEL-Q051",
-        "the SELECT list holds something that is neither an aggregate nor a key of GROUP BY",
-        at=node,
-        why="Rows are never shown, only numbers about many of them.",
-        fix="Use COUNT, SUM, AVG, ...; to have them by group, put it into GROUP BY as well.",
-    )
+    raise refusal("CEL-Q051.shown_key", at=node)
 
 
 def check_answerable(made: Outputs, select: exp.Select) -> None:
     """Refuse a query that aggregates nothing."""
     if made.aggregates:
         return
-    raise refusal(
-        "CEL-Q051",
-        "the query has no aggregate",
-        at=select,
-        why="Rows are never shown, and which groups there are is private by itself.",
-        fix="Add one: SELECT key, COUNT(*) FROM t GROUP BY key.",
-    )
+    raise refusal("CEL-Q051.check_answerable", at=select)

@@ -80,13 +80,7 @@ def _check_beginning(tokens: list[Token]) -> None:
     """Refuse several statements and everything but SELECT, before anything is parsed."""
     after = [token for last, token in pairwise(tokens) if last.token_type is TokenType.SEMICOLON]
     if after:
-        raise refusal(
-            "CEL-Q021",
-            f"the query has more than one statement (line {after[0].line})",
-            why="Each question is judged, charged and answered by itself.",
-            fix="Ask them one at a time.",
-            line=after[0].line,
-        )
+        raise refusal("CEL-Q021", line=after[0].line)
     if tokens[0].token_type not in _BEGINNINGS:
         raise _not_a_question(None, word=tokens[0].text)
     # WITH x AS (...) COPY ..., and WITH x AS (COPY ...).
@@ -136,13 +130,7 @@ def _check_part(part: exp.Expr) -> None:
         if required and part.args.get(name) is None:
             raise _not_sql(f"something is missing inside {type(part).__name__.upper()}")
     if isinstance(part, exp.Placeholder | exp.Parameter | exp.SessionParameter):
-        raise refusal(
-            "CEL-Q024",
-            "the query has a parameter",
-            at=part,
-            why="It is judged, and remembered, with the values that it asks about.",
-            fix="Write the value into the query.",
-        )
+        raise refusal("CEL-Q024", at=part)
     if isinstance(part, exp.Select) and not part.expressions:
         raise _not_sql("a SELECT selects nothing")
     if isinstance(part, exp.Alias) and not isinstance(part.args.get("alias"), exp.Identifier):
@@ -150,13 +138,7 @@ def _check_part(part: exp.Expr) -> None:
 
 
 def _not_sql(what: str, **details: object) -> InputError:
-    return InputError(
-        "CEL-Q020",
-        f"{what}.",
-        why="Only what is understood in full can be promised anything about.",
-        fix="Write one SELECT statement, such as SELECT COUNT(*) FROM a_table.",
-        **details,
-    )
+    return InputError("CEL-Q020", thing=what, **details)
 
 
 def _too_large(what: str) -> CelosiaError:
@@ -170,24 +152,12 @@ def _too_large(what: str) -> CelosiaError:
 
 def _not_a_question(statement: exp.Expr | None, *, word: str = "") -> CelosiaError:
     named = word or (type(statement).__name__ if statement is not None else "it")
-    return refusal(
-        "CEL-Q022",
-        f"{named.upper()} is not a question: only SELECT is answered",
-        why="Statements that change, load, copy or set something never reach the database.",
-        fix="Ask with SELECT, such as SELECT COUNT(*) FROM a_table.",
-    )
+    return refusal("CEL-Q022", named=named.upper())
 
 
 def _of_answers(statement: exp.SetOperation) -> CelosiaError:
     if isinstance(statement, exp.Union) and not statement.args.get("distinct"):
-        return refusal(
-            "CEL-Q033",
-            "UNION ALL puts answers together",
-            at=statement.expression,
-            why="Each answer has a cost of its own.",
-            fix="Ask them one at a time, or put the rows together first: "
-            "SELECT COUNT(*) FROM (SELECT a FROM t UNION ALL SELECT a FROM u) AS both.",
-        )
+        return refusal("CEL-Q033", at=statement.expression)
     return set_operation_refusal(statement)
 
 
@@ -200,9 +170,5 @@ def set_operation_refusal(statement: exp.SetOperation) -> CelosiaError:
         "INTERSECT": "Use EXISTS (SELECT ...)",
     }
     return refusal(
-        "CEL-Q032",
-        f"{word} of rows is not supported",
-        at=statement.expression,
-        why="It removes equal rows, so one row can bring back or take away another.",
-        fix=f"{hint.get(word, 'Use UNION ALL')}.",
+        "CEL-Q032", word=word, hint=hint.get(word, "Use UNION ALL"), at=statement.expression
     )

@@ -37,26 +37,12 @@ def _pattern(node: exp.Expr) -> exp.Literal:
     pattern = node.expression
     # A pattern that ends in an escape fails in PostgreSQL, but only on rows that match so far.
     if not (isinstance(pattern, exp.Literal) and pattern.is_string) or "\\" in pattern.name:
-        raise refusal(
-            "CEL-Q050",
-            "the pattern of LIKE is not a text that is written out, without a backslash",
-            at=node,
-            why="Some patterns fail on some rows, and the error would reveal them.",
-            fix="Write the pattern, such as name LIKE 'A%'.",
-        )
+        raise refusal("CEL-Q050.pattern", at=node)
     word = pattern.name
     if len(word) > MOST_LETTERS:
         raise _too_long("the pattern of LIKE", node)
     if "_" in word and len(re.findall("%+", word.rstrip("%"))) > 1:
-        raise refusal(
-            "CEL-Q050",
-            "the pattern of LIKE has '_' and more than one '%' before its end",
-            at=node,
-            why="It is tried from every letter of a text, once for each '%': one long text could "
-            "take so long that nothing is answered, which would reveal it.",
-            fix="Leave '_' out, as in '%a%b%', or join patterns by AND: "
-            "x LIKE '%a_b%' AND x LIKE '%c%'.",
-        )
+        raise refusal("CEL-Q050.pattern_2", at=node)
     return exp.Literal.string(word)
 
 
@@ -65,14 +51,7 @@ def _position(node: exp.Expr, read: Read) -> TypedExpression:
     text = require_kind(read(node.this), TEXTS, at=node, use="STRPOS")
     wanted = node.args["substr"]
     if not (isinstance(wanted, exp.Literal) and wanted.is_string):
-        raise refusal(
-            "CEL-Q050",
-            "the text that is looked for in another is not written out",
-            at=node,
-            why="Two long texts of one row could take so long that nothing is answered, which "
-            "would reveal them.",
-            fix="Write it out, such as CONTAINS(name, 'an').",
-        )
+        raise refusal("CEL-Q050.position", at=node)
     if len(wanted.name) > MOST_LETTERS:
         raise _too_long("the text that is looked for", node)
     found = exp.StrPosition(this=text.tree, substr=exp.Literal.string(wanted.name))
@@ -80,13 +59,7 @@ def _position(node: exp.Expr, read: Read) -> TypedExpression:
 
 
 def _too_long(what: str, node: exp.Expr) -> CelosiaError:
-    return refusal(
-        "CEL-Q050",
-        f"{what} has more than {MOST_LETTERS} letters",
-        at=node,
-        why="The time to look for it in a long text grows with both of their lengths.",
-        fix="Look for a shorter one.",
-    )
+    return refusal("CEL-Q050.too_long", thing=what, most_letters=MOST_LETTERS, at=node)
 
 
 RULES: Mapping[type[exp.Expr], Rule] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
+from celosia.queries.positions import refusal_at
 
 
 def position(node: exp.Expr | None) -> tuple[int, int] | None:
@@ -30,31 +31,17 @@ def position(node: exp.Expr | None) -> tuple[int, int] | None:
 
 
 def refusal(
-    code: str, what: str, *, why: str, fix: str, at: exp.Expr | None = None, **details: object
+    key: str, literal: str | None = None, /, *, at: exp.Expr | None = None, **fields: object
 ) -> QueryRefused:
     """A refusal whose first sentence ends with the place in the query.
 
     Args:
-        code: of the catalogue.
-        what: the construct, without a full stop.
-        why: why it cannot be promised.
-        fix: what would be answered.
+        key: of the catalogue, whose template has `{at}` where the place is told.
+        literal: the sentence itself, where the catalogue has none yet.
         at: the part of the query that is meant.
-        details: facts for programs.
+        fields: of the template.
     """
-    where = position(at)
-    if where is None:
-        return QueryRefused(code, f"{what}.", why=why, fix=fix, **details)
-    line, column = where
-    return QueryRefused(
-        code,
-        f"{what} (line {line}, column {column}).",
-        why=why,
-        fix=fix,
-        line=line,
-        column=column,
-        **details,
-    )
+    return refusal_at(key, literal, position(at), fields)
 
 
 _INSTEAD = {

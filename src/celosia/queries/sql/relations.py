@@ -64,13 +64,7 @@ class RelationBuilder:
         scope = Scope(outer=outer)
         start = select.args.get("from_")
         if start is None:
-            raise refusal(
-                "CEL-Q029",
-                "the query has no FROM",
-                at=select,
-                why="There is nothing to ask about.",
-                fix="Name a table: SELECT COUNT(*) FROM a_table.",
-            )
+            raise refusal("CEL-Q029.rows", at=select)
         conditions = self._sources(start.this, scope, visible)
         for join in select.args.get("joins") or []:
             conditions += self._join(join, scope, visible)
@@ -146,13 +140,7 @@ class RelationBuilder:
         if table is None:
             raise self._unknown(node, name, visible)
         if columns:
-            raise refusal(
-                "CEL-Q042",
-                "the columns of a table are given other names in FROM",
-                at=node,
-                why="The policy knows them by their own names.",
-                fix="Use the names of the table.",
-            )
+            raise refusal("CEL-Q042.table", at=node)
         unique = self.aliases.fresh(alias or node.name)
         fields = {
             each.name.lower(): Field(Column(unique, each.name), each.type, is_plain=True)
@@ -164,15 +152,7 @@ class RelationBuilder:
         self, node: exp.Table, name: str, visible: Mapping[str, CommonTable]
     ) -> CelosiaError:
         known = [table.name for table in self.policy.tables] + list(visible)
-        return refusal(
-            "CEL-Q025",
-            f"there is no table '{name}' to ask about{did_you_mean(name, known)}",
-            at=node,
-            why="Only tables that the policy declares can be used; what else the database holds "
-            "makes no difference.",
-            fix="See the schema for what there is to ask about.",
-            table=name,
-        )
+        return refusal("CEL-Q025", hint=did_you_mean(name, known), at=node, table=name)
 
 
 def _alias(node: exp.Expr) -> tuple[str, tuple[str, ...]]:
@@ -197,53 +177,16 @@ def _check_kind(join: exp.Join) -> None:
     method, side, kind = (join.args.get(name) or "" for name in ("method", "side", "kind"))
     if method or isinstance(join.this, exp.Lateral) or kind in ("SEMI", "ANTI", "STRAIGHT"):
         word = method or ("LATERAL" if isinstance(join.this, exp.Lateral) else kind)
-        raise refusal(
-            "CEL-Q036",
-            f"{word} JOIN is not supported",
-            at=join.this,
-            why="Which rows meet must be said by equalities in the query.",
-            fix="Write JOIN ... ON a.key = b.key; for SEMI and ANTI joins, [NOT] EXISTS (...).",
-        )
+        raise refusal("CEL-Q036.check_kind", word=word, at=join.this)
     if side or kind == "OUTER":
-        raise refusal(
-            "CEL-Q034",
-            f"{side or kind} JOIN is not supported",
-            at=join.this,
-            why="Rows without a partner come and go with rows of the other side; how many is not "
-            "bounded here.",
-            fix="Use an inner JOIN; count rows without a partner with NOT EXISTS (...).",
-        )
+        raise refusal("CEL-Q034", side=side or kind, at=join.this)
     if kind == "CROSS":
-        raise refusal(
-            "CEL-Q035",
-            "CROSS JOIN is not supported",
-            at=join.this,
-            why="Every row meets every other, and one person adds without a bound.",
-            fix="Join by an equality of columns: JOIN ... ON a.key = b.key.",
-        )
+        raise refusal("CEL-Q035.check_kind", at=join.this)
     if kind not in ("", "INNER"):
-        raise refusal(
-            "CEL-Q036",
-            f"{kind} JOIN is not supported",
-            at=join.this,
-            why="Which rows meet must be said by equalities in the query.",
-            fix="Write JOIN ... ON a.key = b.key.",
-        )
+        raise refusal("CEL-Q036.check_kind_2", kind=kind, at=join.this)
 
 
 def _not_a_table(node: exp.Expr) -> CelosiaError:
     if isinstance(node, exp.Lateral):
-        return refusal(
-            "CEL-Q036",
-            "LATERAL is not supported",
-            at=node,
-            why="Which rows meet must be said by equalities in the query.",
-            fix="Write JOIN ... ON a.key = b.key.",
-        )
-    return refusal(
-        "CEL-Q029",
-        "FROM holds something that is not a table of the policy",
-        at=node,
-        why="Functions, files and lists of values in FROM reach past the policy.",
-        fix="Name a table that the policy declares, or a sub-query over such tables.",
-    )
+        return refusal("CEL-Q036.not_a_table", at=node)
+    return refusal("CEL-Q029.not_a_table", at=node)

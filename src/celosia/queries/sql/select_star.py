@@ -112,13 +112,7 @@ def _excluded_name(name: exp.Expr, node: exp.Expr) -> str:
         check_arguments(name, frozenset({"this"}))
         name = name.this
     if not isinstance(name, exp.Identifier):
-        raise refusal(
-            "CEL-Q042",
-            "EXCLUDE holds something that is not the name of a column",
-            at=node,
-            why="Every part of a query is checked, and this one has no meaning here.",
-            fix="Write SELECT * EXCLUDE (a, b).",
-        )
+        raise refusal("CEL-Q042.excluded_name", at=node)
     return name.name.lower()
 
 
@@ -127,13 +121,7 @@ def _find_column(node: exp.Expr, scope: Scope) -> list[FromItem]:
         return list(scope.items.values())
     item = scope.items.get(node.text("table").lower())
     if item is None:
-        raise refusal(
-            "CEL-Q026",
-            f"no relation here is called '{node.text('table')}'",
-            at=node,
-            why="Only relations of FROM have columns to select.",
-            fix="Use the alias of FROM before '.*'.",
-        )
+        raise refusal("CEL-Q026.find_column", text=node.text("table"), at=node)
     return [item]
 
 
@@ -156,10 +144,4 @@ def _equal_columns(relation: Relation) -> Mapping[Column, set[Column]]:
 
 
 def _nothing_to_exclude(node: exp.Expr, name: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q026",
-        f"there is no column '{name}' to leave out of '*'",
-        at=node,
-        why="Only columns that the policy declares are there.",
-        fix="See the schema for what there is to ask about.",
-    )
+    return refusal("CEL-Q026.nothing_to_exclude", name=name, at=node)

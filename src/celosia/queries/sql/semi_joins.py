@@ -101,13 +101,7 @@ def _select(node: exp.Expr) -> exp.Select:
     if isinstance(query, exp.SetOperation):
         raise set_operation_refusal(query)
     if not isinstance(query, exp.Select):
-        raise refusal(
-            "CEL-Q044",
-            "IN or EXISTS holds something that is not a SELECT",
-            at=node,
-            why="Only rows of tables of the policy can be looked up.",
-            fix="Write x IN (SELECT y FROM a_table).",
-        )
+        raise refusal("CEL-Q044.select", at=node)
     return query
 
 
@@ -115,13 +109,7 @@ def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: SelectRow
     """`x IN (SELECT y ...)` as the equality of x and y."""
     made = read_selection(select, inner.scope, inner.relation)
     if len(made.columns) != 1 or made.has_gaps:
-        raise refusal(
-            "CEL-Q046",
-            f"the sub-query of IN has {len(made.columns)} columns",
-            at=select,
-            why="One value is looked up in one column.",
-            fix="Select one column, or use EXISTS with several equalities.",
-        )
+        raise refusal("CEL-Q046.membership", made_columns_count=len(made.columns), at=select)
     return make_equality(read_expression(node.this, scope), made.columns[0].value, at=node.this)
 
 
@@ -132,14 +120,7 @@ def _check_not_in(node: exp.In, select: exp.Select, beside: Sequence[exp.Expr]) 
         select.expressions[0].unalias(), within
     ):
         return
-    raise refusal(
-        "CEL-Q045",
-        "NOT IN (SELECT ...) depends on whether there is a NULL",
-        at=node,
-        why="With one NULL in the sub-query it keeps no row at all: one row would decide on all.",
-        fix="Write NOT EXISTS (SELECT 1 FROM u WHERE u.y = t.x), or say IS NOT NULL of both: "
-        "x IS NOT NULL AND x NOT IN (SELECT y FROM u WHERE y IS NOT NULL).",
-    )
+    raise refusal("CEL-Q045", at=node)
 
 
 def _says_not_null(column: exp.Expr, conditions: Sequence[exp.Expr]) -> bool:
@@ -159,10 +140,4 @@ def _says_not_null(column: exp.Expr, conditions: Sequence[exp.Expr]) -> bool:
 def _no_join_key(node: exp.Expr, ties: Sequence[JoinCondition]) -> CelosiaError:
     for each in ties:
         return not_an_equijoin(each, "the sub-query")
-    return refusal(
-        "CEL-Q046",
-        "EXISTS is not tied to the query around it",
-        at=node,
-        why="It would let one row of the sub-query decide on all rows outside.",
-        fix="Tie it by an equality: EXISTS (SELECT 1 FROM u WHERE u.y = t.x).",
-    )
+    return refusal("CEL-Q046.no_join_key", at=node)

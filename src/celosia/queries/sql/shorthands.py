@@ -151,13 +151,7 @@ def _is_text(node: exp.Expr | None) -> bool:
 
 
 def _must_be(node: exp.Expr, what: str, form: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q050",
-        f"{what} must be {form}",
-        at=node,
-        why="In other forms it may fail on some rows, or differ between databases.",
-        fix="Write the value into the query in that form.",
-    )
+    return refusal("CEL-Q050.must_be", thing=what, form=form, at=node)
 
 
 RULES: Mapping[type[exp.Expr], Rule] = {

@@ -42,13 +42,7 @@ def read_common_tables(
     if clause is None:
         return visible
     if clause.args.get("recursive"):
-        raise refusal(
-            "CEL-Q042",
-            "WITH RECURSIVE is not supported",
-            at=clause,
-            why="How often a row comes back is not bounded.",
-            fix="Write a join for each step.",
-        )
+        raise refusal("CEL-Q042.read_common_tables", at=clause)
     check_arguments(clause, frozenset({"expressions"}))
     known = dict(visible)
     for each in clause.expressions:
@@ -66,13 +60,7 @@ def check_used(builder: RelationBuilder) -> None:
     """Refuse a CTE that nothing refers to, since it has not been checked."""
     for each in builder.declared:
         if not any(each is used for used in builder.used):
-            raise refusal(
-                "CEL-Q042",
-                f"the CTE '{each.node.alias}' is not used",
-                at=each.node,
-                why="Every part of a query is checked, and this one has no part in it.",
-                fix="Leave it out.",
-            )
+            raise refusal("CEL-Q042.check_used", alias=each.node.alias, at=each.node)
 
 
 def read_derived_table(
@@ -106,13 +94,7 @@ def read_derived_table(
         if selected.has_gaps:
             raise _places(query, "UNION ALL")
         if len(made.columns) != len(first.columns):
-            raise refusal(
-                "CEL-Q049",
-                "UNION ALL puts different numbers of columns together",
-                at=query,
-                why="Each column needs one value from every side.",
-                fix="Name the same columns, in the same order, on every side.",
-            )
+            raise refusal("CEL-Q049.read_derived_table", at=query)
     same = tuple(each.name for each in first.columns)
     sides = tuple(_rename_columns(made, same) for made, _ in stacked)
     merged = []
@@ -156,23 +138,16 @@ def _one(
         raise _places(select, "a list of new names")
     if columns and len(columns) != len(made.columns):
         raise refusal(
-            "CEL-Q042",
-            f"a sub-query has {len(made.columns)} columns and {len(columns)} names",
+            "CEL-Q042.one",
+            made_columns_count=len(made.columns),
+            columns_count=len(columns),
             at=select,
-            why="Each column needs one name.",
-            fix="Give as many names as there are columns.",
         )
     names = list(columns) or [each.name for each in made.columns]
     lowered = [name.lower() for name in names]
     for each, name in zip(made.columns, lowered, strict=True):
         if not name or lowered.count(name) > 1:
-            raise refusal(
-                "CEL-Q058",
-                "a column of a sub-query has no name of its own",
-                at=each.node,
-                why="The query around it could not refer to it.",
-                fix="Give each an alias: SELECT a + 1 AS b.",
-            )
+            raise refusal("CEL-Q058.one", at=each.node)
         if each.value.kind == "interval":
             raise _alone(each.node)
     named = zip(lowered, made.columns, strict=True)
@@ -181,23 +156,11 @@ def _one(
 
 
 def _places(node: exp.Expr, use: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q058",
-        f"'*' gives two columns one name, and {use} goes by their places",
-        at=node,
-        why="Which column stands where would have to be guessed.",
-        fix="Name the columns.",
-    )
+    return refusal("CEL-Q058.places", use=use, at=node)
 
 
 def _alone(node: exp.Expr) -> CelosiaError:
-    return refusal(
-        "CEL-Q049",
-        "an interval stands alone",
-        at=node,
-        why="No column can hold one.",
-        fix="Add it to a date or timestamp.",
-    )
+    return refusal("CEL-Q049.alone", at=node)
 
 
 def check_rows(select: exp.Select) -> None:
@@ -208,36 +171,17 @@ def check_rows(select: exp.Select) -> None:
         for node in each.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window))
     )
     if is_aggregate or select.args.get("group") or select.args.get("having"):
-        raise refusal(
-            "CEL-Q043",
-            "a sub-query aggregates",
-            at=select,
-            why="One person may change its rows in any number of ways once they are aggregated.",
-            fix="Aggregate once, in the outermost SELECT. A mean per group is a total by a number: "
-            "COUNT(*) / COUNT(DISTINCT custkey) for AVG over COUNT(*) GROUP BY custkey.",
-        )
+        raise refusal("CEL-Q043", at=select)
     if select.args.get("distinct"):
         raise distinct_refusal(select)
     for name in ("limit", "offset", "order"):
         if (clause := select.args.get(name)) is not None:
-            raise refusal(
-                "CEL-Q059",
-                f"{name.upper()} stands in a sub-query",
-                at=clause,
-                why="Which rows are first depends on all the others, so one row can change many.",
-                fix="Leave it out, or say which rows are meant with WHERE.",
-            )
+            raise refusal("CEL-Q059", name=name.upper(), at=clause)
 
 
 def distinct_refusal(node: exp.Expr) -> CelosiaError:
     """The refusal of SELECT DISTINCT."""
-    return refusal(
-        "CEL-Q030",
-        "SELECT DISTINCT is not supported",
-        at=node,
-        why="Rows are never shown, and removing equal ones lets one row hide behind another.",
-        fix="Count different values with COUNT(DISTINCT x), or use GROUP BY x.",
-    )
+    return refusal("CEL-Q030", at=node)
 
 
 def _rename_columns(part: DerivedTable, names: Sequence[str]) -> DerivedTable:
@@ -256,10 +200,4 @@ def _fields(alias: str, part: DerivedTable, typed: Sequence[TypedExpression]) ->
 
 
 def _not_rows(node: exp.Expr) -> CelosiaError:
-    return refusal(
-        "CEL-Q029",
-        "a sub-query is not a SELECT over tables of the policy",
-        at=node,
-        why="Functions, files and lists of values in FROM reach past the policy.",
-        fix="Write SELECT columns FROM a_table.",
-    )
+    return refusal("CEL-Q029.not_rows", at=node)

@@ -222,9 +222,9 @@ def attacks_named(names: Sequence[str] | None) -> tuple[Attack, ...]:
     for name in names or ():
         if name not in known:
             raise InputError(
-                "CEL-A121",
-                f"no attack is called {name!r}{did_you_mean(name, known)}.",
-                why="Each attack is a question with a name.",
-                fix=f"Take some of: {', '.join(known)}.",
+                "CEL-A121.attacks_named",
+                name=name,
+                hint=did_you_mean(name, known),
+                known=", ".join(known),
             )
     return ATTACKS if names is None else tuple(known[name] for name in names)

@@ -233,10 +233,6 @@ def door_of(name: str) -> Door:
     """
     if name not in DOORS:
         raise InputError(
-            "CEL-A121",
-            f"there is no door {name!r}{did_you_mean(name, DOORS)}.",
-            why="Questions are asked in Python, over HTTP, by a command, or by a command in a new "
-            "process of its own.",
-            fix=f"Take one of {', '.join(DOORS)}.",
+            "CEL-A121.door_of", name=name, hint=did_you_mean(name, DOORS), doors=", ".join(DOORS)
         )
     return DOORS[name]

@@ -155,12 +155,7 @@ def audit_timing(  # noqa: PLR0913 - each is a choice of the curator
     """
     for name, number, least in (("runs", runs, 2), ("processes", processes, 1)):
         if number < least:
-            raise InputError(
-                "CEL-A121",
-                f"a timing audit needs at least {least} {name}, got {number}.",
-                why="One half of the runs is to learn from, and the other to guess.",
-                fix="Leave --runs out for 20; 200 see finer differences.",
-            )
+            raise InputError("CEL-A121.audit_timing", least=least, name=name, number=number)
     found: list[Finding] = []
     with WorkFolder() as folder:
         deadlines = _deadlines(Path(folder, "plans"), attacks)

@@ -89,20 +89,11 @@ def _read(progress: JobProgress, path: Path, shown: str) -> ReadResult:
         found = read(path, progress=progress)
     except InputError as error:
         # Where the file lies is ours to know.
-        texts = [
-            text.replace(str(path), shown).replace(path.name, shown)
-            for text in (error.what, error.why, error.fix)
-        ]
-        raise InputError(error.code, texts[0], why=texts[1], fix=texts[2]) from None
+        raise error.replace(str(path), shown).replace(path.name, shown) from None
     finally:
         path.unlink(missing_ok=True)
     if found.graph.order < 2 or not found.graph.size:
-        raise InputError(
-            "CEL-W074",
-            "the file holds a graph without edges.",
-            why="There is nothing in it to protect.",
-            fix="Check the file: each line of an edge list names two vertices.",
-        )
+        raise InputError("CEL-W074")
     return found
 
 
@@ -267,12 +258,7 @@ def attack(
 
     place = Path(folder)
     if not (place / "world.npz").is_file():
-        raise InputError(
-            "CEL-W075",
-            "this release cannot be attacked vertex by vertex.",
-            why="Its vertices are groups, or new: no vertex corresponds to one person.",
-            fix="Compare what it kept instead.",
-        )
+        raise InputError("CEL-W075")
     graph = _stored(place).graph.without_names()
     with np.load(place / "world.npz") as kept:
         world = Graph.of(kept["edges"], order=int(kept["order"]))

@@ -150,12 +150,7 @@ def technique_of(slug: str) -> Technique:
     """
     found = next((each for each in techniques() if each.slug == slug), None)
     if found is None:
-        raise InputError(
-            "CEL-W040",
-            f"there is no technique of this name{did_you_mean(slug, SLUGS)}.",
-            why="Each page of Learn is about one technique.",
-            fix="Choose one from the timeline of Learn.",
-        )
+        raise InputError("CEL-W040", hint=did_you_mean(slug, SLUGS))
     return found
 
 

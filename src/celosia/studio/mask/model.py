@@ -197,21 +197,11 @@ def check(columns: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any
 
     for number, step in enumerate(steps, 1):
         if not step["columns"] and step["method"] != "sampling":
-            raise InputError(
-                "CEL-W071",
-                f"step {number} ({step['method']}) has no columns.",
-                fix="Choose the columns that it works on.",
-            )
+            raise InputError("CEL-W071", number=number, step=step["method"])
         hierarchy = step["parameters"].get("hierarchy")
         if isinstance(hierarchy, Mapping) and "file" in hierarchy:
             # A visitor must not name a path of the machine that runs the studio.
-            raise InputError(
-                "CEL-W072",
-                f"step {number} ({step['method']}) names a file.",
-                why="Files of the machine that runs the studio are not read for visitors.",
-                fix='Write the hierarchy itself, such as { kind = "intervals", widths = [10] }, or '
-                "use the command line.",
-            )
+            raise InputError("CEL-W072", number=number, step=step["method"])
     Recipe.from_table(recipe_table(columns, steps))
 
 

@@ -79,12 +79,7 @@ class PublishForm:
         """
         found = work.load(SAVED)
         if found is None:
-            raise InputError(
-                "CEL-W050",
-                "this piece of work has no table yet.",
-                why="The file was refused, or it is still being read.",
-                fix="Go back to Publish, and choose a sample or a file.",
-            )
+            raise InputError("CEL-W050")
         return cls.from_dict(found)
 
     def save(self, work: Work) -> None:
@@ -122,12 +117,7 @@ class PublishForm:
         """
         found = next((each for each in self.columns if each.name == name), None)
         if found is None:
-            raise InputError(
-                "CEL-W051",
-                "the table has no column of that name.",
-                why="It may be the name of a column of another table.",
-                fix="Choose one of the columns that are listed.",
-            )
+            raise InputError("CEL-W051")
         return found
 
     def with_column(self, name: str, **changes: Any) -> Self:
@@ -170,12 +160,7 @@ def schema_table(form: PublishForm) -> dict[str, Any]:
             entry["type"] = TYPES[column.kind]
         if column.role in ("quasi-identifier", "sensitive") and column.hierarchy is not None:
             if "file" in column.hierarchy:
-                raise InputError(
-                    "CEL-W052",
-                    f"column '{column.name}': a hierarchy here cannot be a file.",
-                    why="Visitors must not name files of this machine.",
-                    fix="Import the file's content in the step Hierarchies.",
-                )
+                raise InputError("CEL-W052", column_name=column.name)
             entry["hierarchy"] = dict(column.hierarchy)
         if column.missing != "refuse":
             entry["missing"] = column.missing
@@ -203,11 +188,7 @@ def metric(form: PublishForm) -> Metric:
     from celosia.tables.metrics import METRICS  # noqa: PLC0415
 
     if form.metric not in METRICS:
-        raise InputError(
-            "CEL-P060",
-            f"there is no metric {form.metric!r}.",
-            fix=f"Use one of: {', '.join(METRICS)}.",
-        )
+        raise InputError("CEL-P060.metric", metric=form.metric, metrics=", ".join(METRICS))
     made: Any = METRICS[form.metric]
     plain: Metric = made()
     if not form.weights or not hasattr(plain, "weights"):

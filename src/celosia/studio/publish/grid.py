@@ -93,12 +93,7 @@ def rename(grid: Grid, level: int, label: str, new: str) -> Grid:
     """
     name = checked_label(new)
     if level == 0:
-        raise InputError(
-            "CEL-W055",
-            "the values of the table cannot be renamed.",
-            why="They are what the table holds; a hierarchy says what they become.",
-            fix="Put the value into a group of the name that you want.",
-        )
+        raise InputError("CEL-W055.rename")
     if name in grid.levels[level] and name != label:
         return put(grid, level - 1, _members(grid, level, label), name)
     row = tuple(name if each == label else each for each in grid.levels[level])
@@ -112,12 +107,7 @@ def dissolve(grid: Grid, level: int, label: str) -> Grid:
         InputError: CEL-W055, a value of the data is no group.
     """
     if level == 0:
-        raise InputError(
-            "CEL-W055",
-            "a value of the table is no group.",
-            why="There is nothing below it.",
-            fix="Choose a group.",
-        )
+        raise InputError("CEL-W055.dissolve")
     below, here = grid.levels[level - 1], grid.levels[level]
     row = tuple(low if each == label else each for low, each in zip(below, here, strict=True))
     return _settled(replace(grid, levels=(*grid.levels[:level], row, *grid.levels[level + 1 :])))
@@ -173,23 +163,13 @@ def checked_label(label: str) -> str:
     """
     name = label.strip()
     if not name or len(name) > LONGEST or name == ROOT:
-        raise InputError(
-            "CEL-W053",
-            f"a label has 1 to {LONGEST} letters and is not '{ROOT}'.",
-            why=f"It is what a reader of the release sees; '{ROOT}' marks suppressed records.",
-            fix="Write a name for the group.",
-        )
+        raise InputError("CEL-W053", longest=LONGEST, root=ROOT)
     return name
 
 
 def nothing_chosen() -> InputError:
     """The error for an operation on nothing."""
-    return InputError(
-        "CEL-W054",
-        "no group or value of one level was chosen.",
-        why="Only what stands on the same level can be put together.",
-        fix="Tick some of one level in the tree.",
-    )
+    return InputError("CEL-W054")
 
 
 def _tree(grid: Grid) -> Any:

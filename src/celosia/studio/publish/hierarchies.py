@@ -96,12 +96,7 @@ def rule_of(column: ColumnForm) -> Hierarchy | Builder:
     """
     table = {"kind": "automatic"} if column.hierarchy is None else dict(column.hierarchy)
     if "file" in table:
-        raise InputError(
-            "CEL-W052",
-            f"column '{column.name}': a hierarchy here cannot be a file.",
-            why="Visitors must not name files of this machine.",
-            fix="Import the file's content in the step Hierarchies.",
-        )
+        raise InputError("CEL-W052", column_name=column.name)
     return from_table(table, folder=Path())
 
 
@@ -174,12 +169,7 @@ def imported(path: Path, column: str) -> ImportedHierarchy:
         found = table if "kind" in table else table["columns"][column]["hierarchy"]
         rule = dict(found)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            "CEL-W056",
-            "the file has no hierarchy for this column.",
-            why="It is looked for under [columns.NAME.hierarchy], or as a rule by itself.",
-            fix="Use a schema file that names the column, or a CSV file with a row for each value.",
-        ) from error
+        raise InputError("CEL-W056.imported") from error
     rule_of(ColumnForm(name=column, kind="text", hierarchy=rule))
     return ImportedHierarchy(rule)
 

@@ -73,12 +73,7 @@ def read_population(
     frame = _read(progress, place / file, shown, reading)
     absent = [name for name in form.named("quasi-identifier") if name not in frame.columns]
     if absent:
-        raise InputError(
-            "CEL-W057",
-            f"the population has no column {', '.join(map(repr, absent))}.",
-            why="Classes of the sample are looked up in it by all quasi-identifiers.",
-            fix="Use a table with the same quasi-identifiers under the same names.",
-        )
+        raise InputError("CEL-W057", absent=", ".join(map(repr, absent)))
     _write(frame, place / POPULATION)
     form.with_options(population=shown).save(work)
     return {"rows": frame.height}
@@ -111,19 +106,9 @@ def _read(progress: JobProgress, path: Path, shown: str, reading: dict[str, Any]
     finally:
         path.unlink(missing_ok=True)
     if frame.height == 0 or frame.width == 0:
-        raise InputError(
-            "CEL-W058",
-            "the file holds a table without rows.",
-            why="It contains no record to protect.",
-            fix="Check the file, or choose a sample.",
-        )
+        raise InputError("CEL-W058")
     if frame.width > MOST_COLUMNS:
-        raise InputError(
-            "CEL-W059",
-            f"the table has {frame.width:,} columns; at most {MOST_COLUMNS} are shown here.",
-            why="The role of each column must be checked by hand.",
-            fix="Leave columns out of the file, or use the command line.",
-        )
+        raise InputError("CEL-W059", frame_width=frame.width, most_columns=MOST_COLUMNS)
     check_names(frame.columns)
     return frame
 
@@ -135,12 +120,7 @@ def check_names(names: Iterable[str]) -> None:
         InputError: CEL-W060, one is too long.
     """
     if any(len(name) > LONGEST_NAME for name in names):
-        raise InputError(
-            "CEL-W060",
-            f"a column has a name of more than {LONGEST_NAME} letters.",
-            why="Every page of the table would carry it, many times.",
-            fix="Give it a shorter name, or check how the file was read.",
-        )
+        raise InputError("CEL-W060", longest_name=LONGEST_NAME)
 
 
 def _kept(
@@ -165,8 +145,4 @@ def _write(frame: pl.DataFrame, path: Path) -> None:
 
 def _named(error: InputError, path: Path, shown: str) -> InputError:
     """The same error about the file as the visitor knows it; where it lies is ours to know."""
-    texts = [
-        text.replace(str(path), shown).replace(path.name, shown)
-        for text in (error.what, error.why, error.fix)
-    ]
-    return InputError(error.code, texts[0], why=texts[1], fix=texts[2])
+    return error.replace(str(path), shown).replace(path.name, shown)

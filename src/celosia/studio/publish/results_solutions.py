@@ -257,9 +257,4 @@ class Solutions:
 
 
 def _no_solution() -> InputError:
-    return InputError(
-        "CEL-W061",
-        "there is no solution at these levels.",
-        why="The models do not hold there, or it was not among those that were kept.",
-        fix="Choose a point of the scatter, or a node that meets the models.",
-    )
+    return InputError("CEL-W061")

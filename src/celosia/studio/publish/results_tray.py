@@ -104,12 +104,7 @@ def add(work: Work, candidate: Candidate) -> list[Candidate]:
     if candidate in tray:
         return tray
     if len(tray) >= MOST:
-        raise InputError(
-            "CEL-W062",
-            f"the tray holds {MOST} candidates already.",
-            why="More of them beside each other can no longer be compared at a glance.",
-            fix="Take one away, then add this one.",
-        )
+        raise InputError("CEL-W062", most=MOST)
     return _saved(work, [*tray, candidate])
 
 

@@ -32,11 +32,7 @@ def numbers_in(text: str) -> list[int | float]:
         try:
             found.append(int(word) if re.fullmatch(r"[+-]?[0-9]+", word) else _decimal(word))
         except ValueError:
-            raise InputError(
-                "CEL-I036",
-                "this is not a list of numbers.",
-                fix="Write numbers with commas between them: 5, 10, 20.",
-            ) from None
+            raise InputError("CEL-I036.numbers_in") from None
     return found
 
 
@@ -173,12 +169,7 @@ def editable(column: ColumnForm, values: Values) -> Grid:
 
 def too_many(values: int) -> InputError:
     """The error for a tree that nobody could look at."""
-    return InputError(
-        "CEL-W056",
-        f"{values:,} values are too many to group by hand (at most {MOST_EDITED}).",
-        why="They are too many to check here.",
-        fix="Use intervals, masks or an order, or import the groups as a CSV file.",
-    )
+    return InputError("CEL-W056.too_many", values=values, most_edited=MOST_EDITED)
 
 
 def _decimal(word: str) -> float:

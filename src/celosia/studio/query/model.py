@@ -135,12 +135,7 @@ def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:
     elif sample == "graph":
         datasets.watdiv(FACTS).save(folder, progress=progress)
     else:
-        raise InputError(
-            "CEL-W090",
-            "there is no such sample database.",
-            why="The studio has a shop, for SQL, and its graph, for SPARQL.",
-            fix="Choose one of them, or bring tables of your own.",
-        )
+        raise InputError("CEL-W090")
 
 
 def draft(folder: Path, tables: Sequence[str]) -> str:
@@ -197,13 +192,7 @@ def _check_confined(folder: Path, text: str) -> None:
         or any(name in graph for name in ("url", "endpoint", "files", "file", "path"))
     )
     if beyond:
-        raise InputError(
-            "CEL-W091",
-            "the policy names a database or a file that is not of this piece of work.",
-            why="A visitor of the studio asks her own tables only; other files of the machine and "
-            "its servers are out of reach here.",
-            fix="Keep [database.files] as it was drafted. The command line takes any database.",
-        )
+        raise InputError("CEL-W091")
 
 
 def _is_ours(folder: Path, name: object) -> bool:
@@ -306,18 +295,8 @@ def python_text(query: str, *, epsilon: float) -> str:
 
 def _check_query(query: str) -> None:
     if len(query) > MOST_QUERY:
-        raise InputError(
-            "CEL-W093",
-            f"the query has more than {MOST_QUERY:,} letters.",
-            why="It is too long to read.",
-            fix="Ask for less at a time.",
-        )
+        raise InputError("CEL-W093", most_query=MOST_QUERY)
 
 
 def _unreadable() -> InputError:
-    return InputError(
-        "CEL-W092",
-        "the policy is no TOML, or far too long.",
-        why="Nobody could tell what may be asked.",
-        fix="Go back to the draft and fill it in.",
-    )
+    return InputError("CEL-W092")

@@ -57,14 +57,7 @@ def method_parameters(
         elif declaration.get("values") and choice["method"] != "private-microaggregation":
             domains[name] = list(declaration["values"])
         else:
-            raise InputError(
-                "CEL-W073",
-                f"nothing is declared of the column '{name}'.",
-                why="A private method must not look at the data to learn which values there are.",
-                fix="Give the least and the greatest value, or all values of the column, or leave "
-                "the column out.",
-                column=name,
-            )
+            raise InputError("CEL-W073", column=name)
     if domains:
         found["domains"] = domains
     if bounds:

@@ -20,13 +20,7 @@ def wrong(kind: str, key: str, expected: str) -> InputError:
     >>> print(wrong("mask", "character", "one character"))
     mask: 'character' must be one character. See the reference of hierarchies for examples.
     """
-    return InputError(
-        "CEL-H020",
-        f"{kind}: '{key}' must be {expected}.",
-        fix="See the reference of hierarchies for examples.",
-        kind=kind,
-        key=key,
-    )
+    return InputError("CEL-H020", expected=expected, kind=kind, key=key)
 
 
 def items(kind: str, key: str, value: object, expected: str) -> tuple[Any, ...]:
@@ -64,16 +58,7 @@ def check_multiples(kind: str, key: str, numbers: Sequence[int]) -> None:
     """Refuse levels that do not nest: each number must be a multiple of the one before."""
     for level in range(1, len(numbers)):
         if numbers[level] <= numbers[level - 1] or numbers[level] % numbers[level - 1]:
-            raise InputError(
-                "CEL-H021",
-                f"{kind}: number {level + 1} of '{key}' is not a larger multiple of the one "
-                "before.",
-                why="Groups of one level would cut through groups of the level above.",
-                fix="Use numbers such as 5, 10, 20.",
-                kind=kind,
-                key=key,
-                level=level + 1,
-            )
+            raise InputError("CEL-H021.check_multiples", kind=kind, key=key, level=level + 1)
 
 
 def check_choice(kind: str, key: str, value: object, allowed: Sequence[str]) -> None:

@@ -89,9 +89,8 @@ def _decode(path: Path, encoding: str | None) -> str:
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         raise InputError(
             "CEL-H011",
-            f"{path} cannot be read ({getattr(error, 'strerror', 'not a file name')}).",
-            why="It should hold a hierarchy.",
-            fix="Check the name; names in a schema are relative to the schema's folder.",
+            path2=path,
+            getattr=getattr(error, "strerror", "not a file name"),
             path=str(path),
         ) from error
     for guess in (encoding,) if encoding else ("utf-8-sig", "windows-1252"):
@@ -100,11 +99,7 @@ def _decode(path: Path, encoding: str | None) -> str:
         except (ValueError, LookupError):  # not this encoding; no such encoding
             continue
     raise InputError(
-        "CEL-H012",
-        f"{path} is not text in {encoding or 'UTF-8 or windows-1252'}.",
-        why="Its labels would be garbled.",
-        fix="Save it as UTF-8, or give its encoding.",
-        path=str(path),
+        "CEL-H012", path2=path, encoding=encoding or "UTF-8 or windows-1252", path=str(path)
     )
 
 
@@ -139,13 +134,7 @@ def _parse(path: Path, text: str, delimiter: str) -> Rows:
             rows.append(record)  # one by one: what was read stays known when a quote breaks
     except csv.Error as error:
         after = f"after row {rows[-1][0]}" if rows else "at its beginning"
-        raise InputError(
-            "CEL-H013",
-            f"{path} has broken quotes {after}.",
-            why="It is not known where a cell ends.",
-            fix='Close every quote, and write a quote inside a cell as "".',
-            path=str(path),
-        ) from error
+        raise InputError("CEL-H013", path2=path, after=after, path=str(path)) from error
     return rows
 
 
@@ -165,8 +154,4 @@ def _once(rows: Rows) -> tuple[Rows, tuple[int, ...]]:
 
 def _check_delimiter(delimiter: object) -> None:
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
-        raise InputError(
-            "CEL-H014",
-            "the delimiter must be one character, and no quote or line end.",
-            fix="Use ';', ',' or a tab.",
-        )
+        raise InputError("CEL-H014")

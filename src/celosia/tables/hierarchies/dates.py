@@ -145,11 +145,4 @@ def _check_format(form: object, levels: Sequence[str]) -> None:
         readable = False
     if not readable:
         lacks = f"does not say the {' and the '.join(missing)}" if missing else "cannot be read"
-        raise InputError(
-            "CEL-H041",
-            f"dates: the format {lacks}.",
-            why="Every date must lead to its periods.",
-            fix="Write it as in '%d/%m/%Y' (day/month/year), or choose coarser levels.",
-            kind="dates",
-            key="format",
-        )
+        raise InputError("CEL-H041", lacks=lacks, kind="dates", key="format")

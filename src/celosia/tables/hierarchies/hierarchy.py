@@ -94,13 +94,7 @@ class Hierarchy:
         """
         position = self.index.get(leaf)
         if position is None:
-            raise InputError(
-                "CEL-H010",
-                "the value is not a leaf of the hierarchy.",
-                why="It could not be generalised.",
-                fix="Extend the hierarchy or clean the value.",
-                leaves=len(self.leaves),
-            )
+            raise InputError("CEL-H010", leaves=len(self.leaves))
         return self.labels[level][int(self.nodes[level, position])]
 
     def leaves_under(self, level: int) -> NDArray[np.int64]:
@@ -177,21 +171,15 @@ class Hierarchy:
                 torn = np.unique(below[rivals]).size
                 raise InputError(
                     "CEL-H004",
-                    f"{torn} label(s) of level {level - 1} belong to more than one label of "
-                    f"level {level} (first: {place(rival)} disagrees with {place(first)}).",
-                    why="Each level must coarsen the one below, or a value becomes two things.",
-                    fix="Give every label exactly one parent.",
+                    torn=torn,
+                    level2=level,
+                    place=place(rival),
+                    place2=place(first),
                     level=level - 1,
                     row=place.number(rival),
                 )
         if len(self.labels[-1]) > 1:
-            raise InputError(
-                "CEL-H005",
-                f"the last level has {len(self.labels[-1])} labels instead of one root.",
-                why="Without a single root some tables could not be protected at all.",
-                fix=f"Add a last level with '{ROOT}' for every leaf.",
-                roots=len(self.labels[-1]),
-            )
+            raise InputError("CEL-H005", root=ROOT, roots=len(self.labels[-1]))
 
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.leaves)} leaves, {self.levels} levels)"
@@ -212,41 +200,30 @@ class _PathName:
 
 def _check_texts(labels: Iterable[object], level: int) -> None:
     if not all(isinstance(label, str) for label in labels):
-        raise InputError(
-            "CEL-H006",
-            f"some labels of level {level} are not texts.",
-            why="Values are found by their text, and released as texts.",
-            fix='Write numbers as the column shows them: "39".',
-            level=level,
-        )
+        raise InputError("CEL-H006", level=level)
 
 
 def _check_shape(paths: list[tuple[str, ...]], place: _PathName) -> None:
     if not paths or not paths[0]:
-        raise InputError(
-            "CEL-H001",
-            "the hierarchy has no leaves.",
-            why="No value could be generalised.",
-            fix="Give one row per value: the value, then its label at each level.",
-        )
+        raise InputError("CEL-H001")
     seen: dict[str, int] = {}
     for position, path in enumerate(paths):
         if len(path) != len(paths[0]):
             raise InputError(
                 "CEL-H002",
-                f"{place(position)} has {len(path)} levels, {place(0)} has {len(paths[0])}.",
-                why="All values of a column are taken to the same level.",
-                fix="Repeat a label to fill a short path.",
+                place=place(position),
+                path_count=len(path),
+                place2=place(0),
+                paths_count=len(paths[0]),
                 row=place.number(position),
             )
         first = seen.setdefault(path[0], position)
         if first != position:
             raise InputError(
                 "CEL-H003",
-                f"{place(position)} repeats the leaf of {place(first)}"
-                f"{'' if path == paths[first] else ', with other labels'}.",
-                why="A value must have one place in its hierarchy.",
-                fix="Remove one of the two.",
+                place=place(position),
+                place2=place(first),
+                word="" if path == paths[first] else ", with other labels",
                 row=place.number(position),
             )
 

@@ -138,11 +138,8 @@ class Intervals:
             same_last = self.open_above or above[-1] == below[-1]
             if not (set(above) <= set(below) and same_first and same_last):
                 raise InputError(
-                    "CEL-H021",
-                    f"intervals: the cuts of level {level + 1} are not taken from level {level}, "
-                    "or leave out an end that is not open.",
-                    why="Groups of one level would cut through groups of the level above.",
-                    fix="Drop inner cuts only, or open the ends.",
+                    "CEL-H021.check_bounds",
+                    level2=level,
                     kind="intervals",
                     key="bounds",
                     level=level + 1,
@@ -233,13 +230,7 @@ def _list_of_numbers(key: str, value: object) -> tuple[float, ...]:
 
 
 def _either_or(what: str) -> InputError:
-    return InputError(
-        "CEL-H022",
-        f"intervals: {what}.",
-        why="The two ways of writing intervals do not mix.",
-        fix="For example widths = [5, 10, 20], or bounds = [[20, 30, 40, 60]].",
-        kind="intervals",
-    )
+    return InputError("CEL-H022", thing=what, kind="intervals")
 
 
 def _parse(texts: list[str]) -> list[_numbers.Decimal]:

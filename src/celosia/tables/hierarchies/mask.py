@@ -81,14 +81,7 @@ class Mask:
         if self.levels is not None:
             return [depth for depth in self.levels if depth < longest]
         if longest > MOST_LEVELS:
-            raise InputError(
-                "CEL-H031",
-                f"mask: the longest value has {longest} characters; one level for each is too many "
-                f"(at most {MOST_LEVELS}).",
-                why="Masks are for codes, such as postal codes.",
-                fix="Say how many characters to hide, as in levels = [2, 4, 6].",
-                longest=longest,
-            )
+            raise InputError("CEL-H031", most_levels=MOST_LEVELS, longest=longest)
         return list(range(1, longest))
 
     def _masked(self, text: str, depth: int, longest: int) -> str:

@@ -48,20 +48,16 @@ def from_table(table: Mapping[str, Any], *, folder: Path) -> Hierarchy | Builder
     Mask(direction='right', character='*', levels=(1, 2, 3))
     """
     if not isinstance(table, Mapping) or ("file" in table) == ("kind" in table):
-        raise InputError(
-            "CEL-H060",
-            "a hierarchy needs either 'file' or 'kind'.",
-            why="It is read from a file or built by a rule.",
-            fix=f'Write file = "name.csv", or kind = one of {", ".join(KINDS)}.',
-        )
+        raise InputError("CEL-H060", kinds=", ".join(KINDS))
     if "file" in table:
         return _from_file(table, folder)
     kind = table["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(
             "CEL-H061",
-            f"there is no hierarchy of kind '{kind}'{did_you_mean(kind, list(KINDS))}.",
-            fix=f"Use one of {', '.join(KINDS)}.",
+            kind2=kind,
+            hint=did_you_mean(kind, list(KINDS)),
+            kinds=", ".join(KINDS),
             kind=str(kind),
         )
     builder = KINDS[kind]
@@ -88,10 +84,5 @@ def _check_keys(table: Mapping[str, Any], allowed: tuple[str, ...], kind: str) -
     if unknown:
         hints = ", ".join(f"'{key}'{did_you_mean(key, allowed)}" for key in unknown)
         raise InputError(
-            "CEL-H062",
-            f"{kind}: unknown key {hints}.",
-            why="A misspelt key would silently do nothing.",
-            fix=f"The keys are {', '.join(allowed)}.",
-            kind=kind,
-            keys=unknown,
+            "CEL-H062.check_keys", hints=hints, allowed=", ".join(allowed), kind=kind, keys=unknown
         )

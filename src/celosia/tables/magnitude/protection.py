@@ -133,9 +133,7 @@ def protect(
     """
     if cost not in COSTS:
         raise InputError(
-            "CEL-V323",
-            f"the cost must be one of {', '.join(COSTS)}; got {cost!r}{did_you_mean(cost, COSTS)}.",
-            fix="Leave it out to suppress as few cells as can be.",
+            "CEL-V323", costs=", ".join(COSTS), cost=cost, hint=did_you_mean(cost, COSTS)
         )
     unsafe, protection = primary_cells(table, rules)
     lines = relations(table.shape)
@@ -164,12 +162,7 @@ def protect(
     )
     broken = [each for each in audit(result, progress=progress) if not each.holds]
     if broken:
-        raise PrivacyError(
-            "CEL-V331",
-            f"the audit found {len(broken):,} suppressed cells that can be computed too closely.",
-            why="The promise does not hold, so nothing is released.",
-            fix="Recode the dimensions, and report this as a fault of Celosía.",
-        )
+        raise PrivacyError("CEL-V331", broken_count=len(broken))
     return result
 
 

@@ -85,14 +85,10 @@ def controlled_rounding(
     [[0.0, 5.0, 5.0], [10.0, 0.0, 10.0], [10.0, 5.0, 15.0]]
     """
     if manner not in ("nearest", "random"):
-        raise InputError(
-            "CEL-V343", f"rounding is nearest or random, got {manner!r}.", fix="Write 'nearest'."
-        )
+        raise InputError("CEL-V343", manner=manner)
     step = exact(base)
     if step is None or step <= 0:
-        raise InputError(
-            "CEL-V340", f"the base must be a number above 0, got {base!r}.", fix="Try base = 5."
-        )
+        raise InputError("CEL-V340", base=base)
     parts, denominator = _with_totals(_inner(table), step)
     low, odd = np.divmod(parts, denominator)
     if manner == "random" and parts.ndim < 3:
@@ -102,12 +98,7 @@ def controlled_rounding(
         source = None if manner == "nearest" else rng or System()
         up, restricted = _by_program(low, odd, denominator, source)
     if up is None:
-        raise PrivacyError(
-            "CEL-V344",
-            "no rounding of this table to multiples of the base was found that adds up.",
-            why="In three dimensions there need not be one.",
-            fix="Round two-dimensional tables of it, or take another base.",
-        )
+        raise PrivacyError("CEL-V344")
     rounded = (low + up).astype(np.float64) * float(step)
     moved = np.abs((low + up) * denominator - parts).max() / denominator * float(step)
     return RoundedTable(
@@ -125,15 +116,9 @@ def _inner(table: MagnitudeTable | ArrayLike) -> NDArray[Any]:
         return table.values[tuple(slice(0, -1) for _ in table.shape)]
     cells = np.asarray(table)
     if not 1 <= cells.ndim <= 3 or not cells.size or cells.dtype.kind not in "iuf":
-        raise InputError(
-            "CEL-V341",
-            "controlled rounding takes an array of numbers with one to three dimensions.",
-            fix="Give the inner cells of the table, without totals.",
-        )
+        raise InputError("CEL-V341.inner")
     if not np.isfinite(cells).all():
-        raise InputError(
-            "CEL-V341", "a cell is empty or infinite.", fix="Fill the cells of the table."
-        )
+        raise InputError("CEL-V341.inner_2")
     return cells
 
 
@@ -143,12 +128,7 @@ def _with_totals(cells: NDArray[Any], step: Fraction) -> tuple[NDArray[np.int64]
     denominator = lcm(*(share.denominator for share in shares))
     parts = [share.numerator * (denominator // share.denominator) for share in shares]
     if sum(map(abs, parts)) > LARGEST or denominator > LARGEST:
-        raise InputError(
-            "CEL-V342",
-            "the cells have too many digits to be rounded exactly.",
-            why="Sums of them in parts of the base do not fit in whole numbers.",
-            fix="Round them to a few decimals first.",
-        )
+        raise InputError("CEL-V342")
     table = np.array(parts, dtype=np.int64).reshape(cells.shape)
     for axis in range(cells.ndim):
         table = np.concatenate([table, table.sum(axis=axis, keepdims=True)], axis=axis)

@@ -85,12 +85,7 @@ class Dominance(Rule):
 
     def _sum(self, table: MagnitudeTable) -> NDArray[np.float64]:
         if table.largest.shape[-1] < self.n:
-            raise InputError(
-                "CEL-V322",
-                f"the rule looks at the {self.n} largest contributions, and the table keeps "
-                f"{table.largest.shape[-1]}.",
-                fix=f"Make it with largest = {self.n}.",
-            )
+            raise InputError("CEL-V322", n=self.n, largest_shape=table.largest.shape[-1])
         largest: NDArray[np.float64] = table.largest[..., : self.n].sum(axis=-1)
         return largest
 
@@ -123,12 +118,7 @@ class PriorPosterior(Rule):
         _percent("p", self.p, 1000)
         _percent("q", self.q, 1000)
         if self.p >= self.q:
-            raise InputError(
-                "CEL-V320",
-                f"p must be below q, got p = {self.p:g} and q = {self.q:g}.",
-                why="Else what is known beforehand is already too much.",
-                fix="Try p = 10 and q = 50.",
-            )
+            raise InputError("CEL-V320.post_init", p=self.p, q=self.q)
 
     def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
         return _lacking(table, self.p / self.q)
@@ -172,12 +162,7 @@ def primary_cells(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """The cells that some rule finds unsafe, and the most protection that a rule asks for them."""
     if not rules:
-        raise InputError(
-            "CEL-V321",
-            "no rule was given.",
-            why="Without one every cell would be published.",
-            fix="Try PPercent(10), or --p 10.",
-        )
+        raise InputError("CEL-V321.primary_cells")
     unsafe = np.zeros(table.shape, dtype=np.bool_)
     protection = np.zeros(table.shape)
     for rule in rules:
@@ -201,17 +186,9 @@ def _lacking(table: MagnitudeTable, ratio: float) -> NDArray[np.float64]:
 def _percent(name: str, number: object, most: float) -> None:
     value = real(number)
     if value is None or not 0 < value <= most:
-        raise InputError(
-            "CEL-V320",
-            f"{name} must be a percentage above 0 and at most {most:g}, got {number!r}.",
-            fix="Write 10 for ten percent.",
-        )
+        raise InputError("CEL-V320.percent", name=name, most=most, number=number)
 
 
 def _whole(name: str, number: object, least: int) -> None:
     if (whole(number) or 0) < least:
-        raise InputError(
-            "CEL-V320",
-            f"{name} must be a whole number of at least {least}, got {number!r}.",
-            fix=f"Try {least + 2}.",
-        )
+        raise InputError("CEL-V320.whole", name=name, least=least, number=number, least2=least + 2)

@@ -94,12 +94,7 @@ def _in_turn(problem: SuppressionProblem, progress: Progress) -> NDArray[np.bool
         cost = np.where(hidden, cheap, problem.cost)
         change = deviation(threat, problem.allowed, problem.values, problem.lines, cost)
         if change is None:
-            raise PrivacyError(
-                "CEL-V330",
-                "a cell cannot be protected, not even by suppressing all others that may be.",
-                why="Too few other cells have contributors of enough size.",
-                fix="Recode the dimensions to fewer categories, or take a milder rule.",
-            )
+            raise PrivacyError("CEL-V330")
         hidden |= np.abs(change) > TOLERANCE / 100
         if not problem.withstands(threat, hidden):
             hidden |= change != 0  # a deviation too small to see was needed

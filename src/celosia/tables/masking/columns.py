@@ -15,25 +15,15 @@ from celosia.core.wording import did_you_mean
 def check_columns(frame: pl.DataFrame, columns: Sequence[str], method: str) -> None:
     """Refuse a list of columns that is empty, has one twice, or names one that is not there."""
     if not columns:
-        raise InputError(
-            "CEL-V001", f"{method} was given no column.", fix="Name at least one column."
-        )
+        raise InputError("CEL-V001", method=method)
     twice = sorted({name for name in columns if list(columns).count(name) > 1})
     if twice:
         raise InputError(
-            "CEL-V002",
-            f"{method} was given the column {', '.join(map(repr, twice))} more than once.",
-            fix="Name each column once.",
-            columns=twice,
+            "CEL-V002", method=method, twice=", ".join(map(repr, twice)), columns=twice
         )
     absent = [name for name in columns if name not in frame.columns]
     if absent:
-        raise InputError(
-            "CEL-V003",
-            f"the table has no column '{absent[0]}'{did_you_mean(absent[0], frame.columns)}.",
-            fix="Check the names of the columns.",
-            column=absent[0],
-        )
+        raise InputError("CEL-V003", hint=did_you_mean(absent[0], frame.columns), column=absent[0])
 
 
 def cells(frame: pl.DataFrame, column: str) -> pl.Series:
@@ -56,23 +46,10 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], method: str) -> NDArray
     for place, name in enumerate(columns):
         series = cells(frame, name)
         if not series.dtype.is_numeric():
-            raise InputError(
-                "CEL-V004",
-                f"column '{name}' holds {series.dtype}, and {method} needs numbers.",
-                why="It computes with the values.",
-                fix="Choose a method for categories (pram, rank-swap for ordered ones), or read "
-                "the column as numbers.",
-                column=name,
-            )
+            raise InputError("CEL-V004", dtype=series.dtype, method=method, column=name)
         values = series.cast(pl.Float64).to_numpy()
         if np.isinf(values).any():
-            raise InputError(
-                "CEL-V005",
-                f"column '{name}' has infinite values.",
-                why="No mean or distance can be taken with them.",
-                fix="Replace them, or leave their cells empty.",
-                column=name,
-            )
+            raise InputError("CEL-V005.numbers", column=name)
         matrix[:, place] = values
     return matrix
 
@@ -119,13 +96,7 @@ def categories(
         values = pl.Series(list(order)).cast(series.dtype, strict=False)
         unknown = int((~series.drop_nulls().is_in(values.implode())).sum())
         if unknown or values.null_count() or values.n_unique() != len(values):
-            raise InputError(
-                "CEL-V006",
-                f"the order of column '{column}' has a value twice or lacks values of "
-                f"{unknown:,} cells.",
-                fix="Name each value of the column once, from least to greatest.",
-                column=column,
-            )
+            raise InputError("CEL-V006", unknown=unknown, column=column)
     numbered = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int64)})
     joined = series.to_frame("value").join(numbered, on="value", how="left", maintain_order="left")
     found = joined.get_column("code")

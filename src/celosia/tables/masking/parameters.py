@@ -21,13 +21,7 @@ def wrong(kind: str, name: str, expected: str) -> InputError:
     >>> print(wrong("noise", "amount", "a number of at least 0"))
     noise: 'amount' must be a number of at least 0. See the reference of the method.
     """
-    return InputError(
-        "CEL-V200",
-        f"{kind}: '{name}' must be {expected}.",
-        fix="See the reference of the method.",
-        method=kind,
-        parameter=name,
-    )
+    return InputError("CEL-V200", expected=expected, method=kind, parameter=name)
 
 
 def number(
@@ -96,10 +90,8 @@ def exactly_one(kind: str, given: Mapping[str, object]) -> str:
     if len(found) != 1:
         raise InputError(
             "CEL-V201",
-            f"{kind} needs exactly one of {', '.join(given)}, got "
-            f"{' and '.join(found) or 'none of them'}.",
-            why="They are different ways to say the same thing.",
-            fix=f"Give one of {', '.join(given)}.",
+            given=", ".join(given),
+            found=" and ".join(found) or "none of them",
             method=kind,
         )
     return found[0]

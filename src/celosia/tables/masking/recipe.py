@@ -66,22 +66,13 @@ class Recipe:
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(self.steps))
         if not self.steps:
-            raise InputError(
-                "CEL-V013",
-                "the recipe has no steps.",
-                why="The table would be published as it is.",
-                fix='Add [[steps]] with method = "..." and columns = [...].',
-            )
+            raise InputError("CEL-V013")
         hidden = set(self.schema.named(Role.IDENTIFIER))
         for number, step in enumerate(self.steps, 1):
             named = sorted(hidden & set(step.columns))
             if named:
                 raise InputError(
-                    "CEL-V014",
-                    f"step {number} ({step.method.kind}) masks '{named[0]}', an identifier.",
-                    why="Identifiers are never released, masked or not.",
-                    fix="Give the column another role, or leave it out of the step.",
-                    column=named[0],
+                    "CEL-V014", number=number, method_kind=step.method.kind, column=named[0]
                 )
 
     @classmethod
@@ -103,17 +94,9 @@ class Recipe:
         try:
             table = tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
         except OSError as error:
-            raise InputError(
-                "CEL-V015",
-                f"the recipe {source} cannot be read ({error.strerror}).",
-                fix="Check the path.",
-            ) from error
+            raise InputError("CEL-V015.load", source=source, strerror=error.strerror) from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(
-                "CEL-V015",
-                f"the recipe {source} is not valid TOML: {error}.",
-                fix="Mend that line.",
-            ) from error
+            raise InputError("CEL-V015.load_2", source=source, error=error) from error
         return cls.from_table(table, folder=source.parent)
 
     @classmethod
@@ -141,43 +124,26 @@ def _schema(table: Mapping[str, Any], folder: Path) -> Schema:
     if named is None:
         return Schema.from_table(own, folder=folder)
     if own or not isinstance(named, str):
-        raise InputError(
-            "CEL-V017",
-            "the recipe has a schema of its own and names another, or names none by its path.",
-            why="It is not clear which roles should count.",
-            fix='Write schema = "people.toml", or [columns.NAME] sections, not both.',
-        )
+        raise InputError("CEL-V017")
     return Schema.load(folder / named)
 
 
 def _listed(table: Mapping[str, Any]) -> list[Any]:
     steps = table.get("steps", [])
     if not isinstance(steps, list):
-        raise InputError(
-            "CEL-V016",
-            "the steps of the recipe are not a list.",
-            fix="Write each as a section of its own: [[steps]], with two brackets.",
-        )
+        raise InputError("CEL-V016.listed")
     return steps
 
 
 def _step(given: Any, number: int, folder: Path) -> RecipeStep:
     where = f"step {number} of the recipe"
     if not isinstance(given, Mapping) or not {"method", "columns"} <= set(given):
-        raise InputError(
-            "CEL-V016",
-            f"{where} lacks its method or its columns.",
-            fix='Write method = "mdav" and columns = ["age", "income"] below [[steps]].',
-        )
+        raise InputError("CEL-V016.step", where=where)
     names = given["columns"]
     if isinstance(names, str):
         names = [names]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError(
-            "CEL-V016",
-            f"the columns of {where} are not a list of names.",
-            fix='Write columns = ["age", "income"].',
-        )
+        raise InputError("CEL-V016.step_2", where=where)
     parameters = {key: value for key, value in given.items() if key not in ("method", "columns")}
     hierarchy = parameters.get("hierarchy")
     if isinstance(hierarchy, Mapping) and isinstance(hierarchy.get("file"), str):

@@ -92,12 +92,7 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
                 raise
             continue
         if done.synthetic:
-            raise InputError(
-                "CEL-V020",
-                f"{method.kind} makes new rows, which no record of the table became.",
-                why="The map shows how many records can be linked back.",
-                fix="Leave it out, and measure it by `celosia assess synthetic`.",
-            )
+            raise InputError("CEL-V020", method_kind=method.kind)
         masked[label] = (done.frame, np.arange(frame.height) if done.rows is None else done.rows)
     return risk_utility_map(frame, masked, names, risk=risk, loss=loss, progress=progress)
 

@@ -230,15 +230,7 @@ def _check_out_of_core(recipe: Recipe) -> None:
         before = [name for name in step.columns if name in drawn]
         if reach == "facts" and before:
             raise InputError(
-                "CEL-V208",
-                f"step {number} of the recipe ({kind}) needs facts of '{before[0]}', which step "
-                f"{drawn[before[0]]} draws.",
-                why="What was drawn is written at once and kept nowhere, so that nothing of it can "
-                "be counted.",
-                fix="Put the step that draws last, give the facts as parameters, or mask in two "
-                "runs.",
-                step=number,
-                column=before[0],
+                "CEL-V208", kind=kind, drawn=drawn[before[0]], step=number, column=before[0]
             )
         if step.method.draws:
             drawn |= dict.fromkeys(step.columns, number)
@@ -252,7 +244,7 @@ def _check_rows(draft: Draft, counted: int | None) -> None:
 
 
 def _no_rows() -> InputError:
-    return InputError("CEL-P015", "the table has no rows.", fix="Check the file.")
+    return InputError("CEL-P015.no_rows")
 
 
 def _empty_account() -> Account:

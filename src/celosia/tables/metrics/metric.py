@@ -56,21 +56,12 @@ class Metric(ABC):
 def check_weights(weights: Mapping[str, float]) -> dict[str, float]:
     """The weights as plain numbers, refused unless they are numbers of at least 0."""
     if not isinstance(weights, Mapping):
-        raise InputError(
-            "CEL-P017",
-            f"weights are given by column, got a {type(weights).__name__}.",
-            fix='Write Loss(weights={"age": 2}).',
-        )
+        raise InputError("CEL-P017.check_weights", name=type(weights).__name__)
     checked = {}
     for name, weight in weights.items():
         number = real(weight)
         if number is None or not 0 <= number < float("inf"):
-            raise InputError(
-                "CEL-P017",
-                f"the weight of column '{name}' must be a number of at least 0, got {weight!r}.",
-                fix="Write 2 to count a column twice, 0 to leave it out of account.",
-                column=name,
-            )
+            raise InputError("CEL-P017.check_weights_2", weight=weight, column=name)
         checked[name] = float(number)
     return checked
 
@@ -81,19 +72,13 @@ def column_weights(weights: Mapping[str, float], names: Sequence[str]) -> NDArra
     if unknown:
         raise InputError(
             "CEL-P018",
-            f"a weight is given for '{unknown[0]}'{did_you_mean(unknown[0], names)}, which is no "
-            "quasi-identifier.",
-            fix=f"Use: {', '.join(names)}.",
+            hint=did_you_mean(unknown[0], names),
+            names=", ".join(names),
             column=unknown[0],
         )
     given = np.array([weights.get(name, 1.0) for name in names])
     if not given.max() > 0:
-        raise InputError(
-            "CEL-P019",
-            "every column has the weight 0.",
-            why="No release would then be better than another.",
-            fix="Give at least one column a weight above 0.",
-        )
+        raise InputError("CEL-P019")
     return np.asarray(given / given.max())
 
 

@@ -40,15 +40,7 @@ class DeltaPresence(Model):
     def __post_init__(self) -> None:
         lower, upper = real(self.lower), real(self.upper)
         if lower is None or upper is None or not 0 <= lower <= upper <= 1 or upper == 0:
-            raise InputError(
-                "CEL-P027",
-                "lower and upper must be numbers with 0 <= lower <= upper <= 1 and upper above 0, "
-                f"got {self.lower!r} and {self.upper!r}.",
-                why="They bound the chance that a person of the population is in the table.",
-                fix="Try lower = 0 and upper = 0.5.",
-                lower=self.lower,
-                upper=self.upper,
-            )
+            raise InputError("CEL-P027", lower=self.lower, upper=self.upper)
         put(self, lower=lower, upper=upper)
 
     @property

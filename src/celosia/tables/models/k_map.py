@@ -51,12 +51,7 @@ class KMap(Model):
             fix="Try 0.95, the default.",
         )
         if fraction is not None and group_size(self.k) > MOST_ESTIMATED:
-            raise InputError(
-                "CEL-P010",
-                f"k must be a whole number of at most {MOST_ESTIMATED:,} where it is estimated, "
-                f"got {self.k!r}.",
-                fix="Ask for fewer people, or give a population table.",
-            )
+            raise InputError("CEL-P010", most_estimated=MOST_ESTIMATED, k=self.k)
         put(
             self,
             k=group_size(self.k),

@@ -135,12 +135,7 @@ def model_from_dict(description: Mapping[str, Any]) -> Model:
         InputError: CEL-P035 an unknown model; CEL-P038 parameters that it does not have or lacks.
     """
     if not isinstance(description, Mapping) or "model" not in description:
-        raise InputError(
-            "CEL-P038",
-            "a model is described by a mapping with the key 'model'.",
-            why="Its name says which condition the other keys are parameters of.",
-            fix='Write {"model": "k-anonymity", "k": 5}.',
-        )
+        raise InputError("CEL-P038.model_from_dict")
     name = description["model"]
     if not isinstance(name, str) or name not in MODELS:
         raise _unknown(name, MODELS, '{"model": "k-anonymity", "k": 5}')
@@ -156,10 +151,9 @@ def model_from_dict(description: Mapping[str, Any]) -> Model:
         faults = [f"lacks '{key}'" for key in absent]
         faults += [f"has no '{key}'{did_you_mean(key, parameters)}" for key in strange]
         raise InputError(
-            "CEL-P038",
-            f"the description of {name} does not fit: it {', and it '.join(faults)}.",
-            why="A parameter that is ignored or guessed would change the promise in silence.",
-            fix=f"The parameters of {name} are {', '.join(parameters)}.",
+            "CEL-P038.model_from_dict_2",
+            faults=", and it ".join(faults),
+            parameters=", ".join(parameters),
             model=name,
         )
     return MODELS[name](**given)
@@ -219,9 +213,9 @@ def _number(text: str) -> int | float | None:
 def _unknown(name: object, known: Mapping[str, Any], example: str) -> InputError:
     return InputError(
         "CEL-P035",
-        f"there is no model '{name}'{did_you_mean(name, known)}.",
-        why=f"The models are {', '.join(known)}.",
-        fix=f"Write, for example, {example}.",
+        hint=did_you_mean(name, known),
+        known=", ".join(known),
+        example=example,
         model=name,
     )
 

@@ -92,26 +92,14 @@ def sampling_share(value: object) -> float:
 def flag(name: str, value: object) -> bool:
     """A choice of yes or no."""
     if not isinstance(value, bool | np.bool_):
-        raise InputError(
-            "CEL-P037",
-            f"{name} must be True or False, got {value!r}.",
-            why="It chooses between two forms of the model.",
-            fix=f"Write {name}=True or leave it out.",
-            **{name: value},
-        )
+        raise InputError("CEL-P037", name=name, value=value, **{name: value})
     return bool(value)
 
 
 def column_name(value: object) -> str | None:
     """The name of a sensitive column, or None for every one."""
     if value is not None and (not isinstance(value, str) or not value):
-        raise InputError(
-            "CEL-P039",
-            f"column must be the name of a sensitive column, got {value!r}.",
-            why="A model about sensitive values speaks of one column, or of every sensitive one.",
-            fix="Give its name as text, or leave it out to mean every sensitive column.",
-            column=value,
-        )
+        raise InputError("CEL-P039", column=value)
     return value
 
 

@@ -17,10 +17,5 @@ def population_of(classes: Classes, model: Model) -> NDArray[np.int64]:
         InputError: CEL-P034 no population was given.
     """
     if classes.population is None:
-        raise InputError(
-            "CEL-P034",
-            f"{model.promise()} needs a population, and none was given.",
-            why="The model compares each class with the people of the population who fit it.",
-            fix="Give a table of the population, or choose a model that needs none.",
-        )
+        raise InputError("CEL-P034", promise=model.promise())
     return classes.population

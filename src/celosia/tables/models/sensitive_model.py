@@ -27,21 +27,9 @@ class SensitiveModel(Model):
             InputError: CEL-P032 the model names no column; CEL-P033 the classes know no such one.
         """
         if self.column is None:
-            raise InputError(
-                "CEL-P032",
-                f"{self.promise()} is to be judged, but of which column is not said.",
-                why="A model without a column stands for every sensitive column of a schema.",
-                fix="Name the column: for_column('disease').",
-            )
+            raise InputError("CEL-P032", promise=self.promise())
         if self.column not in classes.histograms:
-            raise InputError(
-                "CEL-P033",
-                f"{self.promise()} is to be judged, but '{self.column}' is no sensitive column "
-                "of the table.",
-                why="The model counts the values of a sensitive column in each class.",
-                fix="Give the column the role sensitive, or name another one.",
-                column=self.column,
-            )
+            raise InputError("CEL-P033", promise=self.promise(), column=self.column)
         return classes.histograms[self.column]
 
     def named(self, promise: str) -> str:

@@ -60,9 +60,8 @@ class TCloseness(SensitiveModel):
         if self.distance not in DISTANCES:
             raise InputError(
                 "CEL-P023",
-                f"there is no distance {self.distance!r}{did_you_mean(self.distance, DISTANCES)}.",
-                why="The distance says how far two sensitive values are apart.",
-                fix=f"Choose one of {', '.join(DISTANCES)}.",
+                hint=did_you_mean(self.distance, DISTANCES),
+                distances=", ".join(DISTANCES),
                 distance=self.distance,
             )
         put(self, t=t, distance=str(self.distance), column=column_name(self.column))
@@ -108,15 +107,7 @@ class TCloseness(SensitiveModel):
 
     def _needs(self, there: bool, what: str) -> None:
         if not there:
-            raise InputError(
-                "CEL-P024",
-                f"the {self.distance} distance needs {what}, which '{self.column}' lacks.",
-                why="Without it nothing says how far two of its values are apart.",
-                fix="Choose the distance equal, or give the column a hierarchy: of the kind "
-                "'ordered' for an order of texts.",
-                column=self.column,
-                distance=self.distance,
-            )
+            raise InputError("CEL-P024", thing=what, column=self.column, distance=self.distance)
 
     def promise(self) -> str:
         """The model in words."""

@@ -168,18 +168,9 @@ class Contingency(PrivateMethod):
     def _check_size(self, public: Sequence[PublicColumn]) -> None:
         cells = prod(column.size for column in public)
         if cells > MOST_CELLS:
-            raise InputError(
-                "CEL-Y024",
-                f"the table has {cells:,} cells, and {MOST_CELLS:,} are the most.",
-                why="Every combination of declared values gets noise, also those without a record.",
-                fix="Give fewer columns or fewer bins, or use the method 'marginals'.",
-            )
+            raise InputError("CEL-Y024", cells=cells, most_cells=MOST_CELLS)
         if self.output == COUNTS and COUNT in [column.name for column in public]:
-            raise InputError(
-                "CEL-Y025",
-                f"a column of the table is called '{COUNT}', as the counts will be.",
-                fix="Rename it, or choose output = 'rows'.",
-            )
+            raise InputError("CEL-Y025", count=COUNT)
 
 
 def _table(public: Sequence[PublicColumn], frame: pl.DataFrame) -> NDArray[np.int64]:

@@ -131,29 +131,12 @@ def _rising(given: Sequence[object]) -> bool:
 
 
 def _bad(name: str, what: str, wanted: str) -> InputError:
-    return InputError(
-        "CEL-Y021",
-        f"the {what} of '{name}' must be {wanted}.",
-        why="What is declared bounds what one person can change.",
-        fix="Give what is known of the column without looking at the data.",
-        column=name,
-    )
+    return InputError("CEL-Y021", thing=what, wanted=wanted, column=name)
 
 
 def _undeclared(name: str, what: str) -> InputError:
-    return InputError(
-        "CEL-Y020",
-        f"column '{name}' {what}.",
-        why="Values and bounds that were taken from the data would tell about it.",
-        fix="Give each column either all its values in `domains`, or its `bounds`.",
-        column=name,
-    )
+    return InputError("CEL-Y020", thing=what, column=name)
 
 
 def _misfit(name: str, dtype: pl.DataType, what: str) -> InputError:
-    return InputError(
-        "CEL-Y022",
-        f"column '{name}' holds {dtype}, which its {what} does not fit.",
-        fix="Give bounds for numbers, and a domain of values of the type of the column.",
-        column=name,
-    )
+    return InputError("CEL-Y022", dtype=dtype, thing=what, column=name)

@@ -31,12 +31,7 @@ def check_astray(rows: int | None, *, variance: float, cells: int) -> None:
     """
     astray = sqrt(variance * cells)
     if rows is None and astray > MOST_ASTRAY:
-        raise InputError(
-            "CEL-Y026",
-            f"the noisy number of rows would be off by about {astray:,.0f}.",
-            why="As many rows would be made that belong to no person.",
-            fix="Give a larger epsilon, or the number of rows in `rows` if it is public.",
-        )
+        raise InputError("CEL-Y026", astray=astray)
 
 
 class PrivateMethod(Method):

@@ -103,12 +103,7 @@ class PrivateMicroaggregation(PrivateMethod):
         check_whole_table(frame, columns, self.kind)
         DomainDeclarations({}, self.bounds).columns(frame.schema, columns)
         if self.k > frame.height:
-            raise InputError(
-                "CEL-Y023",
-                f"k is {self.k:,} and the table has {frame.height:,} rows.",
-                why="A group has at least k rows; the number of rows is public here.",
-                fix="Choose a smaller k.",
-            )
+            raise InputError("CEL-Y023", k=self.k, frame_height=frame.height)
         scales = self._scales(frame.schema, columns)
         starts = group_starts(frame.height, self.k)
         sizes = np.diff(starts, append=frame.height)

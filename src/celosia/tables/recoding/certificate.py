@@ -54,9 +54,5 @@ def allowance(suppression: float, rows: int) -> int:
     """
     limit = real(suppression)
     if limit is None or not 0 <= limit <= 1:
-        raise InputError(
-            "CEL-P011",
-            f"the suppression limit must be between 0 and 1, got {suppression!r}.",
-            fix="Write 0.05 to allow 5 % of the records to be suppressed.",
-        )
+        raise InputError("CEL-P011", suppression=suppression)
     return floor(Decimal(repr(limit)) * rows)

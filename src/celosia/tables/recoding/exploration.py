@@ -97,14 +97,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
         PrivacyError: CEL-P001 no node meets the models.
     """
     if lattice.nodes > MOST_NODES and time_limit is None:
-        raise InputError(
-            "CEL-P003",
-            f"the lattice has {lattice.nodes:,} nodes, too many to list them all.",
-            why=f"Each of them is evaluated; up to {MOST_NODES:,} are.",
-            fix="Use fewer levels per hierarchy or fewer quasi-identifiers, give a time limit, or "
-            "let the search find the best one.",
-            nodes=lattice.nodes,
-        )
+        raise InputError("CEL-P003.explore_lattice", most_nodes=MOST_NODES, nodes=lattice.nodes)
     allowed = min(allowance(suppression, lattice.rows), lattice.rows - 1)
     measure = (metric or Loss()).over(lattice)
     until = inf if time_limit is None else monotonic() + time_limit
@@ -129,13 +122,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
                 )
             )
     if not solutions and tried < lattice.nodes:
-        raise InputError(
-            "CEL-P003",
-            f"none of the {tried:,} nodes that were tried in time meets the models.",
-            why=f"The lattice has {lattice.nodes:,} nodes.",
-            fix="Give more time, or let the search find the best one.",
-            nodes=lattice.nodes,
-        )
+        raise InputError("CEL-P003.explore_lattice_2", tried=tried, nodes=lattice.nodes)
     if not solutions:
         raise infeasibility_error(lattice.one_class(), models, suppression)
     solutions.sort(key=lambda solution: (solution.score, sum(solution.levels), solution.levels))

@@ -32,21 +32,17 @@ def evaluate_levels(
     node = _node(lattice, levels)
     if not isinstance(metric, Loss) and not is_searchable(lattice):
         raise InputError(
-            "CEL-P012",
-            f"the lattice has {lattice.nodes:,} nodes over {len(lattice.shape)} columns, too many "
-            f"for the metric {metric.name}.",
-            why="It is scaled by a figure of every node.",
-            fix="Use the loss, fewer levels per hierarchy, or fewer quasi-identifiers.",
+            "CEL-P012.evaluate_levels",
+            lattice_shape_count=len(lattice.shape),
+            metric_name=metric.name,
             nodes=lattice.nodes,
         )
     outcome = lattice.evaluate(node, models)
     if outcome.suppressed > min(allowance(suppression, lattice.rows), lattice.rows - 1):
         raise PrivacyError(
-            "CEL-P001",
-            f"the chosen levels would suppress {outcome.suppressed / lattice.rows:.2%} of the "
-            f"records, more than the limit of {suppression:.2%}.",
-            why="Records of classes that do not meet every model are suppressed.",
-            fix="Choose higher levels, raise the limit, or let the search choose.",
+            "CEL-P001.evaluate_levels",
+            suppressed2=outcome.suppressed / lattice.rows,
+            suppression=suppression,
             suppressed=outcome.suppressed,
         )
     measure = metric.over(lattice)
@@ -61,20 +57,19 @@ def _node(lattice: Lattice, levels: Mapping[str, int]) -> Node:
     unknown = [name for name in levels if name not in names]
     if unknown:
         raise InputError(
-            "CEL-P008",
-            f"a level is given for '{unknown[0]}'{did_you_mean(unknown[0], names)}, which is no "
-            "quasi-identifier.",
-            fix=f"Use: {', '.join(names)}.",
+            "CEL-P008.node",
+            unknown=unknown[0],
+            hint=did_you_mean(unknown[0], names),
+            names=", ".join(names),
         )
     node = []
     for column in lattice.columns:
         level = whole(levels.get(column.name, 0))
         if level is None or not 0 <= level <= column.hierarchy.height:
             raise InputError(
-                "CEL-P008",
-                f"the level of '{column.name}' must be a whole number from 0 to "
-                f"{column.hierarchy.height}, got {levels[column.name]!r}.",
-                fix="0 is the raw value, the highest level hides it.",
+                "CEL-P008.node_2",
+                hierarchy_height=column.hierarchy.height,
+                levels=levels[column.name],
                 column=column.name,
             )
         node.append(level)

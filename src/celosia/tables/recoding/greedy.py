@@ -153,13 +153,7 @@ class _Descent:
 def _unknown(models: Sequence[Model]) -> PrivacyError:
     """The error for a table that as one class fails, though parts of it might not."""
     promises = ", ".join(model.promise() for model in models)
-    return PrivacyError(
-        "CEL-P066",
-        f"no generalisation was found that meets {promises}.",
-        why="The whole table as one class does not meet it. Parts of it might, once the others are "
-        "suppressed, but there are too many generalisations to try them all.",
-        fix="Weaken the model, or use fewer quasi-identifiers or levels, so that all can be tried.",
-    )
+    return PrivacyError("CEL-P066", promises=promises)
 
 
 def _at(node: Node, column: int, level: int) -> Node:

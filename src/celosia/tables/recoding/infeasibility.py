@@ -23,12 +23,7 @@ def infeasibility_error(
     smallest = max(model.smallest for model in models)
     if rows < smallest:
         return PrivacyError(
-            "CEL-P001",
-            f"{promises} cannot be reached: the table has {rows} rows.",
-            why=f"Even one class of all rows has fewer than {smallest} records.",
-            fix=f"Ask for at most {rows}, or publish more rows.",
-            rows=rows,
-            smallest=smallest,
+            "CEL-P001.infeasibility_error", promises=promises, rows=rows, smallest=smallest
         )
     reasons = [
         reason for model in models if (reason := model.why_infeasible(one_class)) is not None

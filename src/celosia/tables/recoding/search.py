@@ -85,11 +85,10 @@ def find_optimum(  # noqa: PLR0913 - each is a choice of the search
     """
     if not is_searchable(lattice):
         raise InputError(
-            "CEL-P012",
-            f"the lattice has {lattice.nodes:,} nodes over {len(lattice.shape)} columns, too many "
-            "for the exact search.",
-            why=f"It holds up to {MOST_NODES:,} nodes and {MOST_COLUMNS} columns.",
-            fix="Use fewer levels per hierarchy, fewer quasi-identifiers, or the Mondrian method.",
+            "CEL-P012.find_optimum",
+            lattice_shape_count=len(lattice.shape),
+            most_nodes=MOST_NODES,
+            most_columns=MOST_COLUMNS,
             nodes=lattice.nodes,
         )
     deadline = None if time_limit is None else monotonic() + time_limit

@@ -27,45 +27,25 @@ def check_whole_table(frame: pl.DataFrame, columns: Sequence[str], method: str) 
     check_columns(frame, columns, method)
     left = [name for name in frame.columns if name not in columns]
     if left:
-        raise InputError(
-            "CEL-Y001",
-            f"{method} makes new rows and was not given the column(s) "
-            f"{', '.join(map(repr, left))}.",
-            why="A new row comes from no row of the table, so no cell of another column belongs "
-            "to it.",
-            fix="Name all columns, or drop the others before this step.",
-            columns=left,
-        )
+        raise InputError("CEL-Y001", method=method, left=", ".join(map(repr, left)), columns=left)
 
 
 def check_filled(frame: pl.DataFrame, method: str) -> None:
     """Refuse a table without rows, from which nothing can be learnt."""
     if not frame.height:
-        raise InputError(
-            "CEL-Y003",
-            f"the table has no rows, and {method} learns from rows.",
-            fix="Give a table with rows.",
-        )
+        raise InputError("CEL-Y003", method=method)
 
 
 def check_rows(rows: object) -> None:
     """Refuse a number of rows that is none; None stands for as many as are given."""
     number = whole(rows)
     if rows is not None and (number is None or not 1 <= number <= MOST_ROWS):
-        raise InputError(
-            "CEL-Y002",
-            f"rows must be a whole number from 1 to {MOST_ROWS:,}, got {rows!r}.",
-            fix="Give the number of rows wanted, or leave it out for as many as the table has.",
-        )
+        raise InputError("CEL-Y002", most_rows=MOST_ROWS, rows=rows)
 
 
 def check_parameter(value: object, *, name: str, least: int, most: int) -> int:
     """A whole number in a range, as parameters of models are."""
     number = whole(value)
     if number is None or not least <= number <= most:
-        raise InputError(
-            "CEL-Y005",
-            f"{name} must be a whole number from {least} to {most}, got {value!r}.",
-            fix="Leave it out, or give a number in this range.",
-        )
+        raise InputError("CEL-Y005", name=name, least=least, most=most, value=value)
     return number

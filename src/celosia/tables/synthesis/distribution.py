@@ -81,12 +81,7 @@ class Distribution(Method):
         choice(self.kind, "fit", self.fit, (AIC, KS))
         check_rows(self.rows)
         if self.rows is not None and self.keep_ranks:
-            raise InputError(
-                "CEL-Y009",
-                "rows was given where the rows of the table stay.",
-                why="With keep_ranks each draw takes the place of a value.",
-                fix="Leave rows out, or set keep_ranks = false and give all columns.",
-            )
+            raise InputError("CEL-Y009.post_init")
 
     def apply(  # noqa: D102 - as in Method
         self,

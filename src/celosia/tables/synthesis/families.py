@@ -127,11 +127,7 @@ def check_families(families: Sequence[str]) -> None:
     """Refuse a list of families that is empty or names one that is not there."""
     unknown = [name for name in families if name not in _FAMILIES]
     if unknown or not families:
-        raise InputError(
-            "CEL-Y007",
-            f"families must be some of {', '.join(FAMILIES)}, got {list(families)!r}.",
-            fix="Name families of this list, or leave it out for all of them.",
-        )
+        raise InputError("CEL-Y007", families=", ".join(FAMILIES), families2=list(families))
 
 
 def best_family(
@@ -146,29 +142,12 @@ def best_family(
             CEL-V203 numbers whose squares leave the floats.
     """
     if values.size < 2 or values.min() == values.max():
-        raise InputError(
-            "CEL-Y008",
-            f"column '{column}' has fewer than two distinct values.",
-            why="A distribution of one value has no spread to fit.",
-            fix="Leave the column out, or release its one value as it is.",
-            column=column,
-        )
+        raise InputError("CEL-Y008.best_family", column=column)
     if np.abs(values).max() > LARGEST or values.max() - values.min() < 1 / LARGEST:
-        raise InputError(
-            "CEL-V203",
-            f"column '{column}' has numbers too large, or too near to each other, for a fit.",
-            why="Their squares could not be computed.",
-            fix="Write the column in another unit.",
-            column=column,
-        )
+        raise InputError("CEL-V203.best_family", column=column)
     tried = [fit(values, name) for name in families if _applies(values, name)]
     if not tried:
-        raise InputError(
-            "CEL-Y008",
-            f"column '{column}' has values of 0 or below, where no family of the list applies.",
-            fix="Allow 'normal', 'laplace' or 'uniform' as well.",
-            column=column,
-        )
+        raise InputError("CEL-Y008.best_family_2", column=column)
     return min(tried, key=lambda found: found.aic if by == AIC else found.distance)
 
 

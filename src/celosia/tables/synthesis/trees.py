@@ -69,12 +69,7 @@ class Trees(Method):
         check_parameter(self.leaf, name="leaf", least=1, most=2**31 - 1)
         flag(self.kind, "bayesian", self.bayesian)
         if flag(self.kind, "partial", self.partial) and self.rows is not None:
-            raise InputError(
-                "CEL-Y009",
-                "rows was given where the rows of the table stay.",
-                why="With partial only some columns are drawn anew.",
-                fix="Leave rows out, or set partial = false and give all columns.",
-            )
+            raise InputError("CEL-Y009.post_init_2")
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -163,12 +158,7 @@ def _trees() -> Any:
             DecisionTreeRegressor,
         )
     except ImportError:
-        raise InputError(
-            "CEL-Y010",
-            "scikit-learn is not installed.",
-            why="It grows the trees.",
-            fix="Run `pip install 'celosia[utility]'`.",
-        ) from None
+        raise InputError("CEL-Y010") from None
 
     def grow(variable: Variable, features: Matrix, leaf: int, seed: int) -> Any:
         if variable.labels is not None:

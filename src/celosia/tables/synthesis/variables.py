@@ -73,13 +73,7 @@ def variable(frame: pl.DataFrame, name: str, order: Sequence[str] | None = None)
         numbers = series.to_physical() if dtype.is_temporal() else series
         values = numbers.cast(pl.Float64).to_numpy().copy()
         if np.isinf(values).any():
-            raise InputError(
-                "CEL-V005",
-                f"column '{name}' has infinite values.",
-                why="No model can be fitted to them.",
-                fix="Replace them, or leave their cells empty.",
-                column=name,
-            )
+            raise InputError("CEL-V005.variable", column=name)
         if dtype.is_integer() and np.nanmax(np.abs(values), initial=0) > LARGEST:
             raise _unfit(name, "holds whole numbers beyond 2**53")
         return Variable(name, dtype, values, None)
@@ -98,10 +92,4 @@ def variables(
 
 
 def _unfit(name: str, what: str) -> InputError:
-    return InputError(
-        "CEL-Y004",
-        f"column '{name}' {what}, which cannot be synthesised.",
-        why="Models are fitted to numbers, dates and categories.",
-        fix="Drop the column, or turn it into a number, a date or a text.",
-        column=name,
-    )
+    return InputError("CEL-Y004", thing=what, column=name)

@@ -26,11 +26,7 @@ class Regression:
     def __post_init__(self) -> None:
         object.__setattr__(self, "predictors", tuple(self.predictors))
         if not self.predictors or self.outcome in self.predictors:
-            raise InputError(
-                "CEL-A231",
-                f"the regression of '{self.outcome}' has no predictor, or is its own.",
-                fix="Name other columns as predictors.",
-            )
+            raise InputError("CEL-A231.post_init", outcome=self.outcome)
 
     def __str__(self) -> str:
         return f"{self.outcome} ~ {' + '.join(self.predictors)}"
@@ -114,19 +110,10 @@ def regression_overlap(
     """
     level = real(confidence)
     if level is None or not 0 < level < 1:
-        raise InputError(
-            "CEL-A221",
-            f"a confidence must be above 0 and below 1, got {confidence!r}.",
-            fix="Write 0.95.",
-        )
+        raise InputError("CEL-A221", confidence=confidence)
     part = tables.only([regression.outcome, *regression.predictors])
     if part.nominal[0]:
-        raise InputError(
-            "CEL-A231",
-            f"column '{regression.outcome}' holds categories, and a regression needs numbers.",
-            fix="Choose a column of numbers as the outcome.",
-            column=regression.outcome,
-        )
+        raise InputError("CEL-A231.regression_overlap", column=regression.outcome)
     sides = [side[~np.isnan(side).any(axis=1)] for side in (part.before, part.after)]
     coded = [
         sorted(set(sides[0][:, place].tolist()) & set(sides[1][:, place].tolist()))[1:]
@@ -167,12 +154,7 @@ def _fit(side: Matrix, coded: Sequence[list[float] | None], level: float, name: 
     freedom = len(design) - design.shape[1]
     scale = np.abs(design).max(axis=0, initial=0.0)
     if freedom < 1 or (scale == 0).any() or np.linalg.matrix_rank(design / scale) < len(scale):
-        raise InputError(
-            "CEL-A232",
-            f"the regression {name} cannot be fitted to one of the tables.",
-            why="It has too few records without gaps, or a column that follows from others.",
-            fix="Leave out predictors.",
-        )
+        raise InputError("CEL-A232", name=name)
     orthogonal, upper = np.linalg.qr(design / scale)
     inverse = np.linalg.inv(upper)
     estimate = inverse @ (orthogonal.T @ outcome)

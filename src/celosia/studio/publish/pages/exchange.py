@@ -68,9 +68,4 @@ def _export_toml(editor: Editor) -> None:
 
 
 def _too_long() -> InputError:
-    return InputError(
-        "CEL-W056",
-        f"the file is larger than {LARGEST // 1_000_000} MB.",
-        why="A hierarchy that long is not edited here.",
-        fix="Use a rule, such as intervals or masks, or the command line.",
-    )
+    return InputError("CEL-W056.too_long", largest=LARGEST // 1000000)

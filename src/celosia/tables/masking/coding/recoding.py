@@ -15,7 +15,6 @@ import polars as pl
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.core.wording import counted
 from celosia.frames import as_text
 from celosia.tables.hierarchies import Builder, Hierarchy, from_table
 from celosia.tables.masking.coding.labels import interval_labels
@@ -211,14 +210,7 @@ class Recoding(Method):
         made: Hierarchy | Builder = from_table(self.hierarchy, folder=Path())
         tree = made if isinstance(made, Hierarchy) else made.build(distinct)
         if self.level > tree.height:
-            raise InputError(
-                "CEL-V271",
-                f"level {self.level} is asked for column '{name}', and its hierarchy has "
-                f"{counted(tree.height, 'level', 'levels')} above the values.",
-                fix="Choose a lower level.",
-                column=name,
-                height=tree.height,
-            )
+            raise InputError("CEL-V271", level=self.level, column=name, height=tree.height)
         absent = sum(text not in tree.index for text in distinct)
         if absent:
             raise _placeless(name, absent, "are not in its hierarchy", "different values")
@@ -236,11 +228,4 @@ def _without_nan(series: pl.Series) -> pl.Series:
 
 
 def _placeless(name: str, count: int, what: str, noun: str = "cells") -> InputError:
-    return InputError(
-        "CEL-V270",
-        f"column '{name}': {count:,} {noun} {what}.",
-        why="Every value needs a label that contains it.",
-        fix="Extend the rule so that it covers the column.",
-        column=name,
-        count=count,
-    )
+    return InputError("CEL-V270", noun=noun, thing=what, column=name, count=count)

@@ -100,14 +100,7 @@ class Sampling(Method):
         """How many records are drawn: the nearest whole number, at least one."""
         requested = self.rows if self.rows is not None else 1
         if requested > height:
-            raise InputError(
-                "CEL-V260",
-                f"the sample has {requested:,} rows, and the table {height:,}.",
-                why="Without replacement no record is drawn twice.",
-                fix="Ask for fewer rows, or for a fraction of a table that is not empty.",
-                rows=requested,
-                height=height,
-            )
+            raise InputError("CEL-V260", rows=requested, height=height)
         if self.rows is not None:
             return self.rows
         share = exact(self.fraction) or Fraction(0)

@@ -188,12 +188,7 @@ class TopBottom(Method):
         if share is None:
             return given
         if counted.count == 0:
-            raise InputError(
-                "CEL-V281",
-                f"column '{name}' has no values, so it has no quantiles.",
-                fix="Give the thresholds themselves, or leave the column out.",
-                column=name,
-            )
+            raise InputError("CEL-V281", column=name)
         return counted.quantile(share)
 
     def _average(self, coded: NumberCounts, end: str, name: str) -> float:
@@ -202,10 +197,10 @@ class TopBottom(Method):
         if coded.count < FEWEST:
             raise PrivacyError(
                 "CEL-V280",
-                f"column '{name}': {coded.count} cells lie beyond the {end} threshold, and their "
-                f"{self.replace} would nearly tell them.",
-                why=f"It takes at least {FEWEST}.",
-                fix="Move the threshold inwards, or use replace = 'label'.",
+                count=coded.count,
+                end=end,
+                replace=self.replace,
+                fewest=FEWEST,
                 column=name,
             )
         return coded.mean if self.replace == "mean" else coded.quantile(0.5)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.core.wording import counted
 from celosia.tables.masking.columns import with_categories, with_numbers
 from celosia.tables.masking.method import Method, MethodResult
 from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_records
@@ -143,15 +142,7 @@ class JointMicroaggregation(Method):
             joined = int(sizes[rare | ~some].sum())  # all of them are wholly empty then
             refused = joined if joined < self.k else 0
         if refused:
-            raise InputError(
-                "CEL-V112",
-                f"{counted(refused, 'record has', 'records have')} empty cells in a combination "
-                f"of columns that fewer than k = {self.k} records share.",
-                why="Cells that stay empty would single them out.",
-                fix="Fill the cells, leave out a column, or empty all cells of such records with "
-                "rare_patterns = 'empty' (at least k of them are needed).",
-                records=refused,
-            )
+            raise InputError("CEL-V112", k=self.k, records=refused)
         emptied = int((kinds.sum(axis=1) * sizes)[rare].sum())
         found = [(kinds[kind], np.flatnonzero(kind_of == kind)) for kind in np.flatnonzero(kept)]
         return found, emptied

@@ -19,34 +19,21 @@ LARGEST = 1e140
 def check_k(k: Any) -> int:
     """The group size as a whole number, refused below two."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < SMALLEST:
-        raise InputError(
-            "CEL-V100",
-            f"k must be a whole number of at least {SMALLEST}, got {k!r}.",
-            why="A group of one is a single person.",
-            fix="Try k = 3 or k = 5.",
-        )
+        raise InputError("CEL-V100", smallest=SMALLEST, k=k)
     return int(k)
 
 
 def check_records(records: int, k: int) -> None:
     """Refuse fewer records than one group needs."""
     if records < k:
-        raise InputError(
-            "CEL-V101",
-            f"a group needs k = {k:,} records, and there are {records:,} records.",
-            fix="Choose a smaller k, or mask a larger table.",
-            records=records,
-            k=k,
-        )
+        raise InputError("CEL-V101", records=records, k=k)
 
 
 def check_line(values: ArrayLike, k: int) -> NDArray[np.float64]:
     """One column of finite numbers with at least `k` of them."""
     line = np.ascontiguousarray(values, dtype=np.float64)
     if line.ndim != 1:
-        raise InputError(
-            "CEL-V102", f"the values need one dimension, got {line.ndim}.", fix="Give one column."
-        )
+        raise InputError("CEL-V102.check_line", ndim=line.ndim)
     check_records(line.size, check_k(k))
     _check_finite(line)
     return line
@@ -56,11 +43,7 @@ def check_matrix(matrix: ArrayLike, k: int) -> NDArray[np.float64]:
     """A matrix of finite numbers, one row a record, with at least `k` rows and one column."""
     table = np.ascontiguousarray(matrix, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] == 0:
-        raise InputError(
-            "CEL-V102",
-            f"the records need two dimensions and a column, got the shape {table.shape}.",
-            fix="Give a matrix with one row a record.",
-        )
+        raise InputError("CEL-V102.check_matrix", table_shape=table.shape)
     check_records(len(table), check_k(k))
     _check_finite(table)
     return table
@@ -68,32 +51,17 @@ def check_matrix(matrix: ArrayLike, k: int) -> NDArray[np.float64]:
 
 def _check_finite(table: NDArray[np.float64]) -> None:
     if not np.isfinite(table).all():
-        raise InputError(
-            "CEL-V103",
-            f"{int((~np.isfinite(table)).sum()):,} cells are empty or infinite.",
-            why="A group needs a mean and distances.",
-            fix="Group the records without such cells; a method does so by itself.",
-        )
+        raise InputError("CEL-V103", sum=int((~np.isfinite(table)).sum()))
 
 
 def check_varies(name: str, values: NDArray[Any]) -> None:
     """Refuse a column without two different values, or with numbers whose squares overflow."""
     if values.size == 0 or (values == values[0]).all():
         raise InputError(
-            "CEL-V108",
-            f"column '{name}' {'is empty' if values.size == 0 else 'holds one value only'}.",
-            why="There is nothing to group by it.",
-            fix="Leave it out of the step.",
-            column=name,
+            "CEL-V108", word="is empty" if values.size == 0 else "holds one value only", column=name
         )
     if np.abs(values).max() > LARGEST:
-        raise InputError(
-            "CEL-V113",
-            f"column '{name}' has numbers beyond {LARGEST:g}.",
-            why="Their squares and sums pass what a decimal number can hold.",
-            fix="Scale the column.",
-            column=name,
-        )
+        raise InputError("CEL-V113", largest=LARGEST, column=name)
 
 
 def check_choice(parameter: str, value: object, choices: tuple[str, ...]) -> None:
@@ -101,6 +69,8 @@ def check_choice(parameter: str, value: object, choices: tuple[str, ...]) -> Non
     if value not in choices:
         raise InputError(
             "CEL-V109",
-            f"{parameter} must be one of {', '.join(choices)}, got {value!r}.",
-            fix=f"Choose {choices[0]!r}, the default.",
+            parameter=parameter,
+            choices=", ".join(choices),
+            value=value,
+            choices2=choices[0],
         )

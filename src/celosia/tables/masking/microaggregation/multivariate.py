@@ -122,12 +122,7 @@ def check_block(block: int | None, k: int) -> None:
     if block is None:
         return
     if isinstance(block, bool) or not isinstance(block, (int, np.integer)) or block < 2 * k:
-        raise InputError(
-            "CEL-V104",
-            f"a block must be a whole number of at least 2k = {2 * k:,} records, got {block!r}.",
-            why="A block is cut in halves, each of which must hold a group.",
-            fix="Try block = 20000, or leave it out.",
-        )
+        raise InputError("CEL-V104", k=2 * k, block=block)
 
 
 def check_gamma(gamma: float) -> float:
@@ -137,11 +132,7 @@ def check_gamma(gamma: float) -> float:
     else:
         valid = math.isfinite(gamma) and gamma >= 0
     if not valid:
-        raise InputError(
-            "CEL-V105",
-            f"gamma must be a number of at least 0, got {gamma!r}.",
-            fix="Try 0.2 for scattered records or 1.1 for clusters.",
-        )
+        raise InputError("CEL-V105", gamma=gamma)
     return float(gamma)
 
 

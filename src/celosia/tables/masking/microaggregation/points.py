@@ -47,14 +47,7 @@ class ColumnKinds:
         strange |= set(self.orders) - set(self.ordinal)
         if strange:
             first = min(strange)
-            raise InputError(
-                "CEL-V110",
-                f"column '{first}' is named as nominal, ordinal or ordered, but it is not one of "
-                "the columns of the step, or not of one kind.",
-                fix="Name each column of categories once, as nominal or as ordinal, and give "
-                "orders for ordinal ones.",
-                column=first,
-            )
+            raise InputError("CEL-V110", column=first)
 
 
 def as_points(
@@ -113,9 +106,4 @@ def _coordinates(values: NDArray[np.float64], wide: int, *, gower: bool) -> NDAr
 
 def _check_width(wide: int) -> None:
     if wide > WIDEST:
-        raise InputError(
-            "CEL-V111",
-            f"the columns have more than {WIDEST:,} categories together.",
-            why="Values that few records share are names rather than categories.",
-            fix="Recode them to fewer, or call an ordered column ordinal.",
-        )
+        raise InputError("CEL-V111", widest=WIDEST)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.core.wording import counted
 from celosia.tables.masking.columns import (
     categories,
     check_columns,
@@ -166,14 +165,7 @@ class Microaggregation(Method):
         labels = np.unique(codes[present], return_inverse=True)[1].astype(np.int64)
         small = int((np.bincount(labels) < self.k).sum())
         if small:
-            raise InputError(
-                "CEL-V107",
-                f"{counted(small, 'group', 'groups')} of equal '{self.by}' with fewer than "
-                f"k = {self.k} values of '{name}'.",
-                why="The mean of a small group tells too much of its records.",
-                fix="Choose a smaller k or a coarser column, or leave `by` out.",
-                groups=small,
-            )
+            raise InputError("CEL-V107", by=self.by, k=self.k, name=name, groups=small)
         return labels
 
 

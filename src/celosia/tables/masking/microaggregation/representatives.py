@@ -58,13 +58,7 @@ def whole_numbers(
         if np.nanmax(np.abs(matrix[:, place]), initial=0.0) >= _WHOLE
     ]
     if wide:
-        raise InputError(
-            "CEL-V106",
-            f"column '{wide[0]}' has values too large to be rounded to whole numbers.",
-            why="From 2**53 on a decimal number is not exact to one.",
-            fix="Leave out `integer` and `truncate`, or scale the column.",
-            column=wide[0],
-        )
+        raise InputError("CEL-V106", column=wide[0])
     return np.trunc(matrix) if truncate else np.rint(matrix)
 
 

@@ -20,10 +20,8 @@ def check_varied(values: NDArray[np.generic], column: str, method: str) -> None:
     if values.size == 0 or values.min() == values.max():
         raise InputError(
             "CEL-V202",
-            f"column '{column}' has {'no values' if values.size == 0 else 'one value only'}, and "
-            f"{method} has nothing to work with.",
-            why="A column that does not vary cannot be blurred by its own variation.",
-            fix="Leave the column out of the step, or suppress it.",
+            word="no values" if values.size == 0 else "one value only",
+            method=method,
             column=column,
         )
 
@@ -35,13 +33,7 @@ def filled_cells(matrix: Matrix, place: int) -> Rows:
 
 def too_large(column: str, method: str) -> InputError:
     """The error for numbers whose squares or sums leave the range of their type."""
-    return InputError(
-        "CEL-V203",
-        f"column '{column}' has numbers too large for {method}.",
-        why="Their squares or sums could not be computed.",
-        fix="Write the column in a larger unit.",
-        column=column,
-    )
+    return InputError("CEL-V203.too_large", method=method, column=column)
 
 
 def ordered_cells(
@@ -68,13 +60,7 @@ def ordered_cells(
         rows = np.flatnonzero(codes >= 0)
         return rows, codes[rows]
     if not (dtype.is_numeric() or dtype.is_temporal() or dtype in (pl.Boolean, pl.Enum)):
-        raise InputError(
-            "CEL-V210",
-            f"column '{column}' holds {dtype}, and {method} needs to know its order.",
-            why="It moves values to neighbours, and the alphabet is seldom the order meant.",
-            fix='Give the values from least to greatest: order = ["low", "middle", "high"].',
-            column=column,
-        )
+        raise InputError("CEL-V210", dtype=dtype, method=method, column=column)
     if dtype.is_float():
         series = series.fill_nan(None)
     elif dtype.is_decimal():
@@ -83,11 +69,5 @@ def ordered_cells(
     rows = np.flatnonzero(keys.is_not_null().to_numpy())
     found = keys.drop_nulls().to_numpy()
     if found.dtype.kind == "f" and np.isinf(found).any():
-        raise InputError(
-            "CEL-V005",
-            f"column '{column}' has infinite values.",
-            why="No mean or distance can be taken with them.",
-            fix="Replace them, or leave their cells empty.",
-            column=column,
-        )
+        raise InputError("CEL-V005.numbers", column=column)
     return rows, found

@@ -24,14 +24,7 @@ def correlations(matrix: Matrix, columns: Sequence[str]) -> Matrix:
     """
     complete = matrix[~np.isnan(matrix).any(axis=1)]
     if len(complete) < 2 or (complete.min(axis=0) == complete.max(axis=0)).any():
-        raise InputError(
-            "CEL-V204",
-            f"the {len(complete):,} records that have all of {', '.join(columns)} do not vary in "
-            "each of them.",
-            why="Their correlations are taken from these records.",
-            fix="Leave out the column with most empty cells.",
-            records=len(complete),
-        )
+        raise InputError("CEL-V204", columns=", ".join(columns), records=len(complete))
     centred = complete - complete.mean(axis=0)
     centred /= np.sqrt(np.mean(centred * centred, axis=0))
     found: Matrix = centred.T @ centred / len(complete)
@@ -102,21 +95,10 @@ def sample_moments(matrix: Matrix, columns: Sequence[str]) -> Moments:
     """
     empty = np.isnan(matrix).any(axis=1)
     if len(columns) > 1 and empty.any():
-        raise InputError(
-            "CEL-V205",
-            f"{int(empty.sum()):,} records lack a cell of {', '.join(columns)}.",
-            why="A transformation of several columns at once needs all cells of a record.",
-            fix="Mask the columns one by one, use correct = 'expected', or fill the cells.",
-            records=int(empty.sum()),
-        )
+        raise InputError("CEL-V205", columns=", ".join(columns), records=int(empty.sum()))
     complete = matrix[~empty]
     correlation = correlations(matrix, columns)
     if len(complete) <= len(columns) or np.linalg.eigvalsh(correlation)[0] < FLATTEST:
-        raise InputError(
-            "CEL-V206",
-            f"the covariance matrix of {', '.join(columns)} is singular.",
-            why="A column is determined by the others, or there are too few records.",
-            fix="Leave that column out, or use correct = 'expected'.",
-        )
+        raise InputError("CEL-V206", columns=", ".join(columns))
     root = np.linalg.cholesky(correlation).astype(np.float64)
     return Moments(complete.mean(axis=0), complete.std(axis=0), root)

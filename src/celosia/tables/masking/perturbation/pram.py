@@ -187,13 +187,7 @@ class Pram(Method):
         width = len(counts)
         if width > MOST or (self.matrix is not None and len(self.matrix) != width):
             wanted = f"at most {MOST:,}" if self.matrix is None else f"{len(self.matrix):,}"
-            raise InputError(
-                "CEL-V220",
-                f"column '{name}' has {width:,} categories, and the matrix is for {wanted}.",
-                why="Each category needs a row of the matrix, and enough records.",
-                fix="Recode the column into fewer categories, or mend the matrix and its values.",
-                column=name,
-            )
+            raise InputError("CEL-V220", width=width, wanted=wanted, column=name)
         if self.theta is not None:
             return invariant_matrix(counts, self.theta)
         if self.matrix is not None:

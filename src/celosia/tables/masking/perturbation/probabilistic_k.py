@@ -105,12 +105,7 @@ class ProbabilisticK(Method):
         sizes = np.bincount(patterns)
         if sizes.min() < self.k:
             raise InputError(
-                "CEL-V240",
-                f"{int((sizes < self.k).sum()):,} ways of having empty cells in "
-                f"{', '.join(columns)} are those of fewer than k = {self.k} records.",
-                why="Which cells are empty would single these records out.",
-                fix="Fill the cells or remove the records, or choose a smaller k.",
-                k=self.k,
+                "CEL-V240", sum=int((sizes < self.k).sum()), columns=", ".join(columns), k=self.k
             )
         labels = np.empty(len(matrix), dtype=np.int64)
         made = 0

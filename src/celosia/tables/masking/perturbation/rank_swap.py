@@ -148,12 +148,7 @@ class RankSwap(Method):
         if self.range_percent is not None:
             dtype = cells(frame, name).dtype
             if not dtype.is_numeric():
-                raise InputError(
-                    "CEL-V211",
-                    f"column '{name}' holds {dtype}, and a distance of values needs numbers.",
-                    fix="Give a distance of ranks: window or percent.",
-                    column=name,
-                )
+                raise InputError("CEL-V211", dtype=dtype, column=name)
             values = placed.astype(np.float64)
             low, high = self.value_range or (values[0], values[-1])
             with np.errstate(over="ignore"):  # an infinite end reaches the last rank, as it should
@@ -162,14 +157,7 @@ class RankSwap(Method):
             return found.astype(np.int64)
         window = self._ranks(count)
         if window < 1:
-            raise InputError(
-                "CEL-V212",
-                f"{self.percent:g} % of the {count:,} filled cells of '{name}' is less than one "
-                "rank.",
-                why="Nothing would be exchanged.",
-                fix="Give a larger percentage, or window = 1.",
-                column=name,
-            )
+            raise InputError("CEL-V212", percent=self.percent, count=count, column=name)
         return np.minimum(np.arange(count) + min(window, count), count - 1)
 
     def _ranks(self, count: int) -> int:

@@ -69,13 +69,7 @@ class Shuffling(Method):
     ) -> MethodResult:
         both = [name for name in columns if name in self.given]
         if both:
-            raise InputError(
-                "CEL-V250",
-                f"column '{both[0]}' is shuffled and given.",
-                why="A predictor is released as it is.",
-                fix="Name it in one place.",
-                column=both[0],
-            )
+            raise InputError("CEL-V250", column=both[0])
         every = [*self.given, *columns]
         matrix = numbers(frame, every, self.kind)
         for place, name in enumerate(every):

@@ -114,13 +114,7 @@ def unbiased_counts(masked: ArrayLike, matrix: ArrayLike) -> Matrix:
     transitions = check_matrix(matrix)
     counts = np.asarray(masked, dtype=np.float64)
     if counts.shape != (len(transitions),) or not is_invertible(transitions):
-        raise InputError(
-            "CEL-V222",
-            f"counts of {counts.size} categories cannot be estimated by this matrix.",
-            why="It is for another number of categories, or its rows say too little of the "
-            "original category.",
-            fix="Give one count for each row of an invertible matrix.",
-        )
+        raise InputError("CEL-V222", counts_size=counts.size)
     return np.linalg.solve(transitions.T, counts).astype(np.float64)
 
 
@@ -131,9 +125,4 @@ def is_invertible(matrix: Matrix) -> bool:
 
 def _no_transitions(what: str) -> InputError:
     ending = " not 1" if what.endswith("is") else ""
-    return InputError(
-        "CEL-V221",
-        f"the matrix of PRAM {what}{ending}.",
-        why="Row a holds the chances of what category a becomes.",
-        fix="Give one row for each category, each with a sum of 1.",
-    )
+    return InputError("CEL-V221", thing=what, ending=ending)

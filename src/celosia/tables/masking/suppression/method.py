@@ -70,38 +70,23 @@ class LocalSuppression(Method):
 
     def __post_init__(self) -> None:
         if (whole(self.k) or 0) < 2:
-            raise InputError(
-                "CEL-V300",
-                f"k must be a whole number of at least 2, got {self.k!r}.",
-                why="A combination that occurs once is a single person.",
-                fix="Try k = 3.",
-            )
+            raise InputError("CEL-V300", k=self.k)
         if self.reading not in READINGS:
             raise InputError(
                 "CEL-V301",
-                f"a blank cell is read as {' or '.join(map(repr, READINGS))}, got "
-                f"{self.reading!r}{did_you_mean(self.reading, READINGS)}.",
-                fix="Write reading = 'own'.",
+                readings=" or ".join(map(repr, READINGS)),
+                reading=self.reading,
+                hint=did_you_mean(self.reading, READINGS),
             )
         weights = {} if self.weights is None else self.weights
         if not isinstance(weights, Mapping) or any(
             not 1e-6 <= (real(weight) or 0.0) <= 1e6 for weight in weights.values()
         ):
-            raise InputError(
-                "CEL-V302",
-                "weights must be a number from 0.000001 to 1,000,000 for each column named.",
-                fix="Write weights = { age = 3 } to blank ages last.",
-            )
+            raise InputError("CEL-V302.post_init")
         if self.subsets is not None and (whole(self.subsets) or 0) < 1:
-            raise InputError(
-                "CEL-V305",
-                f"subsets must be a whole number of at least 1, got {self.subsets!r}.",
-                fix="Leave it out to have combinations of all columns.",
-            )
+            raise InputError("CEL-V305.post_init", subsets=self.subsets)
         if self.marker is not None and (not isinstance(self.marker, str) or not self.marker):
-            raise InputError(
-                "CEL-V304", "the marker must be a text.", fix="Write marker = '*', or none."
-            )
+            raise InputError("CEL-V304")
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -113,9 +98,7 @@ class LocalSuppression(Method):
     ) -> MethodResult:
         self._check(frame, columns)
         if not frame.height:
-            raise InputError(
-                "CEL-V303", f"the table has no rows; k is {self.k}.", fix="Give a table with rows."
-            )
+            raise InputError("CEL-V303.apply", k=self.k)
         codes = self._codes(frame, columns)
         costs = [float((self.weights or {}).get(name, 1.0)) for name in columns]
         if self.subsets is None or self.subsets == len(columns):
@@ -152,31 +135,16 @@ class LocalSuppression(Method):
         unknown = [name for name in self.weights or {} if name not in columns]
         if unknown:
             raise InputError(
-                "CEL-V302",
-                f"a weight is given for '{unknown[0]}'{did_you_mean(unknown[0], columns)}, which "
-                "is not one of the columns.",
-                fix="Give weights only to columns of this step.",
+                "CEL-V302.check", unknown=unknown[0], hint=did_you_mean(unknown[0], columns)
             )
         if len(columns) > MOST_COLUMNS:
             raise InputError(
-                "CEL-V306",
-                f"{self.kind} takes {MOST_COLUMNS} columns at most, got {len(columns)}.",
-                why="It looks at every set of them, and each column doubles their number.",
-                fix="Name only columns that an attacker may know.",
+                "CEL-V306", kind=self.kind, most_columns=MOST_COLUMNS, columns_count=len(columns)
             )
         if self.subsets is not None and self.subsets > len(columns):
-            raise InputError(
-                "CEL-V305",
-                f"combinations of {self.subsets} columns are asked for, of {len(columns)}.",
-                fix="Lower subsets, or leave it out.",
-            )
+            raise InputError("CEL-V305.check", subsets=self.subsets, columns_count=len(columns))
         if frame.height and frame.height < self.k:
-            raise InputError(
-                "CEL-V303",
-                f"the table has {frame.height} rows, fewer than k = {self.k}.",
-                why="Even with every cell blank no combination would occur k times.",
-                fix="Lower k.",
-            )
+            raise InputError("CEL-V303.check", frame_height=frame.height, k=self.k)
 
     def _codes(self, frame: pl.DataFrame, columns: Sequence[str]) -> Codes:
         codes = np.empty((frame.height, len(columns)), dtype=np.int64)
@@ -227,12 +195,7 @@ class LocalSuppression(Method):
                 codes = np.column_stack([self._read_as_any(shown[name]) for name in chosen])
                 rarest = matching(codes, codes).min()
             if rarest is None or int(str(rarest)) < self.k:
-                raise PrivacyError(
-                    "CEL-V307",
-                    "after suppression a combination is still too rare.",
-                    why="The promise does not hold, so nothing is released.",
-                    fix="Report this as a fault of Celosía.",
-                )
+                raise PrivacyError("CEL-V307")
 
     def _read_as_any(self, series: pl.Series) -> Codes:
         codes = encode(series).codes.astype(np.int64)

@@ -78,9 +78,9 @@ def check_size(nodes: int, shape: Node) -> None:
     if nodes > MOST_NODES or len(shape) > MOST_COLUMNS:
         raise InputError(
             "CEL-P051",
-            f"the algorithm would walk through {nodes:,} nodes over {len(shape)} columns.",
-            why=f"Classic algorithms take up to {MOST_NODES:,} nodes and {MOST_COLUMNS} columns.",
-            fix="Use fewer columns or levels, or the exact search, which publish() runs.",
+            shape_count=len(shape),
+            most_nodes=MOST_NODES,
+            most_columns=MOST_COLUMNS,
             nodes=nodes,
         )
 
@@ -94,9 +94,4 @@ def check_node(node: Node, shape: Node) -> None:
     if len(node) != len(shape) or not all(
         0 <= level < levels for level, levels in zip(node, shape, strict=True)
     ):
-        raise InputError(
-            "CEL-P052",
-            f"{node!r} is not a node of this lattice.",
-            why=f"A node has a level for each of {len(shape)} columns, at most {top(shape)}.",
-            fix="Give one level per column, in the order of the columns, counted from 0.",
-        )
+        raise InputError("CEL-P052.check_node", node=node, shape_count=len(shape), top=top(shape))

@@ -27,13 +27,7 @@ def as_k_anonymity(k: int | KAnonymity, algorithm: str) -> KAnonymity:
     if isinstance(k, KAnonymity):
         return k
     if isinstance(k, Model):
-        raise InputError(
-            "CEL-P050",
-            f"{algorithm} cannot search for {k.promise()}.",
-            why="It relies on a rule of k-anonymity: a more general table never has more records "
-            "to suppress.",
-            fix="Give a number for k, or use publish(), whose search is exact for every model.",
-        )
+        raise InputError("CEL-P050", algorithm=algorithm, promise=k.promise())
     return KAnonymity(k)
 
 

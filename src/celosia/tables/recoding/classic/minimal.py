@@ -90,11 +90,7 @@ def strategies(shape: Sequence[int]) -> int:
     for given in shape:
         levels = whole(given)
         if levels is None or levels < 1:
-            raise InputError(
-                "CEL-P052",
-                f"each column must have a whole number of levels of at least 1, got {given!r}.",
-                fix="Give the shape of a lattice: lattice.shape.",
-            )
+            raise InputError("CEL-P052.strategies", given=given)
         steps += levels - 1
         ways *= comb(steps, levels - 1)
     return ways
@@ -116,10 +112,5 @@ def _most(lattice: Lattice, suppression: float, most_suppressed: int | None) -> 
         return allowance(suppression, lattice.rows)
     most = whole(most_suppressed)
     if most is None or most < 0:
-        raise InputError(
-            "CEL-P053",
-            "the most records to suppress must be a whole number of at least 0, "
-            f"got {most_suppressed!r}.",
-            fix="Give a number of records, or a share of them by `suppression`.",
-        )
+        raise InputError("CEL-P053", most_suppressed=most_suppressed)
     return most

@@ -97,23 +97,10 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
 
 def _check(columns: Sequence[CodedColumn], models: Sequence[Model]) -> None:
     if not columns or not models:
-        raise InputError(
-            "CEL-P043",
-            f"a partition needs a quasi-identifier and a model, got {len(columns)} and "
-            f"{len(models)}.",
-            why="Without a column there is nothing to cut, without a model nothing to keep.",
-            fix="Give at least one of each, such as KAnonymity(5).",
-        )
+        raise InputError("CEL-P043", columns_count=len(columns), models_count=len(models))
     for model in models:
         if model.judges_table or model.needs_population:
-            raise InputError(
-                "CEL-P040",
-                f"{model.promise()} cannot be had by Mondrian.",
-                why="It is not a condition on one class at a time, and Mondrian decides cut by cut "
-                "whether each part may stand on its own.",
-                fix="Use the lattice search for it, or a model such as KAnonymity(5) here.",
-                model=model.promise(),
-            )
+            raise InputError("CEL-P040", model=model.promise())
 
 
 def _weights(weights: Sequence[float] | None, columns: int) -> NDArray[np.float64]:
@@ -122,13 +109,7 @@ def _weights(weights: Sequence[float] | None, columns: int) -> NDArray[np.float6
     numbers = [real(weight) for weight in weights]
     good = [number for number in numbers if number is not None and 0 <= number < inf]
     if len(good) != columns or len(numbers) != columns:
-        raise InputError(
-            "CEL-P041",
-            f"there must be a weight of at least 0 for each of the {columns} columns, got "
-            f"{list(weights)!r}.",
-            why="A weight says how much the spread of its column counts.",
-            fix="Write 1 for a usual column, 2 for one whose detail matters twice as much.",
-        )
+        raise InputError("CEL-P041", columns=columns, weights=list(weights))
     return np.array(good, dtype=np.float64)
 
 
@@ -150,11 +131,4 @@ def _check_joined(
         for each in sensitive
     }
     if not judge_all(Classes(joined.sizes, histograms), models).satisfied.all():
-        raise PrivacyError(
-            "CEL-P042",
-            "parts that meet the models on their own got the same labels, and do not meet them "
-            "together.",
-            why="A reader of the release sees one class.",
-            fix="Partition without relaxed cuts, and give different nodes of a hierarchy different "
-            "labels.",
-        )
+        raise PrivacyError("CEL-P042")
