@@ -158,10 +158,10 @@ class PrivacyWarning(UserWarning):
 
 def _replaced(value: object, old: str, new: str) -> object:
     """A field with another text in the place of one, also inside lists and messages."""
-    if isinstance(value, str | PurePath):
-        return str(value).replace(old, new)
     if isinstance(value, Message):
         return Message(value.key, **{k: _replaced(v, old, new) for k, v in value.fields.items()})
+    if isinstance(value, str | PurePath):
+        return str(value).replace(old, new)
     if isinstance(value, list | tuple):
         return [_replaced(each, old, new) for each in value]
     return value

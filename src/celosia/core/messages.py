@@ -12,9 +12,10 @@ A field may be a message itself. Numbers are written as the language writes them
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 Language = Literal["en", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -29,55 +30,73 @@ LINES = "\n- "
 """Between the lines of a field with the form `lines`."""
 
 
-class Message:
+class Message(str):
     """Something to be said: a key of the catalogue and the fields of its template.
 
+    As a text it is its English, so that data, JSON and comparisons do not depend on a language.
+    Where it is shown (`str`, `print`, f-strings, reports) it speaks the current language.
+
     >>> hint = Message("words.did_you_mean", name="age")
-    >>> str(hint), hint.render("es")
-    (" (did you mean 'age'?)", " (¿quiso decir 'age'?)")
     >>> hint
-    Message('words.did_you_mean', name='age')
+    " (did you mean 'age'?)"
+    >>> hint.render("es"), hint.key, hint.fields
+    (" (¿quiso decir 'age'?)", 'words.did_you_mean', {'name': 'age'})
     """
 
     __slots__ = ("fields", "key")
+    key: str
+    fields: Mapping[str, object]
 
-    def __init__(self, key: str, /, **fields: object) -> None:
+    def __new__(cls, key: str, /, **fields: object) -> Self:
+        """Fill in the English template."""
+        self = super().__new__(cls, _text(key, fields, "en"))
         self.key = key
-        self.fields: dict[str, object] = fields
+        self.fields = fields
+        return self
 
     def render(self, into: Language | None = None) -> str:
         """The text in a language, the current one where none is named."""
-        from celosia.core.catalogue import template  # noqa: PLC0415 - read when something is said
-
-        wanted = into or language.get()
-        return fill(template(self.key, wanted), self.fields, wanted)
+        return _text(self.key, self.fields, into or language.get())
 
     def __str__(self) -> str:
         return self.render()
 
     def __format__(self, form: str) -> str:
-        return format(str(self), form)
+        return format(self.render(), form)
 
-    def __repr__(self) -> str:
-        words = [repr(self.key), *(f"{name}={value!r}" for name, value in self.fields.items())]
-        return f"Message({', '.join(words)})"
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (self.key, dict(self.fields))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Message):
-            return NotImplemented
-        return (self.key, self.fields) == (other.key, other.fields)
 
-    def __hash__(self) -> int:
-        return hash(self.key)
+def say(key: str, /, **fields: object) -> str:
+    """A message in the current language, where it is shown at once: in a report or a chart."""
+    return _text(key, fields, language.get())
 
-    def __bool__(self) -> bool:
-        return True
 
-    def __getstate__(self) -> tuple[str, dict[str, object]]:
-        return self.key, self.fields
+@contextmanager
+def speaking(into: Language) -> Iterator[None]:
+    """Let everything that is shown inside be in a language.
 
-    def __setstate__(self, state: tuple[str, dict[str, object]]) -> None:
-        self.key, self.fields = state
+    >>> with speaking("es"):
+    ...     print(Message("words.did_you_mean", name="edad"))
+     (¿quiso decir 'edad'?)
+    """
+    token = language.set(into)
+    try:
+        yield
+    finally:
+        language.reset(token)
+
+
+def _text(key: str, fields: Mapping[str, object], into: Language) -> str:
+    from celosia.core.catalogue import template  # noqa: PLC0415 - read when something is said
+
+    return fill(template(key, into), fields, into)
+
+
+def _rebuilt(key: str, fields: dict[str, object]) -> Message:
+    """A message as it was in another process."""
+    return Message(key, **fields)
 
 
 def fill(template: str, fields: Mapping[str, object], into: Language) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from celosia.core.messages import Message
+from celosia.core.messages import Message, render
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> Message | str:
+def did_you_mean(name: object, known: Iterable[str]) -> str:
     """The nearest known name, to put after a name in a sentence; or nothing.
 
-    >>> str(did_you_mean("agee", ["age", "zip"]))
+    >>> did_you_mean("agee", ["age", "zip"])
     " (did you mean 'age'?)"
     >>> did_you_mean("disease", ["age", "zip"])
     ''
@@ -42,4 +42,5 @@ def plural(word: str) -> str:
 
 def sentence(text: str) -> str:
     """The same words as a sentence: a capital first, a full stop last."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    shown = render(text)
+    return shown[:1].upper() + shown[1:] + ("" if shown.endswith(".") else ".")

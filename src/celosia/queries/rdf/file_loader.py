@@ -104,7 +104,9 @@ def _read(
             "CEL-Q222.read", path2=source.path, name=type(fault).__name__, path=str(source.path)
         ) from None
     except InputError as refusal:
-        raise refusal.within(str(source.path)) if refusal.code == "CEL-Q227" else refusal
+        if refusal.code == "CEL-Q227":
+            refusal.within(str(source.path))
+        raise
 
 
 def _read_error(source: Source, what: str, why: str, fix: str) -> InputError:
