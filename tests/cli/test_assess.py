@@ -75,7 +75,7 @@ def test_a_table_without_rows_keeps_no_promise(run: Run, tmp_path: Path) -> None
         ((), "CEL-I032"),
         (("-q", "agee"), "CEL-A003"),
         (("-q", "age", "-s", "people.toml"), "CEL-I031"),
-        (("-q", "age", "--k", "1"), "CEL-P010"),
+        (("-q", "age", "--k", "1"), "CEL-I060"),
         (("-s", "nothing.toml"), "CEL-S003"),
     ],
     ids=str,

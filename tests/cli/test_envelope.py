@@ -127,7 +127,7 @@ def test_a_checked_hierarchy_is_told_as_an_object(people: Path, run: Run) -> Non
         (("ledger", "show", "shop/policy.toml"), "CEL-Q207", 2),
         (("token", "create", "shop/policy.toml"), "CEL-Q210", 2),
         (("explain", "CEL-T01"), "CEL-I033", 2),
-        (("demo", "--k", 1), "CEL-P010", 2),
+        (("demo", "--k", 1), "CEL-I060", 2),
     ],
     ids=str,
 )

@@ -127,7 +127,7 @@ def test_private_synthesis_states_its_epsilon(run: Run) -> None:
     data = run(*command, "--set", "epsilon=1", "--set", bounds, "--seed", 3, "--json").data()
     assert "(1, 1e-09)-differential privacy" in data["guarantee"]["promise"]
     assert data["measures"]["figures"] == {}
-    run(*command).complains("CEL-V012")
+    run(*command).complains("CEL-I063")
 
 
 @pytest.mark.usefixtures("shoppers")

@@ -117,7 +117,7 @@ def test_what_is_no_share_is_refused(text: str, people: Path, run: Run) -> None:
 
 @pytest.mark.parametrize("k", [1, 0, -5, 10**30])
 def test_a_class_of_one_or_of_untold_many_is_no_promise(k: int, people: Path, run: Run) -> None:
-    run("publish", people, *ROLES, "--k", k).complains("CEL-P010")
+    run("publish", people, *ROLES, "--k", k).complains("CEL-I060")
 
 
 @pytest.mark.parametrize("k", [61, 10**9])
@@ -323,10 +323,10 @@ def test_every_model_named_is_promised(people: Path, run: Run) -> None:
         "--l",
         "recursive:4,3",
         "--l",
-        "entropy:2@disease",
+        "entropy:2,column=disease",
     )
     made = run(*command, "--t", "1", "--model", "average-risk:0.5", "--json")
-    assert [each["model"] for each in _parameters(made)["models"]] == [
+    assert [each["method"] for each in _parameters(made)["models"]] == [
         "k-anonymity",
         "recursive-diversity",
         "entropy-diversity",
@@ -340,12 +340,12 @@ def test_every_model_named_is_promised(people: Path, run: Run) -> None:
     ("command", "code"),
     [
         ((), "CEL-I050"),
-        (("--l", "entropi:3"), "CEL-P035"),
-        (("--t", "x"), "CEL-P035"),
-        (("--model", "k-map"), "CEL-P036"),
-        (("--l", "3@age"), "CEL-P007"),
-        (("--k", 5, "--metric", "los"), "CEL-P060"),
-        (("--k", 5, "--metric", "height", "--weight", "age=2"), "CEL-I052"),
+        (("--l", "entropi:3"), "CEL-I061"),
+        (("--t", "x"), "CEL-I060"),
+        (("--model", "k-map"), "CEL-I063"),
+        (("--l", "3,column=age"), "CEL-P007"),
+        (("--k", 5, "--metric", "los"), "CEL-I061"),
+        (("--k", 5, "--metric", "height", "--weight", "age=2"), "CEL-I062"),
         (("--k", 5, "--weight", "age"), "CEL-I051"),
         (("--k", 5, "--weight", "age=2", "--weight", "age=3"), "CEL-I051"),
         (("--k", 5, "--weight", "age=nan"), "CEL-I051"),

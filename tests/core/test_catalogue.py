@@ -19,7 +19,9 @@ from celosia.core.messages import LANGUAGES
 
 SOURCE = Path(celosia.__file__).parent
 ERROR = re.compile(r"CEL-[A-Z]\d{3}(\.\w+)?")
-MESSAGE = re.compile(rf"(?:{'|'.join(FAMILIES)})(?:\.\w+)+")
+MESSAGE = re.compile(rf"(?:{'|'.join(FAMILIES)})(?:\.[\w-]+)+")
+BY_NAME = ("methods.", "words.")
+"""Families whose keys are made of names: of a method, of a kind of parameter."""
 PARTS = ("title", "text", "what", "why", "fix")
 GIVEN_BY_REFUSALS = {"at", "line", "column"}
 
@@ -113,7 +115,7 @@ def test_no_message_is_left_without_a_use() -> None:
     used = {use.key for use in uses()}
     codes = {key for key in used if "." not in key}
     spare = {key for key in messages() if key not in used and key.partition(".")[0] not in codes}
-    assert spare == set()
+    assert {key for key in spare if not key.startswith(BY_NAME)} == set()
 
 
 def test_every_field_of_a_message_is_given() -> None:

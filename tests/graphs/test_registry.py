@@ -53,10 +53,10 @@ def test_a_method_comes_back_from_its_parameters(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "parameters", "code"),
     [
-        ("k-degre", {"k": 3}, "CEL-V010"),
-        (None, {}, "CEL-V010"),
-        ("k-degree", {}, "CEL-V012"),
-        ("k-degree", {"k": 3, "l": 2}, "CEL-V011"),
+        ("k-degre", {"k": 3}, "CEL-I061"),
+        (None, {}, "CEL-I061"),
+        ("k-degree", {}, "CEL-I063"),
+        ("k-degree", {"k": 3, "l": 2}, "CEL-I062"),
         ("k-degree", {"k": "three"}, "CEL-G100"),
     ],
 )

@@ -32,7 +32,7 @@ def sleep(progress: JobProgress, *, seconds: float) -> str:
 
 def refuse(progress: JobProgress) -> None:
     """Fail as our functions fail."""
-    raise InputError("CEL-P010", "k must be at least 2.", why="Why.", fix="Fix.", k=1)
+    raise InputError("CEL-I060", "k must be at least 2.", why="Why.", fix="Fix.", k=1)
 
 
 def break_down(progress: JobProgress) -> None:

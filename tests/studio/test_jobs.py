@@ -48,7 +48,7 @@ def test_an_error_of_ours_comes_with_its_code_and_words(jobs: Jobs) -> None:
     assert job.state == "failed"
     assert job.error is not None
     assert job.error.as_dict() == {
-        "code": "CEL-P010",
+        "code": "CEL-I060",
         "error": "k must be at least 2.",
         "why": "Why.",
         "hint": "Fix.",

@@ -19,12 +19,13 @@ from typer.testing import CliRunner
 
 from celosia.cli.app import app
 from celosia.core.errors import InputError
+from celosia.core.methods import Parameter
 from celosia.core.progress import Step
 from celosia.studio import comparison
 from celosia.studio.language import _catalogue, chosen
 from celosia.studio.mask import figures, jobs, model
 from celosia.studio.parameter_labels import HIDDEN
-from celosia.studio.parameters import Control, changed, parsed, shown
+from celosia.studio.parameters import changed, help_text, parsed, shown
 from celosia.studio.synthesise import jobs as synthesis_jobs
 from celosia.studio.synthesise import model as synthesis
 from celosia.studio.synthesise import pages
@@ -91,9 +92,19 @@ def test_every_word_of_a_method_has_a_spanish_one() -> None:
         *pages.FAMILIES,
         *(text for each in model.SAMPLES for text in (each.title, each.about)),
         *(text for card in model.cards().values() for text in (card.title, card.summary)),
-        *(each.help for card in model.cards().values() for each in card.controls),
     }
     assert {word for word in words if word not in spanish} == set()
+
+
+def test_every_parameter_is_described_in_both_languages() -> None:
+    for card in model.cards().values():
+        for each in card.controls:
+            english = help_text(card.kind, each)
+            token = chosen.set("es")
+            try:
+                assert help_text(card.kind, each) not in ("", english), (card.kind, each.name)
+            finally:
+                chosen.reset(token)
 
 
 def test_a_stage_that_a_job_told_has_a_spanish_name(masked: dict[str, Any]) -> None:
@@ -118,7 +129,7 @@ def test_a_stage_that_a_job_told_has_a_spanish_name(masked: dict[str, Any]) -> N
     ],
 )
 def test_what_is_put_in_becomes_a_parameter(kind: Any, given_text: Any, value: Any) -> None:
-    assert parsed(Control(name="x", kind=kind, help=""), given_text) == value
+    assert parsed("mdav", Parameter(name="x", kind=kind), given_text) == value
 
 
 @pytest.mark.parametrize(
@@ -126,23 +137,23 @@ def test_what_is_put_in_becomes_a_parameter(kind: Any, given_text: Any, value: A
 )
 def test_what_is_no_value_is_refused_without_being_repeated(kind: Any, text: str) -> None:
     with pytest.raises(InputError, match="must be") as caught:
-        parsed(Control(name="x", kind=kind, help=""), text)
-    assert caught.value.code == "CEL-W070"
+        parsed("mdav", Parameter(name="x", kind=kind), text)
+    assert caught.value.code == "CEL-I060"
     assert text not in str(caught.value)
 
 
 def test_a_number_outside_its_range_is_refused() -> None:
-    control = Control(name="k", kind="whole", help="", least=2, most=10)
+    control = Parameter(name="k", kind="whole", least=2, most=10)
     for wrong in (1, 11):
-        with pytest.raises(InputError, match="at least 2 and at most 10"):
-            parsed(control, wrong)
-    assert parsed(control, 2) == 2
+        with pytest.raises(InputError, match="from 2 to 10"):
+            parsed("mdav", control, wrong)
+    assert parsed("mdav", control, 2) == 2
 
 
 def test_a_default_is_left_out_of_the_parameters() -> None:
     control = next(each for each in model.cards()["mdav"].controls if each.name == "k")
-    assert changed({"k": 5, "integer": True}, control, 3) == {"integer": True}
-    assert changed({}, control, 4) == {"k": 4}
+    assert changed("mdav", {"k": 5, "integer": True}, control, 3) == {"integer": True}
+    assert changed("mdav", {}, control, 4) == {"k": 4}
     assert shown(control, {}) == 3
 
 

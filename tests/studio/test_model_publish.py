@@ -34,7 +34,15 @@ from celosia.studio.publish import (
 from celosia.studio.publish.code import toml_text
 from celosia.studio.publish.form import schema_table
 from celosia.studio.publish.labels import finding, reason
-from celosia.studio.publish.model_kinds import KINDS, caveat, promise, purpose, title
+from celosia.studio.publish.model_kinds import (
+    OFFERED,
+    at_first,
+    caveat,
+    declared,
+    promise,
+    purpose,
+    title,
+)
 from celosia.studio.publish.readers import PROFILE, read_population, read_sample, read_table
 from celosia.studio.publish.rules import has_no_groups
 from celosia.studio.publish.samples import SAMPLES, load_sample
@@ -167,8 +175,8 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     {},
     {
         "models": (
-            {"model": "k-anonymity", "k": 3},
-            {"model": "distinct-diversity", "l": 2, "column": "disease"},
+            {"method": "k-anonymity", "k": 3},
+            {"method": "distinct-diversity", "l": 2, "column": "disease"},
         ),
         "suppression": 0.4,
     },
@@ -211,16 +219,15 @@ def test_the_texts_do_what_the_studio_does(
     assert in_python.solution == here.solution
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_each_model_is_written_so_that_the_command_line_reads_it_back(kind: Any) -> None:
-    made = kind.at_first() | ({"column": "it's @ home"} if kind.sensitive else {})
-    for flag in kind.flags:
-        for value in (True, False):
-            _read_back(made | {flag: value})
-    for key, words in kind.options.items():
-        for value in words:
-            _read_back(made | {key: value})
+@pytest.mark.parametrize("name", OFFERED)
+def test_each_model_is_written_so_that_the_command_line_reads_it_back(name: str) -> None:
+    asked = declared(name)
+    named = {each.name: "it's @ home" for each in asked if each.kind == "column"}
+    made = at_first(name) | named
     _read_back(made)
+    for each in asked:
+        for value in (True, False) if each.kind == "flag" else each.choices:
+            _read_back(made | {each.name: value})
 
 
 def _read_back(made: dict[str, Any]) -> None:
@@ -238,16 +245,16 @@ def _read_back(made: dict[str, Any]) -> None:
     assert read[words[place]](words[place + 1]) == model_from_dict(made)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("name", OFFERED)
 @pytest.mark.parametrize("spoken", language.LANGUAGES)
-def test_each_model_is_explained_in_both_languages(kind: Any, spoken: language.Language) -> None:
+def test_each_model_is_explained_in_both_languages(name: str, spoken: language.Language) -> None:
     token = language.chosen.set(spoken)
     try:
         texts = [
-            title(kind.name),
-            purpose(kind.name),
-            promise(kind.at_first()),
-            caveat({kind.name}),
+            title(name),
+            purpose(name),
+            promise(at_first(name)),
+            caveat({name}),
         ]
     finally:
         language.chosen.reset(token)
@@ -296,7 +303,7 @@ def test_what_does_not_go_together_is_refused_with_its_reason() -> None:
         publish_options(form.with_options(method="mondrian", local=True))
     with pytest.raises(InputError, match="population"):
         publish_options(
-            form.with_options(models=({"model": "delta-presence", "lower": 0, "upper": 0.5},))
+            form.with_options(models=({"method": "delta-presence", "lower": 0, "upper": 0.5},))
         )
     with pytest.raises(InputError, match="no quasi-identifier"):
         publish_options(

@@ -47,7 +47,7 @@ def patients(folder: Path, **wishes: Any) -> tuple[Work, PublishForm]:
     work = Work("aaaaaaaaaaa", folder)
     read_sample(QUIET, folder=str(folder), name="patients")
     chosen = PublishForm.load(work).with_options(
-        **({"models": ({"model": "k-anonymity", "k": 3},), "suppression": 0.0} | wishes)
+        **({"models": ({"method": "k-anonymity", "k": 3},), "suppression": 0.0} | wishes)
     )
     chosen.save(work)
     return work, chosen
@@ -220,7 +220,7 @@ def test_both_sides_show_the_same_classes_and_the_suppressed_last(tmp_path: Path
     work, chosen = people(
         tmp_path,
         rows,
-        models=({"model": "k-anonymity", "k": 3},),
+        models=({"method": "k-anonymity", "k": 3},),
         suppression=0.2,
     )
     jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
@@ -266,7 +266,7 @@ def test_the_journalist_sees_the_classes_of_the_population(tmp_path: Path) -> No
     work, chosen = people(
         tmp_path,
         rows,
-        models=({"model": "k-map", "k": 4},),
+        models=({"method": "k-map", "k": 4},),
         suppression=0.0,
         population="all.csv",
     )
@@ -314,7 +314,7 @@ def test_statistics_distributions_and_pairs_are_of_both_sides(tmp_path: Path) ->
 
 def test_many_categories_are_drawn_as_the_most_frequent_and_the_rest(tmp_path: Path) -> None:
     rows = [(f"{code:04}", 1, f"ill {code % 50}") for code in range(100)]
-    _, chosen = people(tmp_path, rows, models=({"model": "k-anonymity", "k": 2},))
+    _, chosen = people(tmp_path, rows, models=({"method": "k-anonymity", "k": 2},))
     jobs.run(QUIET, folder=str(tmp_path), form=chosen.as_dict())
     text = results.load(Work("aaaaaaaaaaa", tmp_path))
     assert text is not None
@@ -389,7 +389,7 @@ def test_other_choices_make_results_outdated(tmp_path: Path) -> None:
     assert not results.is_outdated(text, replace(chosen, levels={"age": 1}))
     assert results.is_outdated(text, replace(chosen, suppression=0.5))
     assert results.is_outdated(
-        text, chosen.with_options(models=({"model": "k-anonymity", "k": 2},))
+        text, chosen.with_options(models=({"method": "k-anonymity", "k": 2},))
     )
 
 

@@ -30,6 +30,7 @@ from celosia.tables import (
 )
 from celosia.tables.metrics import METRICS
 from celosia.tables.models import Model
+from celosia.tables.models.t_closeness import Distance
 
 pytestmark = pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
 
@@ -104,7 +105,7 @@ def test_an_empty_cell_has_no_place_in_an_order() -> None:
 
 
 @pytest.mark.parametrize("distance", ["ordered", "hierarchical"])
-def test_a_distance_that_the_column_lacks_is_refused(distance: str) -> None:
+def test_a_distance_that_the_column_lacks_is_refused(distance: Distance) -> None:
     with pytest.raises(InputError) as refused:
         publish(SMALL, ROLES, TCloseness(0.5, distance), suppression=1)
     assert refused.value.code == "CEL-P024"

@@ -31,6 +31,7 @@ from celosia.tables import (
 from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.metrics import METRICS, Loss
 from celosia.tables.models import Classes
+from celosia.tables.models.t_closeness import Distance
 from celosia.tables.recoding import Lattice, SearchResult, find_optimum
 
 HERE = "occupation"
@@ -333,6 +334,7 @@ def test_closeness_of_four_fifths_adds_nothing_to_five_anonymity(
     assert search(KAnonymity(5), close).best == plain.best
     # The greatest distance of a class, by both distances (specification, 4.6).
     kept = plain.best.kept
+    distance: Distance
     for distance, greatest in (("hierarchical", 0.759781), ("equal", 0.885319)):
         model = TCloseness(0.8, distance, HERE)
         (histogram,) = plain.best.table.histograms

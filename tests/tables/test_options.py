@@ -97,8 +97,8 @@ def test_levels_without_names_are_refused(levels: Any) -> None:
 @pytest.mark.parametrize(
     ("more", "code"),
     [
-        ({"metric": "los"}, "CEL-P060"),
-        ({"metric": Loss}, "CEL-P060"),
+        ({"metric": "los"}, "CEL-I061"),
+        ({"metric": Loss}, "CEL-I061"),
         ({"method": "flash"}, "CEL-P061"),
         ({"time_limit": 0}, "CEL-P063"),
         ({"time_limit": float("nan")}, "CEL-P063"),

@@ -387,10 +387,10 @@ def test_the_parameters_are_recorded() -> None:
     release = publish(PEOPLE, ROLES, KAnonymity(2), suppression=0.2, drop_suppressed=True)
     assert release.provenance.made_by == "celosia.publish"
     assert release.provenance.parameters == {
-        "models": [{"model": "k-anonymity", "k": 2}],
+        "models": [{"method": "k-anonymity", "k": 2}],
         "suppression": 0.2,
         "quasi_identifiers": ["age", "sex"],
-        "metric": {"metric": "loss", "weights": {}},
+        "metric": {"method": "loss"},
         "method": "lattice",
         "local": False,
         "levels": None,
@@ -479,7 +479,8 @@ def refusal(data: Any, schema: Schema, models: Any = None, **options: Any) -> Ce
 def test_k_larger_than_the_table_cannot_be_promised(limit: float) -> None:
     error = refusal(ALIKE, SEX, KAnonymity(5), suppression=limit)
     assert isinstance(error, PrivacyError)
-    assert (error.code, error.details) == ("CEL-P001", {"rows": 4, "smallest": 5})
+    assert error.code == "CEL-P001"
+    assert error.details.items() >= {"rows": 4, "smallest": 5}.items()
 
 
 def test_k_as_large_as_the_table_makes_one_class() -> None:

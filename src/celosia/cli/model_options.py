@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,7 +26,7 @@ L = Annotated[
     typer.Option(
         "--l",
         metavar="MODEL",
-        help="l-diversity: 3, distinct:3, entropy:3, recursive:4,3; @COLUMN for one column.",
+        help="l-diversity: 3, entropy:3 or recursive:4,3; 3,column=NAME for one column.",
     ),
 ]
 T = Annotated[
@@ -34,7 +34,7 @@ T = Annotated[
     typer.Option(
         "--t",
         metavar="MODEL",
-        help="t-closeness: 0.2, equal:0.2, ordered:0.2, hierarchical:0.2; @COLUMN for one column.",
+        help="t-closeness: 0.2, 0.2,ordered or 0.2,hierarchical; 0.2,column=NAME for one column.",
     ),
 ]
 OtherModels = Annotated[
@@ -102,27 +102,15 @@ def metric_from(name: str | None, weights: list[str] | None) -> Metric | None:
     """The metric behind the options; None for the default.
 
     Raises:
-        InputError: CEL-P060 an unknown name, CEL-I052 weights for a metric that has none.
+        InputError: CEL-I061 an unknown name, CEL-I062 weights for a metric that has none.
     """
-    from celosia.core.wording import did_you_mean
+    from celosia.core.methods import build
     from celosia.tables.metrics import METRICS
 
     if name is None and not weights:
         return None
-    wanted = name or "loss"
-    if wanted not in METRICS:
-        raise InputError(
-            "CEL-P060.metric_from",
-            wanted=wanted,
-            hint=did_you_mean(wanted, METRICS),
-            metrics=", ".join(METRICS),
-        )
-    metric: Callable[..., Metric] = METRICS[wanted]
-    if not weights:
-        return metric()
-    if not hasattr(METRICS[wanted](), "weights"):
-        raise InputError("CEL-I052", wanted=wanted)
-    return metric(weights=numbers_by_column(weights, option="--weight"))
+    given = {"weights": numbers_by_column(weights, option="--weight")} if weights else {}
+    return build(METRICS, name or "loss", given, what="metric")
 
 
 def levels_from(levels: list[str] | None, *, option: str = "--level") -> dict[str, int] | None:

@@ -24,7 +24,7 @@ EXAMPLES = """**Examples**
 
 `celosia publish people.csv --schema people.toml --k 5 -o safe.csv --report report.html`
 
-`celosia publish people.csv -s people.toml --k 5 --l entropy:3 --t hierarchical:0.2 -o safe.csv`
+`celosia publish people.csv -s people.toml --k 5 --l entropy:3 --t 0.2,hierarchical -o safe.csv`
 
 `celosia publish people.csv -q age -q zip --sensitive disease --k 5 --suppression 2% -o safe.csv`
 

@@ -1,40 +1,429 @@
-"""Methods by name: a class from a registry and its parameters from a file or a command line."""
+"""Methods: a name with declared parameters, from which everything else about them follows.
+
+A model, a metric, a hierarchy builder, a masking or graph method, a protocol is a frozen dataclass
+that extends `Method`. Each field is declared once: its type, its range and its default here, its
+help in the catalogue (`core/catalogue/methods.toml`, English and Spanish). From this come the
+validation, `as_dict` and `method_from_dict`, the notation of the command line
+(`NAME:key=value,...`), the forms of the studio and the reference pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from typing import Any, TypeVar
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from fractions import Fraction
+from functools import cache
+from math import isfinite
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
+from celosia.core.numbers import exact, real, whole
 from celosia.core.wording import did_you_mean
 
-Kind = TypeVar("Kind")
+Kind = Literal[
+    "whole", "number", "exact", "flag", "choice", "text", "column", "columns", "several", "values",
+    "toml",
+]  # fmt: skip
+"""How a parameter is asked for: a number of three sorts, yes or no, one of some words, a text, one
+or several columns of the table, several of some words, a list of values, or any TOML value."""
+
+_BY_TYPE: dict[Any, Kind] = {
+    bool: "flag",
+    int: "whole",
+    float: "number",
+    Fraction: "exact",
+    str: "text",
+}
+
+Checker = Callable[[Any], Any]
+"""Returns the value as the method keeps it, or raises ValueError where it is not allowed."""
 
 
-def build(known: Mapping[str, type[Kind]], name: Any, parameters: Mapping[str, Any]) -> Kind:
-    """One of the known classes, each a dataclass whose fields are its parameters.
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a parameter of a method may be; `parameters` fills in what the class says."""
+
+    name: str = ""
+    kind: Kind = "toml"
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    default: Any = None
+    is_required: bool = True
+    is_optional: bool = False
+    """Whether it may be None."""
+    start: Any = None
+    """What a form starts with, and what an error advises."""
+    is_main: bool = False
+    """Whether a form shows it at once; the others on demand."""
+    is_asked: bool = True
+    """Whether forms ask for it; what a method is told of its columns is asked for elsewhere."""
+    example: str = ""
+    """How a value looks in TOML, where it is no plain number or word."""
+    unit: str = ""
+    check: Checker | None = None
+    allowed: str = ""
+    """The key of the message that says what `check` lets pass."""
+
+    @property
+    def advice(self) -> Any:
+        """A value that is usual: where forms start, else the default."""
+        return self.default if self.start is None else self.start
+
+
+def parameter(default: Any = MISSING, **declared: Any) -> Any:
+    """A field of a method: its default, if it has one, and what a `Parameter` declares."""
+    return field(default=default, metadata={"parameter": Parameter(**declared)})
+
+
+class Method:
+    """A name with parameters; the base of a frozen dataclass whose fields are its parameters."""
+
+    __slots__ = ()
+    method_name: ClassVar[str]
+    """What it is called in files, on the command line and in reports."""
+
+    def __post_init__(self) -> None:
+        for each in parameters(type(self)):
+            value = checked(self.method_name, each, getattr(self, each.name))
+            object.__setattr__(self, each.name, value)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse parameters that do not go together; each by itself has been checked."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The name and the parameters as plain values, defaults left out."""
+        values: dict[str, Any] = {"method": self.method_name}
+        for each in parameters(type(self)):
+            value = getattr(self, each.name)
+            if each.is_required or value != each.default:
+                values[each.name] = _plain(value)
+        return values
+
+
+Some = TypeVar("Some")
+
+
+def parameters(method: type[Any]) -> tuple[Parameter, ...]:
+    """The declared parameters of a method, in the order of its class."""
+    found: tuple[Parameter, ...] = _parameters(method)  # type: ignore[arg-type]  # a class hashes
+    return found
+
+
+@cache
+def _parameters(method: Any) -> tuple[Parameter, ...]:
+    hints = get_type_hints(method)
+    found = []
+    for each in fields(method):
+        declared: Parameter = each.metadata.get("parameter", _UNDECLARED)
+        kind, choices, is_optional = _of_type(hints[each.name])
+        default = None if each.default is MISSING else each.default
+        if each.default_factory is not MISSING:
+            default = each.default_factory()
+        found.append(
+            Parameter(
+                name=each.name,
+                kind=declared.kind if declared.kind != "toml" or declared.check else kind,
+                least=declared.least,
+                most=declared.most,
+                above=declared.above,
+                below=declared.below,
+                choices=declared.choices or choices,
+                default=default,
+                is_required=each.default is MISSING and each.default_factory is MISSING,
+                is_optional=is_optional,
+                start=declared.start,
+                is_main=declared.is_main,
+                is_asked=declared.is_asked,
+                example=declared.example,
+                unit=declared.unit,
+                check=declared.check,
+                allowed=declared.allowed,
+            )
+        )
+    return tuple(found)
+
+
+_UNDECLARED = Parameter()
+
+
+def _of_type(hint: Any) -> tuple[Kind, tuple[str, ...], bool]:
+    """How a parameter of a type is asked for, the words it may be, and whether it may be None."""
+    is_optional = False
+    if get_origin(hint) in (Union, UnionType):
+        rest = [each for each in get_args(hint) if each is not NoneType]
+        is_optional = len(rest) < len(get_args(hint))
+        hint = rest[0] if len(rest) == 1 else Any
+    if get_origin(hint) is Literal:
+        return "choice", tuple(get_args(hint)), is_optional
+    return _BY_TYPE.get(hint, "toml"), (), is_optional
+
+
+def checked(method: str, declared: Parameter, value: Any) -> Any:
+    """A value as the method keeps it.
 
     Raises:
-        InputError: CEL-V010 no method of that name; CEL-V011 a parameter it does not have;
-            CEL-V012 one that it needs is not given; or the method refuses a value.
+        InputError: CEL-I060 the parameter may not have this value.
     """
+    if value is None and declared.is_optional:
+        return None
+    found = _converted(declared, value)
+    if found is None or not _is_within(declared, found):
+        raise bad_parameter(method, declared, value)
+    return found
+
+
+def _converted(declared: Parameter, value: Any) -> Any:
+    """A value as its kind; None where it is of no such kind."""
+    if declared.check is not None:
+        try:
+            return declared.check(value)
+        except (AttributeError, TypeError, ValueError):
+            return None
+    convert = _CONVERSIONS.get(declared.kind)
+    if convert is not None:
+        return convert(value)
+    if declared.kind == "choice":
+        return value if isinstance(value, str) and value in declared.choices else None
+    return value
+
+
+def _finite(value: Any) -> float | None:
+    number = real(value)
+    return number if number is not None and isfinite(number) else None
+
+
+def _flag(value: Any) -> bool | None:
+    """NumPy's truth values too; nothing that merely counts as one of them."""
+    return bool(value) if type(value).__name__ in ("bool", "bool_") else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+_CONVERSIONS: dict[Kind, Checker] = {
+    "whole": whole,
+    "number": _finite,
+    "exact": exact,
+    "flag": _flag,
+    "text": _text,
+    "column": _text,
+}
+
+
+def _is_within(declared: Parameter, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        return True
+    return not (
+        (declared.least is not None and value < declared.least)
+        or (declared.most is not None and value > declared.most)
+        or (declared.above is not None and value <= declared.above)
+        or (declared.below is not None and value >= declared.below)
+    )
+
+
+def bad_parameter(method: str, declared: Parameter, value: Any) -> InputError:
+    """The error for a parameter that may not have its value.
+
+    Only numbers are told again: a text or a list may hold values of the data.
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    received = Message("words.received", value=value) if is_number else ""
+    if declared.kind == "choice" and isinstance(value, str):
+        received = did_you_mean(value, declared.choices)
+    advice = declared.advice
+    return InputError(
+        "CEL-I060" if advice is None else "CEL-I060.advised",
+        method=method,
+        parameter=declared.name,
+        allowed=allowed(declared),
+        received=received,
+        help=help_of(method, declared.name),
+        advice=advice,
+    )
+
+
+def allowed(declared: Parameter) -> str:
+    """What a parameter may be, in words: 'a whole number of at least 2'.
+
+    >>> allowed(Parameter(kind="number", above=0, most=1))
+    'a number above 0 and at most 1'
+    """
+    if declared.allowed:
+        return Message(declared.allowed)
+    if declared.kind == "choice":
+        return Message("words.one_of", words=list(declared.choices))
+    noun = Message(f"words.kind_{declared.kind}")
+    bounds = {
+        name: value
+        for name in ("least", "above", "most", "below")
+        if (value := getattr(declared, name)) is not None
+    }
+    return (
+        Message(f"words.{'_'.join(['bounds', *bounds])}", noun=noun, **bounds) if bounds else noun
+    )
+
+
+def help_of(method: str, name: str) -> str:
+    """What a parameter of a method is, in one line; shared by methods that do not say their own."""
+    from celosia.core.catalogue import read_family  # noqa: PLC0415 - read when it is said
+
+    known = read_family("methods")
+    if name in known.get(method, {}):
+        return Message(f"methods.{method}.{name}")
+    return Message(f"methods.any.{name}") if name in known.get("any", {}) else ""
+
+
+def method_from_dict(
+    known: Mapping[str, type[Some]], description: object, *, what: str = "method"
+) -> Some:
+    """The method that an `as_dict()` describes.
+
+    Args:
+        known: the classes by name.
+        description: the name under `method`, and the parameters.
+        what: the noun of such a method, for messages: a key of `words`.
+
+    Raises:
+        InputError: CEL-I061 no such method; CEL-I062 a parameter that it does not have; CEL-I063
+            one that it needs is not given; CEL-I060 a parameter may not have its value.
+    """
+    if not isinstance(description, Mapping) or not isinstance(description.get("method"), str):
+        raise InputError("CEL-I061.no_name", what=Message(f"words.{what}"), known=list(known))
+    given = {key: value for key, value in description.items() if key != "method"}
+    return build(known, description["method"], given, what=what)
+
+
+def build(
+    known: Mapping[str, type[Some]],
+    name: Any,
+    given: Mapping[str, Any],
+    *,
+    what: str = "method",
+) -> Some:
+    """One of the known methods with its parameters; see `method_from_dict`."""
     if not isinstance(name, str) or name not in known:
-        raise InputError(
-            "CEL-V010", name=name, hint=did_you_mean(str(name), known), known=", ".join(known)
-        )
+        raise unknown_method(known, name, what)
     kind = known[name]
-    allowed = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]  # a dataclass
-    for key in parameters:
-        if key not in allowed:
-            raise InputError(
-                "CEL-V011",
-                f"{name} has no parameter '{key}'{did_you_mean(key, allowed)}.",
-                why="A misspelt parameter would be ignored in silence.",
-                fix=f"Use: {', '.join(allowed)}." if allowed else "It takes none.",
-            )
-    for key, each in allowed.items():
-        needed = each.default is MISSING and each.default_factory is MISSING
-        if needed and key not in parameters:
-            raise InputError("CEL-V012", name=name, key=key)
-    return kind(**parameters)
+    declared = {each.name: each for each in parameters(kind)}
+    for key in given:
+        if key not in declared:
+            hint = did_you_mean(key, declared)
+            key_of = "CEL-I062" if declared else "CEL-I062.none"
+            raise InputError(key_of, method=name, parameter=key, hint=hint, known=list(declared))
+    for key, each in declared.items():
+        if each.is_required and key not in given:
+            raise InputError("CEL-I063", method=name, parameter=key)
+    return kind(**given)
+
+
+def unknown_method(known: Mapping[str, Any], name: Any, what: str = "method") -> InputError:
+    """The error for a name that no method has."""
+    hint = did_you_mean(str(name), known)
+    return InputError(
+        "CEL-I061", what=Message(f"words.{what}"), name=str(name), hint=hint, known=list(known)
+    )
+
+
+def method_from_text(
+    known: Mapping[str, type[Some]], text: object, *, what: str = "method"
+) -> Some:
+    """A method in the notation of the command line: NAME, or NAME:VALUE,...,KEY=VALUE,...
+
+    Values without a key are the parameters in the order in which the method declares them.
+
+    Raises:
+        InputError: as `method_from_dict`; CEL-I064 the notation cannot be read.
+    """
+    if not isinstance(text, str):
+        raise InputError("CEL-I064", text=type(text).__name__)
+    name, _, listed = text.strip().partition(":")
+    name = name.strip().lower()
+    if name not in known:
+        raise unknown_method(known, name, what)
+    declared = parameters(known[name])
+    given: dict[str, Any] = {}
+    any_key = False
+    for place, part in enumerate(_split(listed)):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            if place >= len(declared) or any_key:
+                raise InputError("CEL-I064", text=text)
+            key, value = declared[place].name, key
+        any_key = any_key or bool(equals)
+        if key in given:
+            raise InputError("CEL-I064", text=text)
+        given[key] = _parse(next((each for each in declared if each.name == key), None), value)
+    return build(known, name, given, what=what)
+
+
+def notation(method: Method) -> str:
+    """A method as the command line writes it; `method_from_text` reads it back."""
+    given = {key: value for key, value in method.as_dict().items() if key != "method"}
+    written = ",".join(f"{key}={_write(value)}" for key, value in given.items())
+    return f"{method.method_name}:{written}" if written else method.method_name
+
+
+def _write(value: Any) -> str:
+    """A parameter as TOML writes it; a plain word needs no quotes."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return value if value.isidentifier() else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(key)} = {_write(each)}" for key, each in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    return f"[{', '.join(map(_write, value))}]" if isinstance(value, list) else repr(value)
+
+
+def _split(listed: str) -> list[str]:
+    """The parts between commas that stand in no brackets or quotes."""
+    parts, depth, quote, start = [], 0, "", 0
+    for at, mark in enumerate(listed):
+        if quote:
+            quote = "" if mark == quote else quote
+        elif mark in "\"'":
+            quote = mark
+        elif mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth -= 1
+        elif mark == "," and depth == 0:
+            parts.append(listed[start:at])
+            start = at + 1
+    parts.append(listed[start:])
+    return [part for part in parts if part.strip()]
+
+
+def _parse(declared: Parameter | None, text: str) -> Any:
+    """A value of the command line as a TOML file would have it; a word is a text."""
+    import tomllib  # noqa: PLC0415 - for methods that are written out
+
+    if declared is not None and declared.kind in ("text", "column", "choice"):
+        return text.strip("\"'")
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON and TOML can write it."""
+    if isinstance(value, Method):
+        return value.as_dict()
+    if isinstance(value, Fraction):
+        return float(value) if exact(float(value)) == value else str(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    return value

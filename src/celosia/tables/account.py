@@ -106,7 +106,7 @@ def _solution(protection: Protection, options: PublishOptions) -> Solution:
         suppressed=protection.suppressed,
         loss=scale.total(protection.leaf_sums),
         method=options.method,
-        metric=options.metric.name,
+        metric=options.metric.method_name,
         score=protection.score,
         rounds=protection.rounds,
         columns=tuple(

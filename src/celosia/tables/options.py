@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any, Literal, get_args
 
 from celosia.core.errors import InputError
+from celosia.core.methods import build
 from celosia.core.numbers import real, whole
 from celosia.core.randomness import Source, System
 from celosia.core.wording import did_you_mean
@@ -57,7 +58,7 @@ class PublishOptions:
 
         Raises:
             InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P011 a suppression limit out
-                of range, CEL-I006 not a source of randomness, CEL-P060 not a metric, CEL-P061 not a
+                of range, CEL-I006 not a source of randomness, CEL-I061 not a metric, CEL-P061 not a
                 method, CEL-P062 options that do not go together, CEL-P063 not a time limit,
                 CEL-P008 levels that are not given by column name.
         """
@@ -150,14 +151,7 @@ def _metric(metric: Metric | str | None) -> Metric:
         return Loss()
     if isinstance(metric, Metric):
         return metric
-    if isinstance(metric, str) and metric in METRICS:
-        return METRICS[metric]()
-    raise InputError(
-        "CEL-P060.metric_2",
-        metric=metric,
-        hint=did_you_mean(str(metric), METRICS),
-        metrics=", ".join(METRICS),
-    )
+    return build(METRICS, metric, {}, what="metric")
 
 
 def _method(method: str) -> Method:

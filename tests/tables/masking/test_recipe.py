@@ -61,9 +61,9 @@ def test_a_recipe_may_name_the_file_of_its_schema(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "code", "word"),
     [
-        (TEXT.replace("mdav", "mdaw"), "CEL-V010", "mdav"),
-        (TEXT.replace("amount", "amont"), "CEL-V011", "amount"),
-        (TEXT.replace("mdav", "marginals").replace("k = 4", ""), "CEL-V012", "'epsilon'"),
+        (TEXT.replace("mdav", "mdaw"), "CEL-I061", "mdav"),
+        (TEXT.replace("amount", "amont"), "CEL-I062", "amount"),
+        (TEXT.replace("mdav", "marginals").replace("k = 4", ""), "CEL-I063", "'epsilon'"),
         (TEXT.partition("[[steps]]")[0], "CEL-V013", "no steps"),
         (TEXT.replace('"age", "income"', '"name"'), "CEL-V014", "step 1"),
         (TEXT.replace('columns = "income"', ""), "CEL-V016", "step 2"),

@@ -172,27 +172,27 @@ def test_the_number_of_values_is_whole_and_at_least_two(l: Any) -> None:  # noqa
     for model in (lambda: DistinctDiversity(l), lambda: RecursiveDiversity(4, l)):
         with pytest.raises(InputError) as caught:
             model()
-        assert caught.value.code == "CEL-P020"
+        assert caught.value.code == "CEL-I060"
 
 
 @pytest.mark.parametrize("l", [1, 0.5, "3", None, True, math.nan, math.inf])
 def test_the_l_of_entropy_is_a_number_above_one(l: Any) -> None:  # noqa: E741
     with pytest.raises(InputError, match="above 1") as caught:
         EntropyDiversity(l)
-    assert caught.value.code == "CEL-P020"
+    assert caught.value.code == "CEL-I060"
 
 
 @pytest.mark.parametrize("c", [0, -1, "4", None, True, math.nan, math.inf])
 def test_the_c_of_recursive_diversity_is_a_number_above_zero(c: Any) -> None:
     with pytest.raises(InputError) as caught:
         RecursiveDiversity(c, 3)
-    assert caught.value.code == "CEL-P021"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_parameters_become_numbers_that_fit_into_json() -> None:
     model = RecursiveDiversity(np.float32(4), np.int64(3), "occupation")  # type: ignore[arg-type]
     assert model.as_dict() == {
-        "model": "recursive-diversity",
+        "method": "recursive-diversity",
         "c": 4.0,
         "l": 3,
         "column": "occupation",
@@ -225,13 +225,13 @@ def test_a_model_of_another_column_cannot_be_judged() -> None:
 def test_a_column_is_a_name(column: Any) -> None:
     with pytest.raises(InputError) as caught:
         DistinctDiversity(3, column)
-    assert caught.value.code == "CEL-P039"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_a_form_is_chosen_by_yes_or_no() -> None:
     with pytest.raises(InputError) as caught:
         EntropyDiversity(3, "yes")  # type: ignore[arg-type]
-    assert caught.value.code == "CEL-P037"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_no_classes_are_no_trouble() -> None:

@@ -42,7 +42,7 @@ def test_no_models_hold_everywhere() -> None:
 def test_k_must_be_a_whole_number_of_at_least_two(k: Any) -> None:
     with pytest.raises(InputError) as caught:
         KAnonymity(k)
-    assert (caught.value.code, caught.value.details) == ("CEL-P010", {"k": k})
+    assert (caught.value.code, caught.value.details["parameter"]) == ("CEL-I060", "k")
 
 
 def test_k_may_be_a_whole_number_of_numpy() -> None:
@@ -54,7 +54,7 @@ def test_the_model_reads_as_one_would_write_it() -> None:
     assert repr(model) == "KAnonymity(k=5)"
     assert model.promise() == "5-anonymity"
     assert model.smallest == 5
-    assert model.as_dict() == {"model": "k-anonymity", "k": 5}
+    assert model.as_dict() == {"method": "k-anonymity", "k": 5}
 
 
 def test_the_model_says_what_it_protects_and_what_not() -> None:

@@ -88,15 +88,15 @@ def test_a_table_that_cannot_meet_a_share_says_why() -> None:
 @pytest.mark.parametrize(
     ("make", "code"),
     [
-        (lambda: AlphaK(0, 5), "CEL-P028"),
-        (lambda: AlphaK(1, 5), "CEL-P028"),
-        (lambda: AlphaK(0.5, 1), "CEL-P010"),
-        (lambda: PSensitive(1, 5), "CEL-P025"),
-        (lambda: PSensitive(2, 1.5), "CEL-P010"),  # type: ignore[arg-type]
-        (lambda: BetaLikeness(0), "CEL-P029"),
-        (lambda: BetaLikeness(1, 1), "CEL-P037"),  # type: ignore[arg-type]
-        (lambda: DeltaDisclosure(-1), "CEL-P030"),
-        (lambda: DeltaDisclosure(math.inf), "CEL-P030"),
+        (lambda: AlphaK(0, 5), "CEL-I060"),
+        (lambda: AlphaK(1, 5), "CEL-I060"),
+        (lambda: AlphaK(0.5, 1), "CEL-I060"),
+        (lambda: PSensitive(1, 5), "CEL-I060"),
+        (lambda: PSensitive(2, 1.5), "CEL-I060"),  # type: ignore[arg-type]
+        (lambda: BetaLikeness(0), "CEL-I060"),
+        (lambda: BetaLikeness(1, 1), "CEL-I060"),  # type: ignore[arg-type]
+        (lambda: DeltaDisclosure(-1), "CEL-I060"),
+        (lambda: DeltaDisclosure(math.inf), "CEL-I060"),
     ],
 )
 def test_parameters_out_of_range_are_refused(make: Any, code: str) -> None:

@@ -13,6 +13,7 @@ from tests.tables.models.small_classes import NODES, classes_of, column_of, spli
 
 from celosia.core.errors import InputError
 from celosia.tables.models import SensitiveColumn, TCloseness
+from celosia.tables.models.t_closeness import Distance
 
 STOMACH = np.array(
     [[0, 1, 2, 3, 4, 5], [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0] * 6], dtype=np.int32
@@ -23,7 +24,7 @@ STOMACH = np.array(
 linprog: Any = pytest.importorskip("scipy.optimize").linprog
 
 
-def close(distance: str, t: float = 0.2) -> TCloseness:
+def close(distance: Distance, t: float = 0.2) -> TCloseness:
     return TCloseness(t, distance, "disease")
 
 
@@ -94,7 +95,7 @@ def test_flu_and_pulmonary_oedema_are_two_thirds_apart() -> None:
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
-def test_distances_are_those_of_a_transport_solver(distance: str) -> None:
+def test_distances_are_those_of_a_transport_solver(distance: Distance) -> None:
     generator = np.random.default_rng(5)
     ground = ground_distance(distance, NODES)
     for _ in range(15):
@@ -107,7 +108,7 @@ def test_distances_are_those_of_a_transport_solver(distance: str) -> None:
 
 
 @given(split_classes(), st.sampled_from(["equal", "ordered", "hierarchical"]))
-def test_distances_lie_between_nothing_and_one(found: Any, distance: str) -> None:
+def test_distances_lie_between_nothing_and_one(found: Any, distance: Distance) -> None:
     parts, _, totals = found
     column = column_of(totals, nodes=NODES)
     assert (close(distance).distances(classes_of(column, parts)) >= 0).all()
@@ -165,19 +166,19 @@ def test_a_distance_that_the_column_does_not_allow_is_refused() -> None:
 def test_the_limit_is_above_zero_and_at_most_one(t: Any) -> None:
     with pytest.raises(InputError) as caught:
         TCloseness(t)
-    assert caught.value.code == "CEL-P022"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_an_unknown_distance_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(InputError, match="did you mean 'hierarchical'") as caught:
-        TCloseness(0.2, "hierarchic")
-    assert caught.value.code == "CEL-P023"
+        TCloseness(0.2, "hierarchic")  # type: ignore[arg-type]
+    assert caught.value.code == "CEL-I060"
 
 
 def test_the_model_says_what_it_is() -> None:
     assert close("hierarchical").promise() == "0.2-closeness (hierarchical distance) of disease"
     assert close("hierarchical").as_dict() == {
-        "model": "t-closeness",
+        "method": "t-closeness",
         "t": 0.2,
         "distance": "hierarchical",
         "column": "disease",

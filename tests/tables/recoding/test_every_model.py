@@ -52,7 +52,7 @@ def agree(
             find_optimum(lattice, models, suppression=suppression, metric=chosen)
         assert refused.value.code == "CEL-P001"
         return
-    score = PLAIN_METRICS[chosen.name]
+    score = PLAIN_METRICS[chosen.method_name]
     found = find_optimum(lattice, models, suppression=suppression, metric=chosen)
     least = min(score(each) for each in solutions)
     assert found.score == pytest.approx(least, abs=TEN_DECIMALS)

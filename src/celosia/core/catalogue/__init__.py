@@ -2,7 +2,7 @@
 
 One TOML file for each family. An error is a table by its code: `title` and `text` for `celosia
 explain`, and the templates `what`, `why` and `fix`; where a code has several messages, each is a
-table below it (`[CEL-P036.no_column]`) and takes from the code what it does not say itself. Other
+table below it (`[CEL-I064.no_column]`) and takes from the code what it does not say itself. Other
 messages are tables with one template, `text`; their key names the file (`words.did_you_mean`).
 """
 
@@ -34,6 +34,8 @@ FAMILIES = {
     "sketches": "K",
     "studio": "W",
     "tables": "HPST",
+    "methods": "",
+    "models": "",
     "words": "",
 }
 """Each file with the letters of its error codes."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from celosia.studio.parameters import Control, controls, starting
+from celosia.core.methods import Parameter
+from celosia.studio.parameters import controls, starting
 from celosia.studio.toml import inline
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Card:
     private: bool
     makes: str
     """`Graph`, `UncertainGraph` or `GeneralisedGraph`."""
-    controls: tuple[Control, ...]
+    controls: tuple[Parameter, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.studio.parameters import Control, controls, starting
+from celosia.core.methods import Parameter
+from celosia.studio.parameters import controls, starting
 from celosia.studio.toml import inline, key_of, quoted
 
 ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
@@ -71,7 +72,7 @@ class Card:
     randomised: bool
     truthful: bool
     private: bool
-    controls: tuple[Control, ...]
+    controls: tuple[Parameter, ...]
 
 
 @dataclass(frozen=True, slots=True)

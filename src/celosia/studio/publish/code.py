@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from celosia.core.methods import notation
 from celosia.studio.publish.form import PublishForm, metric, models, schema_table
 from celosia.studio.toml import inline, key_of
 
@@ -105,37 +106,11 @@ def _argument(text: str) -> str:
 
 
 def _model_options(form: PublishForm) -> Iterator[str]:
-    for model in (each.as_dict() for each in models(form)):
-        column = model.get("column")
-        at = "" if column is None else f"@{column}"
-        option, text = _notation(model)
-        yield f"{option} {shlex.quote(f'{text}{at}')}"
-
-
-def _notation(model: Mapping[str, Any]) -> tuple[str, str]:
-    """The option of a model on the command line, and what follows it."""
-    name = model["model"]
-    if name == "k-anonymity":
-        return "--k", str(model["k"])
-    if name == "distinct-diversity":
-        return "--l", f"distinct:{model['l']}"
-    if name == "entropy-diversity":
-        corrected = "-corrected" if model["corrected"] else ""
-        return "--l", f"entropy{corrected}:{_plain(model['l'])}"
-    if name == "recursive-diversity":
-        return "--l", f"recursive:{_plain(model['c'])},{model['l']}"
-    if name == "t-closeness":
-        return "--t", f"{model['distance']}:{_plain(model['t'])}"
-    values = [
-        _plain(value)
-        for key, value in model.items()
-        if key not in ("model", "column") and value is not None and not isinstance(value, bool)
-    ]
-    if model.get("enhanced"):
-        values.append("enhanced")
-    if model.get("strict") is False:
-        values.append("lenient")
-    return "--model", f"{name}:{','.join(values)}"
+    for model in models(form):
+        if model.method_name == "k-anonymity":
+            yield f"--k {model.as_dict()['k']}"
+        else:
+            yield f"--model {shlex.quote(notation(model))}"
 
 
 def _plain(value: float) -> str:

@@ -54,7 +54,7 @@ class PublishForm:
     columns: tuple[ColumnForm, ...]
     sample: str | None = None
     """The name of the data set, where it is one of ours."""
-    models: tuple[Mapping[str, Any], ...] = ({"model": "k-anonymity", "k": 5},)
+    models: tuple[Mapping[str, Any], ...] = ({"method": "k-anonymity", "k": 5},)
     """As `Model.as_dict()` writes them."""
     suppression: float = 0.05
     metric: str = "loss"
@@ -184,17 +184,18 @@ def models(form: PublishForm) -> list[Model]:
 
 
 def metric(form: PublishForm) -> Metric:
-    """What is to be kept least, with its weights."""
+    """What is to be kept least, with its weights.
+
+    Raises:
+        InputError: CEL-I061 there is no such metric.
+    """
+    from celosia.core.methods import build, parameters  # noqa: PLC0415
     from celosia.tables.metrics import METRICS  # noqa: PLC0415
 
-    if form.metric not in METRICS:
-        raise InputError("CEL-P060.metric", metric=form.metric, metrics=", ".join(METRICS))
-    made: Any = METRICS[form.metric]
-    plain: Metric = made()
-    if not form.weights or not hasattr(plain, "weights"):
+    plain = build(METRICS, form.metric, {}, what="metric")
+    if not form.weights or not any(each.name == "weights" for each in parameters(type(plain))):
         return plain
-    weighted: Metric = made(weights=dict(form.weights))
-    return weighted
+    return build(METRICS, form.metric, {"weights": dict(form.weights)}, what="metric")
 
 
 def arguments(form: PublishForm) -> dict[str, Any]:

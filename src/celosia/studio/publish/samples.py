@@ -31,25 +31,25 @@ SAMPLES = (
         name="patients",
         rows=9,
         columns=3,
-        settings={"models": ({"model": "k-anonymity", "k": 3},), "suppression": 0.0},
+        settings={"models": ({"method": "k-anonymity", "k": 3},), "suppression": 0.0},
     ),
     Sample(
         name="five-attributes",
         rows=11,
         columns=5,
-        settings={"models": ({"model": "k-anonymity", "k": 2},), "suppression": 0.1},
+        settings={"models": ({"method": "k-anonymity", "k": 2},), "suppression": 0.1},
     ),
     Sample(
         name="ethnic-postal",
         rows=12,
         columns=2,
-        settings={"models": ({"model": "k-anonymity", "k": 2},), "suppression": 0.0},
+        settings={"models": ({"method": "k-anonymity", "k": 2},), "suppression": 0.0},
     ),
     Sample(
         name="suppression",
         rows=8,
         columns=2,
-        settings={"models": ({"model": "k-anonymity", "k": 2},), "suppression": 0.25},
+        settings={"models": ({"method": "k-anonymity", "k": 2},), "suppression": 0.25},
     ),
 )
 """The samples, the one that most visitors want first."""

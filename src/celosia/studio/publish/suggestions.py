@@ -75,7 +75,7 @@ def suggest(
     if sample is not None:
         return sample_choices(sample, columns, frame.height)
     k = 5 if frame.height >= FEW_ROWS else 2
-    models = ({"model": "k-anonymity", "k": k},)
+    models = ({"method": "k-anonymity", "k": k},)
     return PublishForm(file=file, rows=frame.height, columns=columns, models=models)
 
 

@@ -121,6 +121,7 @@ def _method(workbench: MaskWorkbench, choice: Mapping[str, Any]) -> None:
         )
         select.props("use-chips").classes("w-full")
         parameter_controls(
+            card.kind,
             card.controls,
             choice["parameters"],
             workbench.names,

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 from nicegui import ui
 
 from celosia.core.errors import CelosiaError
+from celosia.core.methods import Parameter
 from celosia.studio.language import _, short
-from celosia.studio.parameters import Control, changed, shown
+from celosia.studio.parameters import changed, help_text, shown
 from celosia.studio.shell import notify_error
 from celosia.studio.widgets.table import key_figures
 from celosia.studio.widgets.text import from_library
@@ -130,7 +131,8 @@ def method_cards(
 
 
 def parameter_controls(
-    controls: Sequence[Control],
+    method: str,
+    controls: Sequence[Parameter],
     parameters: Mapping[str, Any],
     columns: Sequence[str],
     save: Callable[[dict[str, Any]], Any],
@@ -140,6 +142,7 @@ def parameter_controls(
     """A control for each parameter; those that few people need open when asked for.
 
     Args:
+        method: its name.
         controls: what is asked for.
         parameters: what was chosen; `save` is called with what it becomes.
         columns: the columns of the table, for parameters that name some.
@@ -148,9 +151,9 @@ def parameter_controls(
     """
     state = dict(parameters)
 
-    def put(control: Control, given: Any) -> None:
+    def put(control: Parameter, given: Any) -> None:
         try:
-            new = changed(state, control, given)
+            new = changed(method, state, control, given)
         except CelosiaError as error:
             notify_error(error)
             return
@@ -159,25 +162,27 @@ def parameter_controls(
             state.update(new)
             save(dict(state))
 
-    first = [each for each in controls if each.main or each.name in parameters]
+    first = [each for each in controls if each.is_main or each.name in parameters]
     rest = [each for each in controls if each not in first]
     with ui.element("div").classes("celosia-parameters"):
         for control in first:
-            _control(control, state, columns, put, prefix)
+            _control(method, control, state, columns, put, prefix=prefix)
     if rest:
         with (
             ui.expansion(_("More settings")).classes("w-full celosia-quiet"),
             ui.element("div").classes("celosia-parameters"),
         ):
             for control in rest:
-                _control(control, state, columns, put, prefix)
+                _control(method, control, state, columns, put, prefix=prefix)
 
 
 def _control(
-    control: Control,
+    method: str,
+    control: Parameter,
     state: Mapping[str, Any],
     columns: Sequence[str],
-    put: Callable[[Control, Any], None],
+    put: Callable[[Parameter, Any], None],
+    *,
     prefix: str,
 ) -> None:
     value = shown(control, state)
@@ -205,12 +210,12 @@ def _control(
             box.props("debounce=600")
         box.props(f'data-test="{prefix}{control.name}"').classes("w-full")
         box.on_value_change(lambda event: put(control, event.value))
-        quiet(_with_range(control))
+        quiet(_with_range(method, control))
 
 
-def _with_range(control: Control) -> str:
+def _with_range(method: str, control: Parameter) -> str:
     """What a parameter does, with the range that it must be in."""
-    text = _(control.help)
+    text = help_text(method, control)
     if control.least is not None and control.most is not None:
         return _(
             "{help} From {least} to {most}.",

@@ -8,7 +8,7 @@ from celosia.tables.metrics.metric import Measure, Metric
 from celosia.tables.metrics.precision import Height, Precision
 
 METRICS: dict[str, type[Metric]] = {
-    each.name: each
+    each.method_name: each
     for each in (
         Loss,
         Precision,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Ambiguity(Metric):
     """The product of the leaves that the labels of a record stand for, averaged over records."""
 
-    name: ClassVar[str] = "ambiguity"
+    method_name: ClassVar[str] = "ambiguity"
 
     def over(self, lattice: Lattice) -> Measure:
         """The metric over one table's lattice."""

@@ -25,7 +25,7 @@ def most_classes(lattice: Lattice) -> NDArray[np.float64]:
 class Discernibility(Metric):
     """How many records each one cannot be told from: its class, or all if it is suppressed."""
 
-    name: ClassVar[str] = "discernibility"
+    method_name: ClassVar[str] = "discernibility"
 
     def over(self, lattice: Lattice) -> Measure:
         """The metric over one table's lattice."""
@@ -63,7 +63,7 @@ class DiscernibilityMeasure(Measure):
 class AverageClassSize(Metric):
     """Records per class; all suppressed records together count as one class."""
 
-    name: ClassVar[str] = "average-class-size"
+    method_name: ClassVar[str] = "average-class-size"
 
     def over(self, lattice: Lattice) -> Measure:
         """The metric over one table's lattice."""

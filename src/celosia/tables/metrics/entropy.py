@@ -27,7 +27,7 @@ Counts = NDArray[np.float64]
 class Entropy(Metric):
     """Non-uniform entropy (Gionis, Tassa 2009), in bits over all cells."""
 
-    name: ClassVar[str] = "entropy"
+    method_name: ClassVar[str] = "entropy"
 
     def over(self, lattice: Lattice) -> Measure:
         """The metric over one table's lattice."""

@@ -9,10 +9,10 @@ result does not depend on the order in which classes are visited.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import floor, prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from celosia.tables.metrics.metric import (
     Measure,
     Metric,
-    check_weights,
     column_weights,
     over_all_nodes,
+    weights_parameter,
 )
 
 if TYPE_CHECKING:
@@ -81,21 +81,14 @@ class LossScale:
 class Loss(Metric):
     """Information loss in [0, 1], with a weight for each column (1 where none is given)."""
 
-    name: ClassVar[str] = "loss"
+    method_name: ClassVar[str] = "loss"
 
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", check_weights(self.weights))
+    weights: Mapping[str, float] = weights_parameter()
 
     def over(self, lattice: Lattice) -> LossMeasure:
         """The loss over one table's lattice."""
         names = [column.name for column in lattice.columns]
         return LossMeasure(lattice.loss, column_weights(self.weights, names))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and weights."""
-        return {"metric": self.name, "weights": dict(self.weights)}
 
 
 class LossMeasure(Measure):

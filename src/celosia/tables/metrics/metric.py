@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.methods import Method, Parameter
 from celosia.core.numbers import real
 from celosia.core.wording import did_you_mean
 
@@ -39,31 +41,28 @@ class Measure(ABC):
         """The score scaled by its bounds to [0, 1]: 0 is the raw table, 1 tells nothing."""
 
 
-class Metric(ABC):
+class Metric(Method, ABC):
     """How the use that a release has lost is measured, and what the search keeps least."""
-
-    name: ClassVar[str]
 
     @abstractmethod
     def over(self, lattice: Lattice) -> Measure:
         """The metric for one table."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return {"metric": self.name}
+
+def weights_parameter() -> Any:
+    """The weight of each column in the metric; 1 where none is given."""
+    return field(
+        default_factory=dict,
+        metadata={"parameter": Parameter(check=_check_weights, allowed="words.weights")},
+    )
 
 
-def check_weights(weights: Mapping[str, float]) -> dict[str, float]:
-    """The weights as plain numbers, refused unless they are numbers of at least 0."""
-    if not isinstance(weights, Mapping):
-        raise InputError("CEL-P017.check_weights", name=type(weights).__name__)
-    checked = {}
-    for name, weight in weights.items():
-        number = real(weight)
-        if number is None or not 0 <= number < float("inf"):
-            raise InputError("CEL-P017.check_weights_2", weight=weight, column=name)
-        checked[name] = float(number)
-    return checked
+def _check_weights(weights: Any) -> dict[str, float]:
+    """The weights as plain numbers of at least 0."""
+    checked = {str(name): real(weight) for name, weight in weights.items()}
+    if any(weight is None or not 0 <= weight < float("inf") for weight in checked.values()):
+        raise ValueError
+    return {name: float(weight) for name, weight in checked.items() if weight is not None}
 
 
 def column_weights(weights: Mapping[str, float], names: Sequence[str]) -> NDArray[np.float64]:

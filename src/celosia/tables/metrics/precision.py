@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from celosia.tables.metrics.metric import (
     Measure,
     Metric,
-    check_weights,
     column_weights,
     over_all_nodes,
+    weights_parameter,
 )
 
 if TYPE_CHECKING:
@@ -28,21 +28,14 @@ class Precision(Metric):
     One less the precision of Sweeney 2002, so that less is better here as everywhere.
     """
 
-    name: ClassVar[str] = "precision"
+    method_name: ClassVar[str] = "precision"
 
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", check_weights(self.weights))
+    weights: Mapping[str, float] = weights_parameter()
 
     def over(self, lattice: Lattice) -> Measure:
         """The metric over one table's lattice."""
         weights = column_weights(self.weights, [column.name for column in lattice.columns])
         return PrecisionMeasure(lattice, weights / weights.sum())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and weights."""
-        return {"metric": self.name, "weights": dict(self.weights)}
 
 
 class PrecisionMeasure(Measure):
@@ -77,7 +70,7 @@ class PrecisionMeasure(Measure):
 class Height(Metric):
     """The number of generalisation steps, whichever records are suppressed: the oldest metric."""
 
-    name: ClassVar[str] = "height"
+    method_name: ClassVar[str] = "height"
 
     def over(self, lattice: Lattice) -> Measure:
         """The metric over one table's lattice."""

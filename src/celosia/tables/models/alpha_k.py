@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.gaps import BACKGROUND, IDENTITY, SIMILARITY, SKEWNESS
 from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import (
-    SLACK,
-    TIE,
-    column_name,
-    group_size,
-    plain,
-    put,
-    real_parameter,
-)
+from celosia.tables.models.parameters import LEAST, SLACK, TIE, group_size, sensitive_column
 from celosia.tables.models.sensitive_model import SensitiveModel
 
 
@@ -34,21 +28,11 @@ class AlphaK(SensitiveModel):
     Reference: Wong, Li, Fu & Wang 2006, with every value of the column protected.
     """
 
-    alpha: float
-    k: int
-    column: str | None = None
+    method_name: ClassVar[str] = "alpha-k"
 
-    def __post_init__(self) -> None:
-        alpha = real_parameter(
-            "CEL-P028",
-            "alpha",
-            self.alpha,
-            lambda found: 0 < found < 1,
-            "a number between 0 and 1",
-            why="It is the largest share of a class that one sensitive value may have.",
-            fix="Try alpha = 0.5: no value fills more than half of a class.",
-        )
-        put(self, alpha=alpha, k=group_size(self.k), column=column_name(self.column))
+    alpha: float = parameter(least=LEAST, below=1, start=0.5)
+    k: int = group_size()
+    column: str | None = sensitive_column()
 
     @property
     def smallest(self) -> int:
@@ -69,23 +53,18 @@ class AlphaK(SensitiveModel):
         if self.holds(one_class).all():
             return None
         if (one_class.sizes < self.k).any():
-            return f"The table has fewer than k = {self.k} records."
-        return (
-            f"In the whole table one value of '{self.column}' has more than a share of "
-            f"{self.alpha:g}, so some class has too."
+            return Message("models.shared.too_few_records", k=self.k)
+        return Message(
+            "models.alpha_k.one_value_too_frequent", column=self.column, alpha=self.alpha
         )
 
     def promise(self) -> str:
         """The model in words."""
-        return self.named(f"({self.alpha:g}, {self.k})-anonymity")
+        return self.named(Message("models.alpha_k.promise", alpha=self.alpha, k=self.k))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            f"an attacker who knows a person's quasi-identifiers finds at least {self.k} records "
-            "that fit, and can guess the person's sensitive value with a chance of at most "
-            f"{self.alpha:g}"
-        )
+        return Message("models.alpha_k.protects", k=self.k, alpha=self.alpha)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
@@ -94,7 +73,3 @@ class AlphaK(SensitiveModel):
     def closes(self) -> tuple[str, ...]:
         """No person is picked out among `k`."""
         return (IDENTITY,)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "alpha-k")

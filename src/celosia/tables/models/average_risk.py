@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY
 from celosia.tables.models.model import Model, Verdict
-from celosia.tables.models.parameters import TIE, plain, put, real_parameter
-
-
-def largest_share(name: str, value: object, meaning: str) -> float:
-    """The `most` of a model that bounds a share of the table or of the population."""
-    return real_parameter(
-        "CEL-P031",
-        name,
-        value,
-        lambda share: 0 < share < 1,
-        "a number between 0 and 1",
-        why=f"It is the largest {meaning} that is allowed.",
-        fix="Try 0.05 or less.",
-    )
+from celosia.tables.models.parameters import LEAST, TIE
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +32,9 @@ class AverageRisk(Model):
     Reference: El Emam 2013 (marketer risk).
     """
 
-    most: float
+    method_name: ClassVar[str] = "average-risk"
 
-    def __post_init__(self) -> None:
-        put(self, most=largest_share("most", self.most, "average risk"))
+    most: float = parameter(least=LEAST, below=1, start=0.05)
 
     @property
     def judges_table(self) -> bool:
@@ -73,27 +61,20 @@ class AverageRisk(Model):
         if self.holds(one_class).all():
             return None
         least = math.ceil(1 / self.most * (1 - TIE))
-        return f"An average risk of {self.most:g} needs a table of at least {least} records."
+        return Message("models.average_risk.too_few_records", most=self.most, least=least)
 
     def promise(self) -> str:
         """The model in words."""
-        return f"average risk of at most {self.most:g}"
+        return Message("models.average_risk.promise", most=self.most)
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who knows the quasi-identifiers of all people and names a record for each "
-            f"is right for at most {self.most:.3g} of them on average"
-        )
+        return Message("models.average_risk.protects", most=self.most)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         return (
-            "single people: a record may be alone in its class as long as most are not",
+            Message("models.average_risk.single_people"),
             HOMOGENEITY,
             ANOTHER_RELEASE,
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "average-risk")

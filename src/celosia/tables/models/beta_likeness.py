@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import IDENTITY, SIMILARITY
+from celosia.tables.models.gaps import IDENTITY, LACKING_VALUES, PUBLIC_TABLE, SIMILARITY
 from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import TIE, column_name, flag, plain, put, real_parameter
+from celosia.tables.models.parameters import LEAST, MOST, TIE, sensitive_column
 from celosia.tables.models.sensitive_model import SensitiveModel
 
 
@@ -29,26 +31,11 @@ class BetaLikeness(SensitiveModel):
     Reference: Cao & Karras 2012.
     """
 
-    beta: float
-    enhanced: bool = False
-    column: str | None = None
+    method_name: ClassVar[str] = "beta-likeness"
 
-    def __post_init__(self) -> None:
-        beta = real_parameter(
-            "CEL-P029",
-            "beta",
-            self.beta,
-            lambda found: found > 0,
-            "a number above 0",
-            why="It is by how much of itself the share of a value may grow.",
-            fix="Try beta = 1: no value is more than twice as frequent as in the table.",
-        )
-        put(
-            self,
-            beta=beta,
-            enhanced=flag("enhanced", self.enhanced),
-            column=column_name(self.column),
-        )
+    beta: float = parameter(least=LEAST, most=MOST, start=1)
+    enhanced: bool = False
+    column: str | None = sensitive_column()
 
     @property
     def smallest(self) -> int:
@@ -69,21 +56,14 @@ class BetaLikeness(SensitiveModel):
 
     def promise(self) -> str:
         """The model in words."""
-        return self.named(f"{'enhanced ' if self.enhanced else ''}{self.beta:g}-likeness")
+        if self.enhanced:
+            return self.named(Message("models.beta_likeness.enhanced", beta=self.beta))
+        return self.named(Message("models.beta_likeness.promise", beta=self.beta))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who finds a person's class believes in no sensitive value more than "
-            f"{1 + self.beta:g} times as much as the whole table suggests"
-        )
+        return Message("models.beta_likeness.protects", factor=1 + self.beta)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
-        negative = "a class may lack values, and so tell that a person does not have them"
-        public = "what the whole table tells about all people is taken as public"
-        return (negative, public, SIMILARITY, IDENTITY)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "beta-likeness")
+        return (LACKING_VALUES, PUBLIC_TABLE, SIMILARITY, IDENTITY)

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes, Histogram
-from celosia.tables.models.gaps import IDENTITY, SIMILARITY
+from celosia.tables.models.gaps import IDENTITY, LACKING_VALUES, PUBLIC_TABLE, SIMILARITY
 from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import (
-    SLACK,
-    TIE,
-    column_name,
-    flag,
-    plain,
-    put,
-    real_parameter,
-)
+from celosia.tables.models.parameters import LEAST, MOST, SLACK, TIE, sensitive_column
 from celosia.tables.models.sensitive_model import SensitiveModel
 
 
@@ -38,21 +32,11 @@ class DeltaDisclosure(SensitiveModel):
     Reference: Brickell & Shmatikov 2008.
     """
 
-    delta: float
-    strict: bool = True
-    column: str | None = None
+    method_name: ClassVar[str] = "delta-disclosure"
 
-    def __post_init__(self) -> None:
-        delta = real_parameter(
-            "CEL-P030",
-            "delta",
-            self.delta,
-            lambda found: found > 0,
-            "a number above 0",
-            why="It bounds the natural logarithm of how much a share may change.",
-            fix="Try delta = 1: shares stay within a factor of 2.7 up and down.",
-        )
-        put(self, delta=delta, strict=flag("strict", self.strict), column=column_name(self.column))
+    delta: float = parameter(least=LEAST, most=MOST, start=1)
+    strict: bool = True
+    column: str | None = sensitive_column()
 
     @property
     def smallest(self) -> int:
@@ -97,24 +81,15 @@ class DeltaDisclosure(SensitiveModel):
 
     def promise(self) -> str:
         """The model in words."""
-        form = "" if self.strict else "lenient "
-        return self.named(f"{form}{self.delta:g}-disclosure privacy")
+        if self.strict:
+            return self.named(Message("models.delta_disclosure.promise", delta=self.delta))
+        return self.named(Message("models.delta_disclosure.lenient", delta=self.delta))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who finds a person's class changes the belief in a sensitive value by "
-            f"less than the factor {self._factor:.3g}, up or down"
-        )
+        return Message("models.delta_disclosure.protects", factor=self._factor)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
-        public = "what the whole table tells about all people is taken as public"
-        gaps = (public, SIMILARITY, IDENTITY)
-        if self.strict:
-            return gaps
-        return ("a class may lack values, and so tell that a person does not have them", *gaps)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "delta-disclosure")
+        gaps = (PUBLIC_TABLE, SIMILARITY, IDENTITY)
+        return gaps if self.strict else (LACKING_VALUES, *gaps)

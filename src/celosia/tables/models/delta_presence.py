@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from celosia.core.errors import InputError
-from celosia.core.numbers import real
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import ANOTHER_RELEASE
+from celosia.tables.models.gaps import ANOTHER_RELEASE, OTHER_POPULATION
 from celosia.tables.models.model import Model, Verdict
-from celosia.tables.models.parameters import SLACK, TIE, plain, put
+from celosia.tables.models.parameters import LEAST, SLACK, TIE
 from celosia.tables.models.population import population_of
 
 
@@ -34,14 +35,15 @@ class DeltaPresence(Model):
     Reference: Nergiz, Atzori & Clifton 2007.
     """
 
-    lower: float
-    upper: float
+    method_name: ClassVar[str] = "delta-presence"
 
-    def __post_init__(self) -> None:
-        lower, upper = real(self.lower), real(self.upper)
-        if lower is None or upper is None or not 0 <= lower <= upper <= 1 or upper == 0:
+    lower: float = parameter(least=0, most=1, start=0)
+    upper: float = parameter(least=LEAST, most=1, start=0.5)
+
+    def check(self) -> None:
+        """Refuse bounds in the wrong order."""
+        if self.lower > self.upper:
             raise InputError("CEL-P027", lower=self.lower, upper=self.upper)
-        put(self, lower=lower, upper=upper)
 
     @property
     def judges_table(self) -> bool:
@@ -79,31 +81,21 @@ class DeltaPresence(Model):
         if self.holds(one_class).all():
             return None
         if (one_class.sizes > self.upper * population_of(one_class, self) * (1 + TIE)).any():
-            side = f"more than the upper bound of {self.upper:g}"
-        else:
-            side = f"less than the lower bound of {self.lower:g}"
-        return f"The share of the population that is in the table is {side}, so some class's is."
+            return Message("models.delta_presence.above_upper", upper=self.upper)
+        return Message("models.delta_presence.below_lower", lower=self.lower)
 
     def promise(self) -> str:
         """The model in words."""
-        return f"({self.lower:g}, {self.upper:g})-presence"
+        return Message("models.delta_presence.promise", lower=self.lower, upper=self.upper)
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who knows the population believes that a person is in the table with a "
-            f"chance from {self.lower:g} to {self.upper:g}"
-        )
+        return Message("models.delta_presence.protects", lower=self.lower, upper=self.upper)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         return (
-            "what the table tells about a person who is known to be in it: the person's record may "
-            "be alone in its class, or the person's sensitive value may be the only one there",
-            "the population table may be out of date, or not the one that the attacker has",
+            Message("models.delta_presence.known_members"),
+            OTHER_POPULATION,
             ANOTHER_RELEASE,
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "delta-presence")

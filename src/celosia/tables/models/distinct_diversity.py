@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from celosia.core.wording import counted
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import BACKGROUND, HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
+from celosia.tables.models.gaps import (
+    BACKGROUND,
+    DOMINANCE,
+    HOMOGENEITY,
+    IDENTITY,
+    SIMILARITY,
+    SKEWNESS,
+)
 from celosia.tables.models.model import Verdict, all_or_none
-from celosia.tables.models.parameters import column_name, plain, put, whole_parameter
+from celosia.tables.models.parameters import MOST, sensitive_column
 from celosia.tables.models.sensitive_model import SensitiveModel
-
-
-def diversity(value: object) -> int:
-    """The whole `l` of a model that counts values."""
-    return whole_parameter(
-        "CEL-P020",
-        "l",
-        value,
-        2,
-        why="A class with one sensitive value tells it.",
-        fix="Try l = 3, the usual choice.",
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +40,10 @@ class DistinctDiversity(SensitiveModel):
     Reference: Machanavajjhala et al. 2006; Truta & Vinay 2006.
     """
 
-    l: int  # noqa: E741 - the name in every paper
-    column: str | None = None
+    method_name: ClassVar[str] = "distinct-diversity"
 
-    def __post_init__(self) -> None:
-        put(self, l=diversity(self.l), column=column_name(self.column))
+    l: int = parameter(least=2, most=MOST, start=3)  # noqa: E741 - the name in every paper
+    column: str | None = sensitive_column()
 
     @property
     def smallest(self) -> int:
@@ -64,31 +59,22 @@ class DistinctDiversity(SensitiveModel):
         if self.holds(one_class).all():
             return None
         found = int(np.diff(self.histogram(one_class).starts).max())
-        return (
-            f"'{self.column}' has only {counted(found, 'value', 'different values')} in the whole "
-            f"table, and l = {self.l} are asked of every class."
+        return Message(
+            "models.distinct_diversity.too_few_values", column=self.column, found=found, l=self.l
         )
 
     def promise(self) -> str:
         """The model in words."""
-        return self.named(f"distinct {self.l}-diversity")
+        return self.named(Message("models.distinct_diversity.promise", l=self.l))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            f"an attacker who finds a person's class sees at least {self.l} different sensitive "
-            "values there, and cannot tell the person's value for certain"
-        )
+        return Message("models.distinct_diversity.protects", l=self.l)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
-        dominance = "one value may fill almost a whole class, and then it is a safe guess"
-        return (dominance, BACKGROUND, SKEWNESS, SIMILARITY, IDENTITY)
+        return (DOMINANCE, BACKGROUND, SKEWNESS, SIMILARITY, IDENTITY)
 
     def closes(self) -> tuple[str, ...]:
         """A class has several sensitive values."""
         return (HOMOGENEITY,)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "distinct-diversity")

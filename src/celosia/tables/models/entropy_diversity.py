@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.gaps import BACKGROUND, HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
 from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import SLACK, column_name, flag, plain, put, real_parameter
+from celosia.tables.models.parameters import MOST, SLACK, sensitive_column
 from celosia.tables.models.sensitive_model import SensitiveModel
 
 TABLED = 1 << 16
@@ -63,25 +65,11 @@ class EntropyDiversity(SensitiveModel):
     Reference: Machanavajjhala et al. 2006; Grassberger 2003; Stammler et al. 2016.
     """
 
-    l: float  # noqa: E741 - the name in every paper
-    corrected: bool = False
-    column: str | None = None
+    method_name: ClassVar[str] = "entropy-diversity"
 
-    def __post_init__(self) -> None:
-        put(
-            self,
-            l=real_parameter(
-                "CEL-P020",
-                "l",
-                self.l,
-                lambda found: found > 1,
-                "a number above 1",
-                why="A class with one sensitive value tells it.",
-                fix="Try l = 3, the usual choice.",
-            ),
-            corrected=flag("corrected", self.corrected),
-            column=column_name(self.column),
-        )
+    l: float = parameter(above=1, most=MOST, start=3)  # noqa: E741 - the name in every paper
+    corrected: bool = False
+    column: str | None = sensitive_column()
 
     @property
     def smallest(self) -> int:
@@ -125,39 +113,26 @@ class EntropyDiversity(SensitiveModel):
             return None
         found = self.effective(one_class).max()
         if found >= self.l:
-            return f"'{self.column}' has fewer than l = {self.l:g} different values."
-        return (
-            f"In the whole table the values of '{self.column}' are spread only as evenly as "
-            f"{found:.3g} equally frequent ones, and l = {self.l:g} is asked of every class."
+            return Message("models.entropy_diversity.too_few_values", column=self.column, l=self.l)
+        return Message(
+            "models.entropy_diversity.too_uneven", column=self.column, found=found, l=self.l
         )
 
     def promise(self) -> str:
         """The model in words."""
-        form = "corrected entropy" if self.corrected else "entropy"
-        return self.named(f"{form} {self.l:g}-diversity")
+        if self.corrected:
+            return self.named(Message("models.entropy_diversity.corrected", l=self.l))
+        return self.named(Message("models.entropy_diversity.promise", l=self.l))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who finds a person's class faces sensitive values as uncertain as "
-            f"{self.l:g} equally likely ones"
-        )
+        return Message("models.entropy_diversity.protects", l=self.l)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         gaps = (BACKGROUND, SKEWNESS, SIMILARITY, IDENTITY)
-        if self.corrected:
-            return (
-                "the estimate is about what a class is a sample of: in the class itself the values "
-                "may be less evenly spread",
-                *gaps,
-            )
-        return gaps
+        return (Message("models.entropy_diversity.estimated"), *gaps) if self.corrected else gaps
 
     def closes(self) -> tuple[str, ...]:
         """A class has several sensitive values."""
         return (HOMOGENEITY,)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "entropy-diversity")

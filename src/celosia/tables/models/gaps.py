@@ -1,20 +1,16 @@
 """What models leave open, in words: one model's gap may be closed by another."""
 
-ANOTHER_RELEASE = "two releases of the same people can be joined (complementary release)"
-SIMILARITY = (
-    "different values that mean much the same, such as three stomach diseases, tell what they "
-    "share (similarity)"
-)
-SKEWNESS = (
-    "a value may be far more frequent in a class than in the table, which raises an attacker's "
-    "belief (skewness)"
-)
-BACKGROUND = (
-    "an attacker who can rule out more values than the model allows for narrows the rest "
-    "(background knowledge)"
-)
-IDENTITY = "who a record belongs to: without k-anonymity a person may still be picked out"
-HOMOGENEITY = (
-    "a class whose records all share a sensitive value tells it without naming a person "
-    "(homogeneity)"
-)
+from celosia.core.messages import Message
+
+ANOTHER_RELEASE = Message("models.gaps.another_release")
+SIMILARITY = Message("models.gaps.similarity")
+SKEWNESS = Message("models.gaps.skewness")
+BACKGROUND = Message("models.gaps.background")
+IDENTITY = Message("models.gaps.identity")
+HOMOGENEITY = Message("models.gaps.homogeneity")
+DOMINANCE = Message("models.gaps.dominance")
+KNOWN_MEMBER = Message("models.gaps.known_member")
+LACKING_VALUES = Message("models.gaps.lacking_values")
+OTHER_POPULATION = Message("models.gaps.other_population")
+PUBLIC_TABLE = Message("models.gaps.public_table")
+RANDOM_SAMPLE = Message("models.gaps.random_sample")

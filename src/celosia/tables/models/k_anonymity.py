@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
+from celosia.core.messages import Message
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import HOMOGENEITY, IDENTITY
+from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY, IDENTITY
 from celosia.tables.models.model import Model, Verdict, all_or_none
-from celosia.tables.models.parameters import group_size, put
+from celosia.tables.models.parameters import group_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,9 @@ class KAnonymity(Model):
     Reference: Samarati & Sweeney 1998; Sweeney 2002.
     """
 
-    k: int
+    method_name: ClassVar[str] = "k-anonymity"
 
-    def __post_init__(self) -> None:
-        put(self, k=group_size(self.k))
+    k: int = group_size()
 
     @property
     def smallest(self) -> int:
@@ -44,28 +44,20 @@ class KAnonymity(Model):
 
     def promise(self) -> str:
         """The model in words."""
-        return f"{self.k}-anonymity"
+        return Message("models.k_anonymity.promise", k=self.k)
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            f"an attacker who knows a person's quasi-identifiers finds at least {self.k} records "
-            f"that fit, so the chance of picking the person's record is at most 1/{self.k}"
-        )
+        return Message("models.k_anonymity.protects", k=self.k)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         return (
             HOMOGENEITY,
-            "an attacker who can rule out some sensitive values narrows the rest "
-            "(background knowledge)",
-            "two releases of the same people can be joined (complementary release)",
+            Message("models.k_anonymity.background"),
+            ANOTHER_RELEASE,
         )
 
     def closes(self) -> tuple[str, ...]:
         """No person is picked out among `k`."""
         return (IDENTITY,)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return {"model": "k-anonymity", "k": self.k}

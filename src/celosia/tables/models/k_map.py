@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import ClassVar
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY
+from celosia.tables.models.gaps import (
+    ANOTHER_RELEASE,
+    HOMOGENEITY,
+    KNOWN_MEMBER,
+    OTHER_POPULATION,
+    RANDOM_SAMPLE,
+)
 from celosia.tables.models.model import Model, Verdict, all_or_none
-from celosia.tables.models.parameters import group_size, plain, put, real_parameter, sampling_share
+from celosia.tables.models.parameters import LEAST, group_size
 from celosia.tables.models.population import population_of
 
 MOST_ESTIMATED = 1_000_000
@@ -35,29 +43,16 @@ class KMap(Model):
     Reference: Sweeney 2002; Benedetti & Franconi 1998 for the estimate.
     """
 
-    k: int
-    sampling_fraction: float | None = None
-    confidence: float = 0.95
+    method_name: ClassVar[str] = "k-map"
 
-    def __post_init__(self) -> None:
-        fraction = self.sampling_fraction
-        confidence = real_parameter(
-            "CEL-P026",
-            "confidence",
-            self.confidence,
-            lambda share: 0 < share < 1,
-            "a number between 0 and 1",
-            why="It is the chance with which a class must fit k people.",
-            fix="Try 0.95, the default.",
-        )
-        if fraction is not None and group_size(self.k) > MOST_ESTIMATED:
+    k: int = group_size()
+    sampling_fraction: float | None = parameter(None, least=LEAST, most=1, start=0.1)
+    confidence: float = parameter(0.95, above=0, below=1)
+
+    def check(self) -> None:
+        """Refuse an estimate that would take too long."""
+        if self.sampling_fraction is not None and self.k > MOST_ESTIMATED:
             raise InputError("CEL-P010", most_estimated=MOST_ESTIMATED, k=self.k)
-        put(
-            self,
-            k=group_size(self.k),
-            sampling_fraction=None if fraction is None else sampling_share(fraction),
-            confidence=confidence,
-        )
 
     @property
     def needs_population(self) -> bool:
@@ -84,41 +79,28 @@ class KMap(Model):
         if self.holds(one_class).all():
             return None
         if self.sampling_fraction is None:
-            return f"The population has fewer than k = {self.k} people."
-        return f"The table has fewer than the {self.smallest} records that {self.promise()} needs."
+            return Message("models.k_map.small_population", k=self.k)
+        return Message("models.k_map.small_table", smallest=self.smallest, promise=self.promise())
 
     def promise(self) -> str:
         """The model in words."""
         if self.sampling_fraction is None:
-            return f"{self.k}-map"
-        return (
-            f"estimated {self.k}-map (sampling fraction {self.sampling_fraction:g}, "
-            f"confidence {self.confidence:g})"
+            return Message("models.k_map.promise", k=self.k)
+        return Message(
+            "models.k_map.estimated",
+            k=self.k,
+            sampling_fraction=self.sampling_fraction,
+            confidence=self.confidence,
         )
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who does not know who is in the table finds at least "
-            f"{self.k} people of the population who fit a record"
-        )
+        return Message("models.k_map.protects", k=self.k)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
-        known = (
-            "an attacker who knows that a person is in the table may find the person's record "
-            "alone in its class"
-        )
-        counted = (
-            "the population table may be out of date, or not the one that the attacker has"
-            if self.sampling_fraction is None
-            else "the estimate takes the table for a simple random sample of the population"
-        )
-        return (known, HOMOGENEITY, counted, ANOTHER_RELEASE)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "k-map")
+        basis = OTHER_POPULATION if self.sampling_fraction is None else RANDOM_SAMPLE
+        return (KNOWN_MEMBER, HOMOGENEITY, basis, ANOTHER_RELEASE)
 
 
 @lru_cache(maxsize=64)

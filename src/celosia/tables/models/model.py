@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
+from celosia.core.methods import Method
 from celosia.tables.models.classes import Classes
 
 
@@ -23,7 +25,7 @@ class Verdict(NamedTuple):
     that no part of a failing class can meet."""
 
 
-class Model(ABC):
+class Model(Method, ABC):
     """A condition on equivalence classes; records of a class that fails it are suppressed.
 
     A model about a sensitive column has an attribute `column`; None stands for every sensitive
@@ -69,10 +71,6 @@ class Model(ABC):
         """Which gaps of other models this one closes, in their words (see `leaves_open`)."""
         return ()
 
-    @abstractmethod
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-
     def holds(self, classes: Classes) -> NDArray[np.bool_]:
         """For each class, whether it meets the model."""
         return self.judge(classes).satisfied
@@ -81,7 +79,7 @@ class Model(ABC):
         """Why even the whole table as one class does not meet the model; None if it does."""
         if self.holds(one_class).all():
             return None
-        return f"Even all records as one class do not meet {self.promise()}."
+        return Message("models.shared.one_class_fails", promise=self.promise())
 
 
 def all_or_none(satisfied: NDArray[np.bool_], sizes: NDArray[np.int64]) -> Verdict:

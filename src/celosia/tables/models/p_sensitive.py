@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from celosia.core.wording import counted
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import BACKGROUND, HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
+from celosia.tables.models.gaps import (
+    BACKGROUND,
+    DOMINANCE,
+    HOMOGENEITY,
+    IDENTITY,
+    SIMILARITY,
+    SKEWNESS,
+)
 from celosia.tables.models.model import Verdict, all_or_none
-from celosia.tables.models.parameters import column_name, group_size, plain, put, whole_parameter
+from celosia.tables.models.parameters import MOST, group_size, sensitive_column
 from celosia.tables.models.sensitive_model import SensitiveModel
 
 
@@ -24,20 +32,11 @@ class PSensitive(SensitiveModel):
     Reference: Truta & Vinay 2006.
     """
 
-    p: int
-    k: int
-    column: str | None = None
+    method_name: ClassVar[str] = "p-sensitive"
 
-    def __post_init__(self) -> None:
-        p = whole_parameter(
-            "CEL-P025",
-            "p",
-            self.p,
-            2,
-            why="A class with one sensitive value tells it.",
-            fix="Try p = 2 or more; p = 1 is k-anonymity alone.",
-        )
-        put(self, p=p, k=group_size(self.k), column=column_name(self.column))
+    p: int = parameter(least=2, most=MOST, start=2)
+    k: int = group_size()
+    column: str | None = sensitive_column()
 
     @property
     def smallest(self) -> int:
@@ -54,33 +53,24 @@ class PSensitive(SensitiveModel):
         if self.holds(one_class).all():
             return None
         if (one_class.sizes < self.k).any():
-            return f"The table has fewer than k = {self.k} records."
+            return Message("models.shared.too_few_records", k=self.k)
         found = int(np.diff(self.histogram(one_class).starts).max())
-        return (
-            f"'{self.column}' has only {counted(found, 'value', 'different values')} in the whole "
-            f"table, and p = {self.p} are asked of every class."
+        return Message(
+            "models.p_sensitive.too_few_values", column=self.column, found=found, p=self.p
         )
 
     def promise(self) -> str:
         """The model in words."""
-        return self.named(f"{self.p}-sensitive {self.k}-anonymity")
+        return self.named(Message("models.p_sensitive.promise", p=self.p, k=self.k))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            f"an attacker who knows a person's quasi-identifiers finds at least {self.k} records "
-            f"that fit, with at least {self.p} different sensitive values"
-        )
+        return Message("models.p_sensitive.protects", k=self.k, p=self.p)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
-        dominance = "one value may fill almost a whole class, and then it is a safe guess"
-        return (dominance, BACKGROUND, SKEWNESS, SIMILARITY)
+        return (DOMINANCE, BACKGROUND, SKEWNESS, SIMILARITY)
 
     def closes(self) -> tuple[str, ...]:
         """No person is picked out among `k`, and a class has several sensitive values."""
         return (IDENTITY, HOMOGENEITY)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "p-sensitive")

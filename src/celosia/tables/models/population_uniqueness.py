@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from celosia.assess.risk.uniqueness import population_unique_share
-from celosia.tables.models.average_risk import largest_share
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY
+from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY, KNOWN_MEMBER, RANDOM_SAMPLE
 from celosia.tables.models.model import Model, Verdict
-from celosia.tables.models.parameters import plain, put, sampling_share
+from celosia.tables.models.parameters import LEAST
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +29,10 @@ class PopulationUniqueness(Model):
     Reference: Dankar, El Emam, Neisa & Roffey 2012.
     """
 
-    most: float
-    sampling_fraction: float
+    method_name: ClassVar[str] = "population-uniqueness"
 
-    def __post_init__(self) -> None:
-        put(
-            self,
-            most=largest_share("most", self.most, "share of unique people"),
-            sampling_fraction=sampling_share(self.sampling_fraction),
-        )
+    most: float = parameter(least=LEAST, below=1, start=0.01)
+    sampling_fraction: float = parameter(least=LEAST, most=1, start=0.1)
 
     @property
     def judges_table(self) -> bool:
@@ -57,33 +53,30 @@ class PopulationUniqueness(Model):
 
     def why_infeasible(self, one_class: Classes) -> str | None:
         """One record alone cannot meet it."""
-        return None if self.holds(one_class).all() else "The table has a single record."
+        return (
+            None
+            if self.holds(one_class).all()
+            else Message("models.population_uniqueness.single_record")
+        )
 
     def promise(self) -> str:
         """The model in words."""
-        return (
-            f"at most {self.most:g} of the population unique by estimate "
-            f"(sampling fraction {self.sampling_fraction:g})"
+        return Message(
+            "models.population_uniqueness.promise",
+            most=self.most,
+            sampling_fraction=self.sampling_fraction,
         )
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who knows the whole population can find for certain at most a share of "
-            f"{self.most:.3g} of it, as far as can be estimated"
-        )
+        return Message("models.population_uniqueness.protects", most=self.most)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
         return (
-            "people who share their class with one or two others: only those who are alone count",
-            "an attacker who knows that a person is in the table may find the person's record "
-            "alone in its class",
-            "the estimate takes the table for a simple random sample of the population",
+            Message("models.population_uniqueness.small_classes"),
+            KNOWN_MEMBER,
+            RANDOM_SAMPLE,
             HOMOGENEITY,
             ANOTHER_RELEASE,
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "population-uniqueness")

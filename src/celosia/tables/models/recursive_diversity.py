@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.distinct_diversity import diversity
 from celosia.tables.models.gaps import HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
 from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import TIE, column_name, plain, put, real_parameter
+from celosia.tables.models.parameters import LEAST, MOST, TIE, sensitive_column
 from celosia.tables.models.sensitive_model import SensitiveModel
 
 
@@ -37,25 +38,11 @@ class RecursiveDiversity(SensitiveModel):
     Reference: Machanavajjhala et al. 2006.
     """
 
-    c: float
-    l: int  # noqa: E741 - the name in every paper
-    column: str | None = None
+    method_name: ClassVar[str] = "recursive-diversity"
 
-    def __post_init__(self) -> None:
-        put(
-            self,
-            c=real_parameter(
-                "CEL-P021",
-                "c",
-                self.c,
-                lambda found: found > 0,
-                "a number above 0",
-                why="The most frequent value must have fewer than c times the records of the rare.",
-                fix="Try c = 4, the usual choice.",
-            ),
-            l=diversity(self.l),
-            column=column_name(self.column),
-        )
+    c: float = parameter(least=LEAST, most=MOST, start=4)
+    l: int = parameter(least=2, most=MOST, start=3)  # noqa: E741 - the name in every paper
+    column: str | None = sensitive_column()
 
     @property
     def smallest(self) -> int:
@@ -83,37 +70,36 @@ class RecursiveDiversity(SensitiveModel):
         counts = np.sort(rows.counts[: rows.starts[1]])[::-1]
         tails = counts.sum() - np.cumsum(counts) + counts
         reached = int((counts[0] < self.c * tails * (1 - TIE)).sum())
-        best = f"up to l = {reached}" if reached > 1 else "for no l"
-        return (
-            f"Even all records as one class do not meet {self.promise()}: in the whole table the "
-            f"most frequent value of '{self.column}' is too frequent beside the rare ones; "
-            f"with c = {self.c:g} it can be met {best}."
+        best = (
+            Message("models.recursive_diversity.up_to", reached=reached)
+            if reached > 1
+            else Message("models.recursive_diversity.for_none")
+        )
+        return Message(
+            "models.recursive_diversity.too_frequent",
+            promise=self.promise(),
+            column=self.column,
+            c=self.c,
+            best=best,
         )
 
     def promise(self) -> str:
         """The model in words."""
-        return self.named(f"recursive ({self.c:g}, {self.l})-diversity")
+        return self.named(Message("models.recursive_diversity.promise", c=self.c, l=self.l))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who finds a person's class cannot be sure of the sensitive value even "
-            f"after ruling out {self.l - 2 or 'none'} of the others: no value is {self.c:g} or "
-            "more times as frequent as the rare ones together"
+        return Message(
+            "models.recursive_diversity.protects",
+            ruled_out=self.l - 2 or Message("models.shared.none"),
+            c=self.c,
         )
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
-        knowledge = (
-            f"an attacker who can rule out {self.l - 1} or more values of a class may be left with "
-            "one (background knowledge)"
-        )
+        knowledge = Message("models.recursive_diversity.background", ruled_out=self.l - 1)
         return (knowledge, SKEWNESS, SIMILARITY, IDENTITY)
 
     def closes(self) -> tuple[str, ...]:
         """A class has several sensitive values."""
         return (HOMOGENEITY,)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "recursive-diversity")

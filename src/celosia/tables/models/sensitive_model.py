@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Self
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.tables.models.classes import Classes, Histogram
 from celosia.tables.models.model import Model
 
@@ -34,4 +35,6 @@ class SensitiveModel(Model):
 
     def named(self, promise: str) -> str:
         """A promise with the column that it is about."""
-        return promise if self.column is None else f"{promise} of {self.column}"
+        if self.column is None:
+            return promise
+        return Message("models.shared.of_column", promise=promise, column=self.column)

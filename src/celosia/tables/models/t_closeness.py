@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import IDENTITY
+from celosia.tables.models.gaps import IDENTITY, PUBLIC_TABLE
 from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import column_name, plain, put, real_parameter
+from celosia.tables.models.parameters import LEAST, sensitive_column
 from celosia.tables.models.sensitive_model import SensitiveModel
 
-DISTANCES = ("equal", "ordered", "hierarchical")
+Distance = Literal["equal", "ordered", "hierarchical"]
 """Ground distances: 1 between any two values; by rank; by the level of the common ancestor."""
 
 
@@ -43,28 +44,11 @@ class TCloseness(SensitiveModel):
     Reference: Li, Li & Venkatasubramanian 2007.
     """
 
-    t: float
-    distance: str = "equal"
-    column: str | None = None
+    method_name: ClassVar[str] = "t-closeness"
 
-    def __post_init__(self) -> None:
-        t = real_parameter(
-            "CEL-P022",
-            "t",
-            self.t,
-            lambda found: 0 < found <= 1,
-            "a number above 0 and at most 1",
-            why="Distances lie between 0, the same distribution, and 1.",
-            fix="Try t = 0.2, the usual choice.",
-        )
-        if self.distance not in DISTANCES:
-            raise InputError(
-                "CEL-P023",
-                hint=did_you_mean(self.distance, DISTANCES),
-                distances=", ".join(DISTANCES),
-                distance=self.distance,
-            )
-        put(self, t=t, distance=str(self.distance), column=column_name(self.column))
+    t: float = parameter(least=LEAST, most=1, start=0.2)
+    distance: Distance = "equal"
+    column: str | None = sensitive_column()
 
     @property
     def smallest(self) -> int:
@@ -89,13 +73,13 @@ class TCloseness(SensitiveModel):
         inside = (rows.starts, rows.values, rows.counts, classes.sizes)
         found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
         if self.distance == "ordered":
-            self._needs(column.is_ordered, "values that have an order")
+            self._needs(column.is_ordered, Message("models.t_closeness.needs_order"))
             cumulated = np.cumsum(column.totals).astype(np.float64)
             sums = np.concatenate([[0.0], np.cumsum(cumulated[:-1])])
             found = _kernels.ordered_distances(*inside, cumulated, sums, self.t)
             return found
         if self.distance == "hierarchical":
-            self._needs(column.nodes is not None, "a hierarchy of its values")
+            self._needs(column.nodes is not None, Message("models.t_closeness.needs_hierarchy"))
             # On a tree whose edges have length 1/(2H) the earth mover's distance is the sum over
             # edges of the mass that crosses them: the mean total variation of levels 0 to H - 1.
             nodes, totals = column.tree
@@ -105,34 +89,20 @@ class TCloseness(SensitiveModel):
         found = _kernels.tree_distances(*inside, nodes, totals, float(column.rows), self.t)
         return found
 
-    def _needs(self, there: bool, what: str) -> None:
+    def _needs(self, there: bool, needed: str) -> None:
         if not there:
-            raise InputError("CEL-P024", thing=what, column=self.column, distance=self.distance)
+            raise InputError("CEL-P024", needed=needed, column=self.column, distance=self.distance)
 
     def promise(self) -> str:
         """The model in words."""
-        return self.named(f"{self.t:g}-closeness ({self.distance} distance)")
+        return self.named(Message("models.t_closeness.promise", t=self.t, distance=self.distance))
 
     def protects(self) -> str:
         """What an attacker cannot do."""
-        return (
-            "an attacker who finds a person's class learns little about the sensitive value that "
-            f"the whole table does not tell: the distributions differ by at most {self.t:g}"
-        )
+        return Message("models.t_closeness.protects", t=self.t)
 
     def leaves_open(self) -> tuple[str, ...]:
         """What the model does not protect against."""
-        rare = (
-            "a rare value may still be many times as frequent in a class as in the table, because "
-            "only the mass that has to move counts"
-        )
-        public = "what the whole table tells about all people is taken as public"
-        semantic = (
-            "different values that mean much the same count as far apart as any others "
-            "(similarity)",
-        )
-        return (IDENTITY, rare, public, *(semantic if self.distance == "equal" else ()))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and parameters as plain values."""
-        return plain(self, "t-closeness")
+        rare = Message("models.t_closeness.rare_values")
+        semantic = (Message("models.t_closeness.similarity"),)
+        return (IDENTITY, rare, PUBLIC_TABLE, *(semantic if self.distance == "equal" else ()))

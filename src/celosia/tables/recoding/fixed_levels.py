@@ -34,7 +34,7 @@ def evaluate_levels(
         raise InputError(
             "CEL-P012.evaluate_levels",
             lattice_shape_count=len(lattice.shape),
-            metric_name=metric.name,
+            metric_name=metric.method_name,
             nodes=lattice.nodes,
         )
     outcome = lattice.evaluate(node, models)

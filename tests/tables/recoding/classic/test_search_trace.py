@@ -69,7 +69,7 @@ def test_k_may_be_given_as_a_model(algorithm: Algorithm) -> None:
 def test_a_k_that_is_too_small_is_refused(algorithm: Algorithm, k: Any) -> None:
     with pytest.raises(InputError) as refused:
         algorithm(twelve(), k)
-    assert refused.value.code == "CEL-P010"
+    assert refused.value.code == "CEL-I060"
 
 
 @each

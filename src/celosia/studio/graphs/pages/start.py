@@ -204,6 +204,7 @@ def _chosen(workbench: GraphWorkbench) -> None:
         heading(_(card.title))
         quiet(summary_of(card))
         parameter_controls(
+            card.kind,
             card.controls,
             choice["parameters"],
             [],

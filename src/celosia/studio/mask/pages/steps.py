@@ -257,6 +257,7 @@ def _step(
         )
         select.props(f'use-chips data-test="columns-{place + 1}"').classes("w-full")
         parameter_controls(
+            card.kind,
             card.controls,
             step["parameters"],
             workbench.names,

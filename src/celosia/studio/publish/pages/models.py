@@ -13,25 +13,20 @@ from celosia.studio.language import _, number, percent
 from celosia.studio.publish import readers
 from celosia.studio.publish.form import POPULATION, models
 from celosia.studio.publish.model_kinds import (
-    KINDS,
-    Kind,
-    Parameter,
+    OFFERED,
+    at_first,
     caveat,
-    kind_of_model,
-    parameter_name,
+    declared,
     promise,
     purpose,
     title,
-    word,
 )
 from celosia.studio.publish.pages.settings import settings
 from celosia.studio.publish.pages.steps import PublishWorkbench, problem
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.method_form import parameter_controls
 from celosia.studio.widgets.upload import upload
-
-ALL = ""
-"""Stands for every sensitive column."""
 
 
 def show(workbench: PublishWorkbench) -> None:
@@ -92,11 +87,11 @@ def _cards(workbench: PublishWorkbench, cards: ui.element) -> None:
 def _card(
     workbench: PublishWorkbench, cards: ui.element, place: int, model: Mapping[str, Any]
 ) -> None:
-    kind = kind_of_model(model["model"])
+    name = model["method"]
 
-    def change(key: str, value: Any) -> None:
+    def change(given: dict[str, Any]) -> None:
         changed = [dict(each) for each in workbench.form.models]
-        changed[place][key] = value
+        changed[place] = {"method": name, **given}
         workbench.update(lambda form: form.with_options(models=tuple(changed)))
 
     def remove() -> None:
@@ -105,72 +100,26 @@ def _card(
         _cards(workbench, cards)
 
     with (
-        ui.element("div")
-        .classes("celosia-card q-pa-md w-full")
-        .props(f'data-test="model-{kind.name}"')
+        ui.element("div").classes("celosia-card q-pa-md w-full").props(f'data-test="model-{name}"')
     ):
         with ui.row().classes("items-center no-wrap w-full"):
-            ui.label(title(kind.name)).classes("celosia-h3 grow").props("role=heading aria-level=3")
+            ui.label(title(name)).classes("celosia-h3 grow").props("role=heading aria-level=3")
             button = ui.button(icon="close", on_click=remove).props("flat round dense")
-            button.props["aria-label"] = _("Remove {model}", model=title(kind.name))
-        ui.label(purpose(kind.name)).classes("celosia-quiet")
-        with ui.row().classes("w-full"):
-            for parameter in kind.parameters:
-                _number(kind, parameter, model, change)
-        for key, words in kind.options.items():
-            ui.select(
-                {each: word(each) for each in words},
-                value=model[key],
-                label=parameter_name(key),
-                on_change=lambda event, key=key: change(key, event.value),
-            ).classes("w-full")
-        for key in kind.flags:
-            ui.switch(
-                parameter_name(key),
-                value=model[key],
-                on_change=lambda event, key=key: change(key, event.value),
-            )
-        if kind.sensitive:
-            _column(workbench, model, change)
-
-
-def _number(kind: Kind, parameter: Parameter, model: Mapping[str, Any], change: Any) -> None:
-    optional = parameter.key in kind.optional
-
-    def changed(event: Any) -> None:
-        value = event.value
-        if value is None and not optional:
-            return
-        if value is not None and parameter.whole:
-            value = int(value)
-        change(parameter.key, value)
-
-    label = parameter_name(parameter.key)
-    ui.number(
-        _("{label} (may be empty)", label=label) if optional else label,
-        value=model[parameter.key],
-        min=parameter.low,
-        max=parameter.high,
-        step=parameter.step,
-        on_change=changed,
-    ).props(f'debounce=300 data-test="{kind.name}-{parameter.key}"').style("min-width: 13rem")
-
-
-def _column(workbench: PublishWorkbench, model: Mapping[str, Any], change: Any) -> None:
-    sensitive = workbench.form.named("sensitive")
-    chosen = model.get("column") or ALL
-    options = {name: name for name in (*sensitive, chosen)} | {ALL: _("every sensitive column")}
-    ui.select(
-        options,
-        value=chosen,
-        label=_("Sensitive column"),
-        on_change=lambda event: change("column", event.value or None),
-    ).classes("w-full")
+            button.props["aria-label"] = _("Remove {model}", model=title(name))
+        ui.label(purpose(name)).classes("celosia-quiet")
+        parameter_controls(
+            name,
+            declared(name),
+            {key: value for key, value in model.items() if key != "method"},
+            workbench.form.named("sensitive"),
+            change,
+            prefix=f"{name}-",
+        )
 
 
 def _adding(workbench: PublishWorkbench, cards: ui.element) -> None:
-    def add(kind: Kind) -> None:
-        made = (*workbench.form.models, kind.at_first())
+    def add(name: str) -> None:
+        made = (*workbench.form.models, at_first(name))
         workbench.update(lambda form: form.with_options(models=made))
         _cards(workbench, cards)
 
@@ -180,15 +129,13 @@ def _adding(workbench: PublishWorkbench, cards: ui.element) -> None:
         .classes("q-mt-sm"),
         ui.menu().classes("celosia-menu"),
     ):
-        for kind in KINDS:
+        for name in OFFERED:
             with (
-                ui.menu_item(on_click=lambda kind=kind: add(kind)).props(
-                    f'data-test="add-{kind.name}"'
-                ),
+                ui.menu_item(on_click=lambda name=name: add(name)).props(f'data-test="add-{name}"'),
                 ui.element("div"),
             ):
-                ui.label(title(kind.name)).classes("text-bold")
-                ui.label(purpose(kind.name)).classes("celosia-quiet")
+                ui.label(title(name)).classes("text-bold")
+                ui.label(purpose(name)).classes("celosia-quiet")
 
 
 def _promise(workbench: PublishWorkbench) -> None:
@@ -212,7 +159,7 @@ def _promise(workbench: PublishWorkbench) -> None:
                     rows=number(form.rows),
                 )
             )
-    ui.label(caveat({model["model"] for model in form.models})).classes("celosia-quiet")
+    ui.label(caveat({model["method"] for model in form.models})).classes("celosia-quiet")
 
 
 def _wanted_population(workbench: PublishWorkbench) -> tuple[bool, str | None]:

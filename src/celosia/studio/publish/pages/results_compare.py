@@ -135,9 +135,9 @@ def _models(candidate: Candidate) -> str:
         rest = [
             f"{key} {value if isinstance(value, str) else short(value)}"
             for key, value in model.items()
-            if key != "model" and value is not None and not isinstance(value, bool)
+            if key != "method" and value is not None and not isinstance(value, bool)
         ]
-        facts.append(f"{model_kinds.title(model['model'])} ({', '.join(rest)})")
+        facts.append(f"{model_kinds.title(model['method'])} ({', '.join(rest)})")
     return "; ".join(facts)
 
 

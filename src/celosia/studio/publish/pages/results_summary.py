@@ -29,7 +29,7 @@ def show(found: Results) -> None:
         heading(_("The guarantee"), 2)
         for model in facts["form"]["models"]:
             ui.label(model_kinds.promise(model))
-        named = {model["model"] for model in facts["form"]["models"]}
+        named = {model["method"] for model in facts["form"]["models"]}
         quiet(model_kinds.caveat(named))
         quiet(
             _(

@@ -22,7 +22,7 @@ def as_k_anonymity(k: int | KAnonymity, algorithm: str) -> KAnonymity:
     """The requested k as a model.
 
     Raises:
-        InputError: CEL-P010 k is too small, CEL-P050 another model.
+        InputError: CEL-I060 k is too small, CEL-P050 another model.
     """
     if isinstance(k, KAnonymity):
         return k

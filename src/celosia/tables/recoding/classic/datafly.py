@@ -40,7 +40,7 @@ def datafly(
         progress: called after each look.
 
     Raises:
-        InputError: CEL-P010 and CEL-P011 a parameter out of range, CEL-P050 another model.
+        InputError: CEL-I060 and CEL-P011 a parameter out of range, CEL-P050 another model.
         PrivacyError: CEL-P001 the table has fewer than k records.
 
     Reference: Sweeney 1997; Sweeney 2002, section 4.

@@ -31,7 +31,7 @@ def samarati(
     that works, so has every greater height. That is why halving the heights is exact.
 
     Raises:
-        InputError: CEL-P010 and CEL-P011 a parameter out of range, CEL-P050 another model,
+        InputError: CEL-I060 and CEL-P011 a parameter out of range, CEL-P050 another model,
             CEL-P051 a lattice too large to walk through.
         PrivacyError: CEL-P001 the table has fewer than k records.
 
