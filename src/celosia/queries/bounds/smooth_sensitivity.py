@@ -17,6 +17,7 @@ from math import ceil
 from typing import Any
 
 from celosia.core.errors import QueryRefused
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.mechanisms.parameters import check_delta, check_epsilon, check_whole
@@ -122,7 +123,7 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
     farthest = ceil(growth.degree / beta)
     rate, best, near = float(beta), -np.inf, np.empty(0, dtype=np.int64)
     for start in range(0, farthest + 1, CHUNK):
-        progress(Step("Smoothing the sensitivity", start, farthest + 1))
+        progress(Step(Message("queries.bounds.smoothing"), start, farthest + 1))
         distances = np.arange(start, min(start + CHUNK, farthest + 1), dtype=np.int64)
         values = growth.logarithms(distances) - rate * distances
         if (top := float(values.max())) == -np.inf:
