@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import VERSION
 
@@ -177,7 +177,9 @@ class GraphStore:
         }
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.triples:,} facts of {self.subjects:,} subjects"
+        return say(
+            "queries.rdf.store", path=self.path, triples=self.triples, subjects=self.subjects
+        )
 
     def close(self) -> None:
         """Close the file."""

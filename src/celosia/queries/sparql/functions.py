@@ -276,9 +276,12 @@ RULES: Mapping[str, Rule] = {
 
 def unknown_function(node: Any) -> CelosiaError:
     """The refusal of a function, or another part, that has no rule."""
-    word = str(getattr(node, "name", "this expression")).removeprefix("Builtin_")
-    if word in ("MultiplicativeExpression", "AdditiveExpression", "UnaryMinus", "UnaryPlus"):
-        word = "arithmetic"
-    elif word == "Function":
-        word = "a function by its address"
-    return refusal("CEL-Q258.unknown_function", function=word)
+    word = str(getattr(node, "name", "")).removeprefix("Builtin_")
+    match word:
+        case "":
+            return refusal("CEL-Q258.expression")
+        case "MultiplicativeExpression" | "AdditiveExpression" | "UnaryMinus" | "UnaryPlus":
+            return refusal("CEL-Q258.arithmetic")
+        case "Function":
+            return refusal("CEL-Q258.by_address")
+    return refusal("CEL-Q258.function", function=word)
