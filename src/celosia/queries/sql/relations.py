@@ -64,7 +64,7 @@ class RelationBuilder:
         scope = Scope(outer=outer)
         start = select.args.get("from_")
         if start is None:
-            raise refusal("CEL-Q029.rows", at=select)
+            raise refusal("CEL-Q029.no_from", at=select)
         conditions = self._sources(start.this, scope, visible)
         for join in select.args.get("joins") or []:
             conditions += self._join(join, scope, visible)

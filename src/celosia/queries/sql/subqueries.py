@@ -201,4 +201,4 @@ def _fields(alias: str, part: DerivedTable, typed: Sequence[TypedExpression]) ->
 
 
 def _not_rows(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q029.not_rows", at=node)
+    return refusal("CEL-Q029.not_a_select", at=node)
