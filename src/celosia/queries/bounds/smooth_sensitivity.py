@@ -17,7 +17,7 @@ from math import ceil
 from typing import Any
 
 from celosia.core.errors import QueryRefused
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.mechanisms.parameters import check_delta, check_epsilon, check_whole
@@ -53,7 +53,7 @@ class SmoothBound:
 
     def __str__(self) -> str:
         bound = float(self.bound)
-        return say("queries.bounds.bound_at_distance", bound=bound, distance=self.distance)
+        return str(Message("queries.bounds.bound_at_distance", bound=bound, distance=self.distance))
 
 
 def choose_beta(epsilon: object, delta: object, *, cells: int = 1) -> Fraction:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import VERSION
 
@@ -177,9 +177,8 @@ class GraphStore:
         }
 
     def __str__(self) -> str:
-        return say(
-            "queries.rdf.store", path=self.path, triples=self.triples, subjects=self.subjects
-        )
+        facts = {"path": self.path, "triples": self.triples, "subjects": self.subjects}
+        return str(Message("queries.rdf.store", **facts))
 
     def close(self) -> None:
         """Close the file."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
-from celosia.core.messages import Message, say
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.queries.rdf.builder import StoreBuilder, build_store
 from celosia.queries.rdf.ntriples import BatchWriter
@@ -38,7 +38,7 @@ class LoadSummary:
         return asdict(self)
 
     def __str__(self) -> str:
-        return say("queries.rdf.loaded", **asdict(self))
+        return str(Message("queries.rdf.loaded", **asdict(self)))
 
 
 def make_store(
