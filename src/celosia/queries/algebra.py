@@ -13,6 +13,8 @@ from typing import Literal
 
 from sqlglot import exp
 
+from celosia.core.messages import Message
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -136,6 +138,35 @@ class Aggregate:
     """Of a variance or deviation: whether the squares are shared out over n - 1, not n."""
     label: str | None = None
     """Its text in the question, where it was rewritten."""
+
+    @property
+    def kind_in_words(self) -> Message:  # noqa: PLR0911 - one for each kind
+        """What it is, for people."""
+        match self.kind:
+            case "rows":
+                return Message("queries.aggregate.rows")
+            case "count":
+                return Message("queries.aggregate.count")
+            case "distinct":
+                return Message("queries.aggregate.distinct")
+            case "sum":
+                return Message("queries.aggregate.sum")
+            case "mean":
+                return Message("queries.aggregate.mean")
+            case "variance" if self.sample:
+                return Message("queries.aggregate.sample_variance")
+            case "variance":
+                return Message("queries.aggregate.variance")
+            case "deviation" if self.sample:
+                return Message("queries.aggregate.sample_deviation")
+            case "deviation":
+                return Message("queries.aggregate.deviation")
+            case "minimum":
+                return Message("queries.aggregate.minimum")
+            case "maximum":
+                return Message("queries.aggregate.maximum")
+            case "quantile":
+                return Message("queries.aggregate.quantile")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,17 @@ from celosia.core.errors import QueryRefused
 from celosia.core.messages import Message
 
 
-def refusal_at(
-    key: str, literal: str | None, place: tuple[int, int] | None, fields: Mapping[str, object]
-) -> QueryRefused:
-    """A refusal with the line and column that are meant, where they are known."""
+def place_fields(place: tuple[int, int] | None) -> dict[str, object]:
+    """The fields that tell a line and a column, where they are known."""
     if place is None:
-        text = None if literal is None else f"{literal}."
-        return QueryRefused(key, text, **{"at": "", **fields})
+        return {"at": ""}
     line, column = place
     at = Message("words.at_position", line=line, column=column)
-    text = None if literal is None else f"{literal}{at}."
-    return QueryRefused(key, text, **{"at": at, "line": line, "column": column, **fields})
+    return {"at": at, "line": line, "column": column}
+
+
+def refusal_at(
+    key: str, place: tuple[int, int] | None, fields: Mapping[str, object]
+) -> QueryRefused:
+    """A refusal with the line and column that are meant, where they are known."""
+    return QueryRefused(key, **{**place_fields(place), **fields})

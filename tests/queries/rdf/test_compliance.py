@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.queries.rdf.graphs import EX, write
 
 from celosia.core.errors import InputError
+from celosia.core.messages import speaking
 from celosia.queries.policy.values import (
     ENTITIES,
     ColumnPolicy,
@@ -93,6 +94,8 @@ def test_facts_beyond_a_cap_are_noted(tmp_path: Path) -> None:
     subjects, objects = checked(facts, policy, tmp_path)
     assert (subjects.kind, subjects.is_error, subjects.count) == ("cap", False, 2)
     assert "3 facts are left out" in str(subjects)
+    with speaking("es"):
+        assert "3 hechos quedan fuera de cada respuesta." in str(subjects)
     assert subjects.examples == (f"<{EX}a>", f"<{EX}b>")
     assert (objects.count, objects.examples) == (1, (f"<{EX}x>",))
     assert "1 fact is left out" in str(objects)

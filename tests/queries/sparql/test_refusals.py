@@ -43,6 +43,13 @@ def test_a_query_is_refused_with_its_code(code: str, query: str) -> None:
     assert error.fix
 
 
+def test_a_refusal_is_whole_in_spanish() -> None:
+    english = re.compile(r"\b(the|is|are|of|and|or|not|with|that)\b|\{[a-z]")
+    for _, query in CASES:
+        text = refused(query).render("es")
+        assert english.search(text) is None, text
+
+
 def test_every_code_of_the_range_is_met() -> None:
     mine = {code for code in explanations() if re.fullmatch(r"CEL-Q2[4-7]\d", code)}
     assert {code for code, _ in CASES} | ELSEWHERE == mine

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.queries.sql.shop import POLICY
 
+from celosia.core.messages import speaking
 from celosia.queries.algebra import DerivedTable, Scan, UnionAll, aliases, walk
 from celosia.queries.sql import compile, describe
 
@@ -40,6 +41,19 @@ def test_a_line_is_plain_values_for_programs() -> None:
             {"text": "scan orders as orders", "below": []},
         ],
     }
+
+
+def test_a_question_is_described_in_spanish() -> None:
+    query = "SELECT status, SUM(price) AS total FROM orders GROUP BY status ORDER BY total DESC"
+    with speaking("es"):
+        lines = str(describe(compile(query, POLICY))).splitlines()
+    assert lines == [
+        "responder status, total",
+        "  total = suma(orders.price)",
+        "  por status = orders.status",
+        "  ordenar por total descendente",
+        "  leer orders como orders",
+    ]
 
 
 def regenerate() -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.queries.sql.shop import POLICY
 from tests.queries.sql.test_golden import CASES
 
+from celosia.core.messages import speaking
 from celosia.queries.sql import compile, normalise
 
 
@@ -76,6 +77,13 @@ def test_different_questions_have_different_texts() -> None:
 @pytest.mark.parametrize("query", [query for query, _ in CASES])
 def test_the_text_is_the_same_each_time(query: str) -> None:
     assert text(query) == text(query)
+
+
+def test_the_text_does_not_depend_on_the_language() -> None:
+    for query, _ in CASES:
+        with speaking("es"):
+            spoken = text(query)
+        assert spoken == text(query)
 
 
 def test_a_name_with_a_line_break_cannot_forge_a_line() -> None:

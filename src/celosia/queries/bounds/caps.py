@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import whole
 from celosia.mechanisms.parameters import check_whole
@@ -43,7 +44,7 @@ def check_most(most: object) -> int:
     Raises:
         InputError: CEL-M007 not a whole number from 1 to 2^40.
     """
-    return check_whole(most, name="the most that one person contributes", most=MOST)
+    return check_whole(most, name=Message("queries.bounds.contribution"), most=MOST)
 
 
 def check_add_remove(neighbours: Neighbours) -> None:

@@ -162,7 +162,7 @@ def row_level_neighbours(policy: Policy, relation: Relation) -> Neighbours:
     }
     unit = policy.unit
     if not unit.is_row and private - {str(unit.table).lower()}:
-        raise QueryRefused("CEL-Q067", unit_name=unit.name, table=unit.table)
+        raise QueryRefused("CEL-Q067", unit=unit.name, table=unit.table)
     return Neighbours(policy.relation, unit=unit.name)
 
 
@@ -172,9 +172,9 @@ def _bounds(
     if aggregate.kind in COUNTS:
         return Fraction(0), Fraction(1)
     if aggregate.kind != "sum":
-        raise QueryRefused("CEL-Q065", aggregate_kind=aggregate.kind)
+        raise QueryRefused("CEL-Q065", kind=aggregate.kind_in_words)
     if bounds is None:
-        raise QueryRefused("CEL-Q066", aggregate_name=aggregate.name)
+        raise QueryRefused("CEL-Q066", name=aggregate.name)
     return bounds
 
 

@@ -32,6 +32,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.noise.scale_limits import MOST
@@ -71,7 +72,7 @@ def smooth_noise(
     Raises:
         InputError: CEL-M002 epsilon, or CEL-M007 the size is out of range.
     """
-    count = check_whole(size, name="the number of cells")
+    count = check_whole(size, name=Message("queries.bounds.number_of_cells"))
     scale = smooth_scale(bound, epsilon=epsilon)
     if bound == 0:
         return (0,) * count

@@ -12,6 +12,7 @@ import numpy as np
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss, LaplaceLoss, PureLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -106,7 +107,7 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         check_epsilon(self.epsilon)
         check_share(self.share, name="share")
         check_share(self.failure, name="failure")
-        check_whole(self.groups, name="the number of groups", most=MOST_GROUPS)
+        check_whole(self.groups, name=Message("queries.bounds.number_of_groups"), most=MOST_GROUPS)
         check_add_remove(self.neighbours)
         _ = self.level_noise, self.laws  # a scale out of reach is refused here
 
@@ -208,7 +209,11 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         the loss is at most twice the estimate (a level ends at most twice as far above the cap as
         its middle is), and b people a level more.
         """
-        doubt = (1 - check_confidence(confidence)) / 2 / check_whole(size, name="the size")
+        doubt = (
+            (1 - check_confidence(confidence))
+            / 2
+            / check_whole(size, name=Message("queries.bounds.size"))
+        )
         off = self.level_noise.bound(1 - doubt, size=len(self.caps))
         noise = self.laws[-1].bound(1 - doubt, size=self.groups)
         estimated = 2 * (isqrt(int(2 * (self.caps[-1] / self.epsilon_shares[1]) ** 2)) + 1)

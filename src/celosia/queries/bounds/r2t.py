@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from celosia.accounting.losses import ComposedLoss, PureLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -63,7 +64,7 @@ class R2T(Mechanism[Any, float]):
         super().__post_init__()
         check_epsilon(self.epsilon)
         check_share(self.failure, name="failure")
-        check_whole(self.grain, name="the grain", most=FINEST)
+        check_whole(self.grain, name=Message("queries.bounds.grain"), most=FINEST)
         check_add_remove(self.neighbours)
         _ = self.laws  # a scale out of reach is refused here
 
@@ -138,7 +139,7 @@ class R2T(Mechanism[Any, float]):
         The value is at least the winner's penalised candidate, so at least that of the largest cap,
         which is below the total by its noise and penalty; and above it by noise at most.
         """
-        count = check_whole(size, name="the size")
+        count = check_whole(size, name=Message("queries.bounds.size"))
         bound = self._bounds(1 - (1 - check_confidence(confidence)) / count)[-1]
         return in_units(self.penalties[-1] + bound, self.grain)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.losses import ComposedLoss, PureLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -70,7 +71,7 @@ class R2TCap(Mechanism[Any, float]):
         check_epsilon(self.epsilon)
         check_share(self.share, name="share")
         check_share(self.failure, name="failure")
-        check_whole(self.grain, name="the grain", most=FINEST)
+        check_whole(self.grain, name=Message("queries.bounds.grain"), most=FINEST)
         check_add_remove(self.neighbours)
         _ = self.laws, self.choice  # what is out of reach is refused here
 
@@ -167,7 +168,11 @@ class R2TCap(Mechanism[Any, float]):
         exceeds that of the chosen one by at most d of its sensitivities: the total is cut by no
         more than rate + d of them.
         """
-        doubt = (1 - check_confidence(confidence)) / 2 / check_whole(size, name="the size")
+        doubt = (
+            (1 - check_confidence(confidence))
+            / 2
+            / check_whole(size, name=Message("queries.bounds.size"))
+        )
         steps = self.choice.accuracy(1 - doubt, size=len(self.caps)) + 1
         cut = (self.rate + steps / STEPS) * (self.shifts[-1] + self.roundings[-1])
         return (cut + self.laws[-1].bound(1 - doubt)) / self.grain

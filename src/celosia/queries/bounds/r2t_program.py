@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.bounds.caps import FARTHEST, read_contributions
 from celosia.queries.bounds.dual_certificate import Program, bound_optimum
@@ -124,7 +125,7 @@ def program_totals(
     found: dict[int, int] = {}
     wanted = sorted({int(cap) for cap in caps})
     for cap, free, program in _programs(incidence, wanted):
-        progress(Step("linear programs", len(found), len(wanted)))
+        progress(Step(Message("queries.bounds.linear_programs"), len(found), len(wanted)))
         step = rounding(cap, grain)
         gap = Fraction(step, grain)
         low, high = (
@@ -133,7 +134,7 @@ def program_totals(
         if high - low >= gap:
             raise PrivacyError("CEL-Q092")
         found[cap] = (free + high) * grain // step * step
-    progress(Step("linear programs", len(wanted), len(wanted)))
+    progress(Step(Message("queries.bounds.linear_programs"), len(wanted), len(wanted)))
     return tuple(found[int(cap)] for cap in caps)
 
 

@@ -17,6 +17,7 @@ from math import ceil
 from typing import Any
 
 from celosia.core.errors import QueryRefused
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.mechanisms.parameters import check_delta, check_epsilon, check_whole
@@ -51,7 +52,8 @@ class SmoothBound:
         }
 
     def __str__(self) -> str:
-        return f"{float(self.bound):.6g} at distance {self.distance}"
+        bound = float(self.bound)
+        return str(Message("queries.bounds.bound_at_distance", bound=bound, distance=self.distance))
 
 
 def choose_beta(epsilon: object, delta: object, *, cells: int = 1) -> Fraction:
@@ -71,7 +73,7 @@ def choose_beta(epsilon: object, delta: object, *, cells: int = 1) -> Fraction:
     check_delta(delta)
     failure = exact(delta)
     assert failure is not None
-    count = check_whole(cells, name="the number of cells")
+    count = check_whole(cells, name=Message("queries.bounds.number_of_cells"))
     published = price / (2 * gamma_quantile(count, failure / 2))
     ratio = price / (2 * gamma_quantile(count, failure))
     context = Context(prec=DIGITS, rounding=ROUND_FLOOR)
@@ -122,7 +124,7 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
     farthest = ceil(growth.degree / beta)
     rate, best, near = float(beta), -np.inf, np.empty(0, dtype=np.int64)
     for start in range(0, farthest + 1, CHUNK):
-        progress(Step("Smoothing the sensitivity", start, farthest + 1))
+        progress(Step(Message("queries.bounds.smoothing"), start, farthest + 1))
         distances = np.arange(start, min(start + CHUNK, farthest + 1), dtype=np.int64)
         values = growth.logarithms(distances) - rate * distances
         if (top := float(values.max())) == -np.inf:

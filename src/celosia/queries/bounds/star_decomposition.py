@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from celosia.queries.algebra import Column, Relation, SemiJoin
 from celosia.queries.bounds.join_orders import build_join_graph
 from celosia.queries.bounds.lineage import PinnedScan, find_pinned_scan
-from celosia.queries.bounds.star_refusals import capped_objects, not_a_pattern
+from celosia.queries.bounds.star_refusals import capped_objects, no_entities, not_patterns
 from celosia.queries.policy.values import ANY_PREDICATE, Policy
 
 _Term = Column | int
@@ -110,14 +110,14 @@ def decompose_stars(source: Relation, *, policy: Policy) -> StarDecomposition:
         QueryRefused: CEL-Q070 not a pattern over facts of entities, CEL-Q075 a cap on objects.
     """
     if policy.graph is None or policy.unit.is_row:
-        raise not_a_pattern("the policy does not protect entities of a graph.")
+        raise no_entities()
     graph = build_join_graph(source)
     patterns = []
     for member in graph.members:
         fixed = find_pinned_scan(member)
         table = None if fixed is None else policy.table(fixed.table)
         if fixed is None or table is None or table.column("object") is None:
-            raise not_a_pattern("it is not made of triple patterns alone.")
+            raise not_patterns()
         capped = [each.name for each in table.columns if each.most is not None and not each.unique]
         if not table.public and set(capped) - {"subject"}:
             raise capped_objects(table.name)

@@ -6,27 +6,20 @@ from collections.abc import Iterable
 
 from celosia.core.errors import QueryRefused
 
-_LEAVE_METHOD = "Leave the method to the planner: what each entity adds is then bounded by itself."
+
+def no_entities() -> QueryRefused:
+    """The policy protects something else."""
+    return QueryRefused("CEL-Q070.no_entities")
 
 
-def not_a_pattern(what: str) -> QueryRefused:
+def not_patterns() -> QueryRefused:
     """A question that is not about stars of facts."""
-    return QueryRefused(
-        "CEL-Q070",
-        f"elastic sensitivity of entities does not bound this question: {what}",
-        why="It follows links between the entities of triple patterns.",
-        fix=_LEAVE_METHOD,
-    )
+    return QueryRefused("CEL-Q070.not_patterns")
 
 
 def not_counted() -> QueryRefused:
     """Groups, or an aggregate that is no count."""
-    return QueryRefused(
-        "CEL-Q071",
-        "elastic sensitivity of entities bounds one count, without groups.",
-        why="One entity may be in any number of groups, and add any value to a sum.",
-        fix=_LEAVE_METHOD,
-    )
+    return QueryRefused("CEL-Q071")
 
 
 def not_the_root() -> QueryRefused:
@@ -41,7 +34,7 @@ def no_caps() -> QueryRefused:
 
 def no_class(predicates: Iterable[str]) -> QueryRefused:
     """A star that no class of the policy covers."""
-    return QueryRefused("CEL-Q074", predicates=", ".join(sorted(predicates)))
+    return QueryRefused("CEL-Q074", predicates=sorted(predicates))
 
 
 def capped_objects(table: str) -> QueryRefused:

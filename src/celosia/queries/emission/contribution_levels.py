@@ -75,11 +75,11 @@ def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of t
         for each in question.aggregates
     ]
     if any(shared) and len(shared) > 1:
-        raise InputError("CEL-Q135.contribution_totals_query")
+        raise InputError("CEL-Q135.shared_values")
     if any(shared):
         parts = _shared_values(flat, flat.rows(only_group_keys=True), ladders[0])
     elif flat.keys:
-        raise InputError("CEL-Q135.contribution_totals_query_2")
+        raise InputError("CEL-Q135.ladder_by_group")
     else:
         parts = _own_contributions(flat, ladders)
     return flat.present_groups(parts, _names(ladders)) if flat.keys else parts

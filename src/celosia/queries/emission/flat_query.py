@@ -103,15 +103,13 @@ class FlatQuery:
     def _value(self, aggregate: Aggregate) -> exp.Expr:
         argument = aggregate.argument
         if aggregate.kind not in ("count", "distinct", "sum") or argument is None:
-            raise QueryRefused(
-                "CEL-Q132", aggregate_name=aggregate.name, aggregate_kind=aggregate.kind
-            )
+            raise QueryRefused("CEL-Q132", name=aggregate.name, kind=aggregate.kind_in_words)
         source = self.question.source
         tree = write_expression(argument, source, target=self.target)
         if aggregate.kind != "sum":
             return tree
         if aggregate.name not in self.fixed:
-            raise QueryRefused("CEL-Q133", aggregate_name=aggregate.name)
+            raise QueryRefused("CEL-Q133", name=aggregate.name)
         declared = self.target.declared_column(argument, source)
         is_whole = declared is not None and declared.type == "integer"
         return self.fixed[aggregate.name].tree(

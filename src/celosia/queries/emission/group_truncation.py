@@ -111,9 +111,7 @@ def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the 
     """
     (limit,) = check_limits([cap])
     if len(question.aggregates) != 1:
-        raise InputError(
-            "CEL-Q135.truncated_groups_query", aggregates_count=len(question.aggregates)
-        )
+        raise InputError("CEL-Q135.truncated_groups", aggregate_count=len(question.aggregates))
     flat = _flatten(question, owned, target, fixed, group_keys)
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
     everything = aggregate_rows(flat, flat.rows(only_group_keys=True), flat.keys)
@@ -194,5 +192,5 @@ def _flatten(
 ) -> FlatQuery:
     for each in question.aggregates:
         if each.kind == "distinct" and not owned.is_determined_by(each.argument):
-            raise InputError("CEL-Q135.flatten")
+            raise InputError("CEL-Q135.shared_values_by_group")
     return flatten_single_owner(question, owned, target, fixed, group_keys)

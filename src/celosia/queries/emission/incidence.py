@@ -70,7 +70,7 @@ def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
     """
     check_identified(owned)
     if len(question.aggregates) != 1:
-        raise InputError("CEL-Q135.incidence_query", aggregates_count=len(question.aggregates))
+        raise InputError("CEL-Q135.weights", aggregate_count=len(question.aggregates))
     shares, flat = _shares(question, owned, target, fixed, result_column)
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
     shares = select_from(shares, [exp.Star()]).where(with_weight, copy=False)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
+from celosia.core.messages import Message
 from celosia.queries.algebra import Relation
 from celosia.queries.emission.expression_types import NUMERIC, infer_type
 from celosia.queries.emission.target import Target
@@ -43,7 +44,7 @@ def rewrite_for_postgres(tree: exp.Expr, relation: Relation, *, target: Target) 
         QueryRefused: CEL-Q127, what cannot be made total.
     """
     if sum(1 for _ in tree.find_all(exp.Mul, exp.Div)) > MOST_FACTORS:
-        raise _not_total(f"more than {MOST_FACTORS} multiplications")
+        raise QueryRefused("CEL-Q127.factors", most_factors=MOST_FACTORS)
     if isinstance(tree, exp.Column):
         return tree.copy()  # as it is, so that values which differ in the last digit still do
     return _Writer(relation, target).write(tree)
@@ -83,7 +84,7 @@ class _Writer:
         """A value that will be written several times."""
         value = self.write(tree)
         if sum(1 for _ in value.walk()) > MOST_REPEATED:
-            raise _not_total("casts and moments that are computed from each other so often")
+            raise QueryRefused("CEL-Q127.nested")
         return value
 
     def _rebuilt(self, tree: exp.Expr) -> exp.Expr:
@@ -154,7 +155,7 @@ class _Writer:
         """A moment and a span, a date and days, or the days between two dates."""
         for span in tree.find_all(exp.Interval):
             if span.args["unit"].name.upper() == "YEAR" and int(span.this.name) > MOST_YEARS:
-                raise _not_total(f"an interval of more than {MOST_YEARS} years")
+                raise QueryRefused("CEL-Q127.long_interval", most_years=MOST_YEARS)
         is_long = self._kind(tree) == "timestamp"
         sides = []
         for side in (tree.left, tree.right):
@@ -190,7 +191,8 @@ class _Writer:
             case (kind, other) if kind in (*numbers, "text") and other in numbers:
                 number = self._text_number(value) if kind == "text" else self._number(tree)
                 return self._bounded(number, to)
-        raise _not_total(f"a cast from {source or 'an unknown kind'} to {wanted}")
+        known = source or Message("queries.emission.unknown_kind")
+        raise QueryRefused("CEL-Q127.cast", source=known, target=wanted)
 
     def _text_number(self, value: exp.Expr) -> exp.Expr:
         is_number = exp.RegexpLike(this=value, expression=exp.Literal.string(NUMBER))
@@ -224,7 +226,3 @@ class _Writer:
 
 def _is_real(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Cast) and tree.is_type("decimal")
-
-
-def _not_total(what: str) -> QueryRefused:
-    return QueryRefused("CEL-Q127", thing=what)

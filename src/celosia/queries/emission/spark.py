@@ -134,10 +134,7 @@ class _Writer:
         """A value that will be written several times."""
         value = self.write(tree)
         if sum(1 for _ in value.walk()) > MOST_REPEATED:
-            raise _refused(
-                "casts and moments that are computed from each other so often",
-                why="Each is written several times, and the query would grow beyond measure.",
-            )
+            raise QueryRefused("CEL-Q127.nested_in_spark")
         return value
 
     def _rebuilt(self, tree: exp.Expr) -> exp.Expr:
@@ -274,22 +271,10 @@ class _Writer:
                 rounded = exp.Round(this=value, decimals=integer_literal(0))
                 return exp.TryCast(this=rounded, to=to.copy(), safe=True)
             case ("number", "text") if not self._is_whole(tree):
-                raise _refused(
-                    "a text of a number that may have a fraction",
-                    why="Spark writes such numbers in another way than questions are read.",
-                )
+                raise QueryRefused("CEL-Q127.fraction_as_text")
             case ("date", "timestamp"):
                 return self._moment(tree)
         return plain
-
-
-def _refused(what: str, *, why: str) -> QueryRefused:
-    return QueryRefused(
-        "CEL-Q127",
-        f"{what} cannot be asked of Spark.",
-        why=why,
-        fix="Leave it out, or declare a view with the value that you need.",
-    )
 
 
 def _letters(piece: str) -> str:

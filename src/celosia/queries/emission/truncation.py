@@ -91,9 +91,7 @@ def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the 
     """
     limits = check_limits(thresholds, groups)
     if len(question.aggregates) != 1:
-        raise InputError(
-            "CEL-Q135.truncated_totals_query", aggregates_count=len(question.aggregates)
-        )
+        raise InputError("CEL-Q135.clipped_totals", aggregate_count=len(question.aggregates))
     flat = flatten_single_owner(question, owned, target, fixed, group_keys)
     aggregate = question.aggregates[0]
     rows = flat.rows(only_group_keys=groups is not None)

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 
+from celosia.core.messages import Message
 from celosia.queries.ownership.paths import PathSteps, key_paths
 from celosia.queries.policy.values import Policy, TablePolicy
 
@@ -61,13 +63,13 @@ def _owner_path(table: TablePolicy, first: str, steps: PathSteps, policy: Policy
     return OwnerPath(table.name, tuple(links), tuple(targets))
 
 
-def ownerless_notes(names: Iterable[str], policy: Policy) -> tuple[str, ...]:
+def ownerless_notes(names: Iterable[str], policy: Policy) -> tuple[Message, ...]:
     """What happens to rows without an owner in an answer about some tables, a sentence each.
 
     Nothing is said of tables whose policy refuses such rows, nor of the unit's own table, whose key
     identifies people.
     """
-    found: dict[str, None] = {}
+    found: dict[Message, None] = {}
     for name in names:
         table = policy.table(name)
         if table is None or table.public or policy.refuses_ownerless(table):
@@ -76,30 +78,37 @@ def ownerless_notes(names: Iterable[str], policy: Policy) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _notes(table: TablePolicy, policy: Policy) -> Iterator[str]:
+def _notes(table: TablePolicy, policy: Policy) -> Iterator[Message]:
     unit = policy.unit
     for path in owner_paths(table, policy):
         if unit.is_row:
-            yield f"rows of {table.name} whose {path.column} is NULL are not counted"
+            yield Message("queries.ownership.null_key", table=table.name, column=path.column)
         elif not _is_unit(table.name, policy):
-            yield (
-                f"rows of {table.name} that lead to no {unit.name} are not counted "
-                f"({', or '.join(_gaps(path))})"
-            )
+            gaps = reduce(_either_gap, _gaps(path))
+            yield Message("queries.ownership.no_owner", table=table.name, unit=unit.name, gaps=gaps)
         if path.ends_at_key and not unit.is_row:
             holder, column = path.links[-1]
-            yield f"a {holder}.{column} that is missing in {unit.table} counts as one {unit.name}"
+            yield Message(
+                "queries.ownership.missing_owner",
+                column=f"{holder}.{column}",
+                table=unit.table,
+                unit=unit.name,
+            )
 
 
-def _gaps(path: OwnerPath) -> Iterator[str]:
+def _either_gap(first: Message, second: Message) -> Message:
+    return Message("queries.ownership.either_gap", first=first, second=second)
+
+
+def _gaps(path: OwnerPath) -> Iterator[Message]:
     """Where the path may end before a key is reached."""
     for place, (holder, column) in enumerate(path.links):
-        gap = f"{holder}.{column} is NULL"
+        name = f"{holder}.{column}"
         if place + 1 < len(path.links):
-            gap += f" or missing in {path.targets[place][0]}"
-        elif not path.ends_at_key and place:
-            continue  # the key of the unit, which its own table holds
-        yield gap
+            target = path.targets[place][0]
+            yield Message("queries.ownership.null_or_missing", column=name, table=target)
+        elif path.ends_at_key or not place:  # else it is the key that the unit's own table holds
+            yield Message("queries.ownership.null", column=name)
 
 
 def _is_unit(table: str, policy: Policy) -> bool:

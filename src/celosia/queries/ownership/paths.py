@@ -56,14 +56,12 @@ def check_caps(table: TablePolicy, *, policy: Policy) -> None:
     for column in table.columns:
         if column.most is None or column.unique or {column.name.lower()} == firsts:
             continue
-        raise QueryRefused(
-            "CEL-Q123", unit_name=policy.unit.name, table=table.name, column=column.name
-        )
+        raise QueryRefused("CEL-Q123", unit=policy.unit.name, table=table.name, column=column.name)
 
 
 def no_path(table: str, policy: Policy) -> QueryRefused:
     """The refusal of a private table that nothing ties to people."""
     unit = policy.unit
     return QueryRefused(
-        "CEL-Q120", table2=unit.table, unit_name=unit.name, key=unit.key, table=table
+        "CEL-Q120", unit_table=unit.table, unit=unit.name, key=unit.key, table=table
     )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.queries.rdf import term_sql
 from celosia.queries.rdf.ntriples import split_columns
@@ -75,19 +76,19 @@ class StoreBuilder:
         """
         self.wait()
         run = self._connection.execute
-        progress(Step("Gathering terms", 0))
+        progress(Step(Message("queries.rdf.gathering_terms"), 0))
         run("CREATE TABLE draft.terms AS SELECT DISTINCT id, text FROM staged.words")
         terms, numbers = self._row("SELECT count(*), count(DISTINCT id) FROM draft.terms")
         if terms != numbers:
             raise _collision_error()
-        progress(Step("Sorting facts", 0))
+        progress(Step(Message("queries.rdf.sorting_facts"), 0))
         kept = ", ".join(name for name, _ in term_sql.OBJECT_COLUMNS)
         run(
             f"CREATE TABLE draft.triples AS SELECT s, p, o, {kept} "  # noqa: S608
             "FROM (SELECT DISTINCT s, p, o FROM staged.facts) "
             f"JOIN ({term_sql.decode_sql('draft.terms')}) ON id = o ORDER BY p, s, o"
         )
-        progress(Step("Counting", 0))
+        progress(Step(Message("queries.rdf.counting"), 0))
         run(_STATISTICS)
         (triples,) = self._row("SELECT count(*) FROM draft.triples")
         (subjects,) = self._row("SELECT count(DISTINCT s) FROM draft.triples")
@@ -95,7 +96,7 @@ class StoreBuilder:
         run("CREATE TABLE draft.meta (name VARCHAR, value VARCHAR)")
         for name, value in ({"version": VERSION} | counted | dict(facts)).items():
             run("INSERT INTO draft.meta VALUES (?, ?)", [name, str(value)])
-        progress(Step("Writing the store", 0))
+        progress(Step(Message("queries.rdf.writing_store"), 0))
         run("DETACH staged")
         run("CHECKPOINT draft")
         run("DETACH draft")
@@ -185,7 +186,7 @@ def build_store(store: Path) -> Iterator[StoreBuilder]:
 
 def _replace(draft: Path, store: Path, before: tuple[int, int] | None) -> None:
     if _file_state(store) != before:
-        raise InputError("CEL-Q226", store=store, path=str(store))
+        raise InputError("CEL-Q226", path=str(store))
     umask = os.umask(0)
     os.umask(umask)
     draft.chmod(0o666 & ~umask)
@@ -233,4 +234,4 @@ def _collision_error() -> EngineError:
 
 
 def _write_error(store: Path, fault: Exception) -> EngineError:
-    return EngineError("CEL-Q224", store=store, name=type(fault).__name__, path=str(store))
+    return EngineError("CEL-Q224", path=str(store), fault=type(fault).__name__)

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.wording import counted, plural
+from celosia.core.wording import plural
 from celosia.queries.policy.values import Graph, Policy, TablePolicy
 from celosia.queries.rdf.store import GraphStore
 from celosia.queries.rdf.terms import address_text, term_number
@@ -46,7 +47,7 @@ class Violation:
         return asdict(self) | lists | {"error": self.is_error}
 
     def __str__(self) -> str:
-        return self.message
+        return str(self.message)
 
 
 def check_graph(
@@ -64,13 +65,14 @@ def check_graph(
     """
     graph = policy.graph
     if graph is None:
-        raise InputError("CEL-Q235.check_graph", policy_name=policy.name)
+        raise InputError("CEL-Q235.check_graph", name=policy.name)
     found = []
     if not policy.unit.is_row:
-        progress(Step("Checking classes", 0, len(graph.predicates)))
+        progress(Step(Message("queries.rdf.checking_classes"), 0, len(graph.predicates)))
         found += list(_class_violations(store, policy, graph))
     for at, (iri, name) in enumerate(graph.predicates):
-        progress(Step(f"Checking {name}", at, len(graph.predicates)))
+        stage = Message("queries.rdf.checking_predicate", predicate=name)
+        progress(Step(stage, at, len(graph.predicates)))
         table = policy.table(name)
         if table is not None:
             found += list(_predicate_violations(store, table, term_number(address_text(iri))))
@@ -103,8 +105,12 @@ def _class_violations(store: GraphStore, policy: Policy, graph: Graph) -> Iterat
             kind="class",
             predicates=names,
             count=entities,
-            message=f"{counted(entities, policy.unit.name, plural(policy.unit.name))} with "
-            f"{', '.join(names)}: no single class has all of these predicates.",
+            message=Message(
+                "queries.rdf.no_class",
+                count=entities,
+                units=policy.unit.name if entities == 1 else plural(policy.unit.name),
+                predicates=names,
+            ),
             examples=_texts(store, first),
         )
 
@@ -119,7 +125,7 @@ def _predicate_violations(
             kind="no facts",
             predicates=(table.name,),
             count=0,
-            message=f"{table.name}: the graph has no such fact; is the address right?",
+            message=Message("queries.rdf.no_facts", predicate=table.name),
         )
         return
     for name, stored in (("subject", "s"), ("object", "o")):
@@ -143,10 +149,23 @@ def _cap_violation(  # noqa: PLR0913, PLR0917 - one cap, said whole
             kind="cap",
             predicates=(table,),
             count=groups,
-            message=f"{table}: {counted(groups, name, f'{name}s')} with more than {most:,} "
-            f"of these facts; {counted(lost, 'fact is', 'facts are')} left out of every answer.",
+            message=_beyond_cap(table, name, groups, most, lost),
             examples=_texts(store, first),
         )
+
+
+def _beyond_cap(predicate: str, column: str, count: int, most: int, lost: int) -> Message:
+    if column == "subject":
+        return Message(
+            "queries.rdf.subjects_beyond_cap",
+            predicate=predicate,
+            count=count,
+            most=most,
+            lost=lost,
+        )
+    return Message(
+        "queries.rdf.objects_beyond_cap", predicate=predicate, count=count, most=most, lost=lost
+    )
 
 
 def _bound_violation(store: GraphStore, table: TablePolicy, predicate: int) -> Iterator[Violation]:
@@ -168,8 +187,13 @@ def _bound_violation(store: GraphStore, table: TablePolicy, predicate: int) -> I
             kind="bounds",
             predicates=(table.name,),
             count=outside,
-            message=f"{table.name}: {counted(outside, 'fact', 'facts')} outside of the bounds "
-            f"{float(column.lower):g} to {float(column.upper):g}, to be clipped in sums.",
+            message=Message(
+                "queries.rdf.outside_bounds",
+                predicate=table.name,
+                count=outside,
+                lower=float(column.lower),
+                upper=float(column.upper),
+            ),
             examples=_texts(store, first),
         )
     if without:
@@ -177,8 +201,7 @@ def _bound_violation(store: GraphStore, table: TablePolicy, predicate: int) -> I
             kind="not a number",
             predicates=(table.name,),
             count=without,
-            message=f"{table.name}: {counted(without, 'fact', 'facts')} whose object is no number, "
-            "though bounds are declared; left out of sums.",
+            message=Message("queries.rdf.not_a_number", predicate=table.name, count=without),
             examples=_texts(store, others),
         )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import StoreBuilder
 from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
@@ -71,7 +72,8 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
         with httpx.Client(headers=dict(headers or {}), timeout=timeout) as client:
             endpoint = _Endpoint(client, url)
             for at, pattern in enumerate(_patterns(wanted)):
-                progress(Step("Asking the endpoint", at, None if wanted is None else len(wanted)))
+                stage = Message("queries.rdf.asking_endpoint")
+                progress(Step(stage, at, None if wanted is None else len(wanted)))
                 endpoint.fetch(made, pattern, alone=wanted is None or len(wanted) == 1)
         return [_public_address(url)]
 
@@ -99,17 +101,17 @@ class _Endpoint:
         with self._send(f"CONSTRUCT {{ {pattern} }} WHERE {{ {pattern} }}", _STREAMED) as answer:
             kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
             if kind != "application/n-triples":
-                raise self._strange("it does not offer N-Triples")
+                raise EngineError("CEL-Q231.no_ntriples", address=self._address)
             headers = answer.headers
             if "Content-Length" not in headers and "Transfer-Encoding" not in headers:
-                raise self._cut("it does not tell where its answer ends")
+                raise EngineError("CEL-Q232.no_end", address=self._address)
             try:
                 parse_into(made, _ResponseBody(answer.iter_bytes()), RdfFormat.N_TRIPLES)
             except SyntaxError:
-                raise self._strange("what it sends is no N-Triples") from None
+                raise EngineError("CEL-Q231.not_ntriples", address=self._address) from None
         # A server may send a fact twice, but never fewer than it counts.
         if made.read - before < expected:
-            raise self._cut("it sent fewer facts than it counts")
+            raise EngineError("CEL-Q232.too_few", address=self._address)
         if made.has_blank and not alone:
             raise InputError("CEL-Q233")
 
@@ -120,7 +122,7 @@ class _Endpoint:
                 (row,) = answer.json()["results"]["bindings"]
                 return int(row["n"]["value"])
             except (ValueError, KeyError, TypeError, AttributeError):
-                raise self._strange("it does not count") from None
+                raise EngineError("CEL-Q231.no_count", address=self._address) from None
 
     @contextmanager
     def _send(self, query: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
@@ -132,20 +134,22 @@ class _Endpoint:
             ) as answer:
                 # 206 is how some servers tell that they have cut an answer.
                 if answer.status_code != httpx.codes.OK:
-                    raise self._strange(f"its status is {answer.status_code}")
+                    raise EngineError(
+                        "CEL-Q231.status", address=self._address, status=answer.status_code
+                    )
                 yield answer
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError):
-            raise self._cut("the connection ended early") from None
+            raise EngineError("CEL-Q232.ended_early", address=self._address) from None
         except httpx.TimeoutException:
-            raise self._cut("nothing arrived for too long") from None
+            raise EngineError("CEL-Q232.timeout", address=self._address) from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as fault:
-            raise self._strange(f"it cannot be reached ({type(fault).__name__})") from None
+            raise EngineError(
+                "CEL-Q231.unreachable", address=self._address, fault=type(fault).__name__
+            ) from None
 
-    def _strange(self, reason: str) -> EngineError:
-        return EngineError("CEL-Q231", public_address=_public_address(self._url), reason=reason)
-
-    def _cut(self, reason: str) -> EngineError:
-        return EngineError("CEL-Q232", public_address=_public_address(self._url), reason=reason)
+    @property
+    def _address(self) -> str:
+        return _public_address(self._url)
 
 
 class _ResponseBody:
@@ -180,9 +184,9 @@ def _check(url: str, *, plain: bool) -> None:
     except ValueError:
         parts, host = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not host:
-        raise InputError("CEL-Q230.check")
+        raise InputError("CEL-Q230.not_an_address")
     if parts.scheme == "http" and host not in _LOCAL and not plain:
-        raise InputError("CEL-Q230.check_2")
+        raise InputError("CEL-Q230.not_encrypted")
 
 
 def _check_client() -> None:

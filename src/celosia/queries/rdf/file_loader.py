@@ -8,6 +8,7 @@ from gzip import BadGzipFile
 from pathlib import Path
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import StoreBuilder
 from celosia.queries.rdf.sources import EntityBombError, Source, find_sources, open_source
@@ -57,7 +58,8 @@ def load(  # noqa: PLR0913 - settings, all but two by name
         for source in found:
 
             def report_bytes(position: int, source: Source = source, done: int = done) -> None:
-                progress(Step(f"Reading {source.path.name}", min(done + position, total), total))
+                stage = Message("queries.rdf.reading_file", file=source.path.name)
+                progress(Step(stage, min(done + position, total), total))
 
             _read(source, made, base, report_bytes)
             done += source.path.stat().st_size
@@ -84,24 +86,14 @@ def _read(
                 line = fault.lineno or (reader.lines + 1 if reader.lines else None)
                 raise _syntax_error(source, line, fault.offset) from None
     except EntityBombError:
-        raise _read_error(
-            source,
-            "declares an entity that is long, or made of other entities",
-            "A few of these would fill any memory.",
-            "Write addresses in full, or with namespaces (xmlns).",
-        ) from None
+        raise InputError("CEL-Q223.entity", path=str(source.path)) from None
     except MemoryError:  # of the parser: what it holds at a time has a limit
-        raise _read_error(
-            source,
-            "holds a term, or a line, that is too long to read",
-            "Terms of up to some 16 MB are read.",
-            "Leave such facts out, or load them as the address of a file.",
-        ) from None
+        raise InputError("CEL-Q223.too_long", path=str(source.path)) from None
     except (EOFError, zlib.error, BadGzipFile):
-        raise _syntax_error(source, None, None, packed=True) from None
+        raise InputError("CEL-Q223.packed", path=str(source.path)) from None
     except OSError as fault:  # of the reader: the engine has errors of its own
         raise InputError(
-            "CEL-Q222.read", path2=source.path, name=type(fault).__name__, path=str(source.path)
+            "CEL-Q222.unreadable", path=str(source.path), fault=type(fault).__name__
         ) from None
     except InputError as refusal:
         if refusal.code == "CEL-Q227":
@@ -109,32 +101,17 @@ def _read(
         raise
 
 
-def _read_error(source: Source, what: str, why: str, fix: str) -> InputError:
+def _syntax_error(source: Source, line: int | None, column: int | None) -> InputError:
+    where = ""
+    if line is not None and column is not None:
+        where = Message("queries.rdf.at_line_and_column", line=line, column=column)
+    elif line is not None:
+        where = Message("queries.rdf.at_line", line=line)
     return InputError(
-        "CEL-Q223",
-        f"{source.path} {what}.",
-        why=f"{why} The store is as it was.",
-        fix=fix,
+        "CEL-Q223.syntax",
         path=str(source.path),
-    )
-
-
-def _syntax_error(
-    source: Source, line: int | None, column: int | None, *, packed: bool = False
-) -> InputError:
-    where = "" if line is None else f" at line {line:,}"
-    where += "" if line is None or column is None else f", column {column:,}"
-    what = f"is no valid {source.format}{where}"
-    if packed:
-        what = "cannot be unpacked: it is cut off, or no .gz file"
-    return InputError(
-        "CEL-Q223",
-        f"{source.path} {what}.",
-        why="Half of a graph would be another graph; the store is as it was.",
-        fix="Get the file again."
-        if packed
-        else "Correct it there, or give its true --format; relative addresses need a --base.",
-        path=str(source.path),
+        format=source.format,
+        where=where,
         line=line,
         column=column,
     )

@@ -59,11 +59,11 @@ def find_sources(paths: Sequence[str | Path], format_name: str | None) -> list[S
         InputError: CEL-Q221 a format is not known, CEL-Q222 a file is missing or there is none.
     """
     if not paths:
-        raise InputError("CEL-Q222.find_sources")
+        raise InputError("CEL-Q222.none_given")
     found = []
     for path in map(Path, paths):
         if not path.is_file():
-            raise InputError("CEL-Q222.find_sources_2", path2=path, path=str(path))
+            raise InputError("CEL-Q222.missing", path=str(path))
         found.append(Source(path, _format(path, format_name)))
     return found
 
@@ -75,16 +75,9 @@ def _format(path: Path, given: str | None) -> str:
     for name, endings in FORMATS.items():
         if given is None and ending in endings:
             return name
-    raise InputError(
-        "CEL-Q221",
-        f"the format of {path} is not known."
-        if given is None
-        else f"there is no format {given!r}.",
-        why="It follows from the ending of the file, or from an option.",
-        fix=f"Give one of {', '.join(FORMATS)} (--format). "
-        "HDT and other files are converted first: see 'Load an RDF graph'.",
-        path=str(path),
-    )
+    if given is None:
+        raise InputError("CEL-Q221.unknown_ending", path=str(path), formats=list(FORMATS))
+    raise InputError("CEL-Q221.no_such_format", format=given, path=str(path), formats=list(FORMATS))
 
 
 class EntityBombError(Exception):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.queries.rdf.builder import VERSION
 
@@ -62,7 +63,7 @@ class GraphStore:
 
         place = Path(path)
         if not place.is_file():
-            raise _no_store_error(place, "there is no such file")
+            raise InputError("CEL-Q228.missing", path=str(place))
         try:
             connection = duckdb.connect(
                 str(place),
@@ -70,14 +71,14 @@ class GraphStore:
                 config={"autoinstall_known_extensions": False, "autoload_known_extensions": False},
             )
         except duckdb.Error:
-            raise _no_store_error(place, "it cannot be opened as one") from None
+            raise InputError("CEL-Q228.not_a_database", path=str(place)) from None
         try:
             found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
             if not {name for (name,) in found} >= TABLES:
-                raise _no_store_error(place, "it holds other tables")
+                raise InputError("CEL-Q228.other_tables", path=str(place))
             meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
             if meta.get("version") != VERSION:
-                raise _no_store_error(place, "it was made by another version of Celosía")
+                raise InputError("CEL-Q228.other_version", path=str(place))
         except BaseException:
             connection.close()
             raise
@@ -148,7 +149,7 @@ class GraphStore:
             for lines in self._lines():
                 file.write("".join(lines))
                 done += len(lines)
-                progress(Step("Writing facts", done, self.triples))
+                progress(Step(Message("queries.rdf.writing_facts"), done, self.triples))
         return done
 
     def _lines(self) -> Iterator[list[str]]:
@@ -176,7 +177,8 @@ class GraphStore:
         }
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.triples:,} facts of {self.subjects:,} subjects"
+        facts = {"path": self.path, "triples": self.triples, "subjects": self.subjects}
+        return str(Message("queries.rdf.store", **facts))
 
     def close(self) -> None:
         """Close the file."""
@@ -187,7 +189,3 @@ class GraphStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _no_store_error(path: Path, why: str) -> InputError:
-    return InputError("CEL-Q228", path2=path, reason=why, path=str(path))

@@ -13,6 +13,7 @@ from typing import Any
 
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.queries.rdf.builder import StoreBuilder, build_store
 from celosia.queries.rdf.ntriples import BatchWriter
@@ -37,10 +38,7 @@ class LoadSummary:
         return asdict(self)
 
     def __str__(self) -> str:
-        return (
-            f"{self.store}: {self.triples:,} facts and {self.terms:,} terms; "
-            f"{self.added:,} facts added in {self.seconds:.1f} s"
-        )
+        return str(Message("queries.rdf.loaded", **asdict(self)))
 
 
 def make_store(
@@ -65,7 +63,7 @@ def make_store(
         if grows:
             with GraphStore.open(store) as old:
                 before, named = old.triples, list(old.sources)
-            progress(Step("Reading the store", 0))
+            progress(Step(Message("queries.rdf.reading_store"), 0))
             made.start_from(store)
         named += fill(made)
         loaded = datetime.now(UTC).isoformat(timespec="seconds")
@@ -111,4 +109,4 @@ def check_parser() -> None:
     try:
         import pyoxigraph  # noqa: F401, PLC0415 - an extra
     except ImportError:
-        raise EngineError("CEL-Q229.check_parser") from None
+        raise EngineError("CEL-Q229.no_reader") from None

@@ -105,7 +105,7 @@ def canonical_text(term: Any) -> str:
         return f"_:{term}"
     elif module == "rdflib" and name == "URIRef":
         return address_text(str(term))
-    raise InputError("CEL-Q220.canonical_text")
+    raise InputError("CEL-Q220.not_a_term")
 
 
 def address_text(iri: str) -> str:
@@ -118,7 +118,7 @@ def address_text(iri: str) -> str:
         InputError: CEL-Q220 it holds a character that no address may.
     """
     if _NO_ADDRESS.search(iri):
-        raise InputError("CEL-Q220.address_text")
+        raise InputError("CEL-Q220.not_an_address")
     return f"<{iri}>"
 
 

@@ -9,6 +9,7 @@ from typing import cast
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.rdf.terms import XSD, term_number
 from celosia.queries.sparql.constants import LANGUAGE_STRING, STRING, Constant
 from celosia.queries.sparql.refusals import refusal
@@ -16,6 +17,7 @@ from celosia.queries.sparql.relations import whole
 from celosia.queries.sparql.values import (
     CALENDAR,
     BoundVariable,
+    Kind,
     TypedValue,
     cases,
     conjunction,
@@ -49,9 +51,7 @@ def equal_constant(left: BoundVariable, right: Constant, *, loose: bool) -> exp.
     if left.facts is None:
         raise never_a_literal(left)
     if right.datatype in CALENDAR:
-        raise comparison_mismatch(
-            "a part of a calendar, or a span of time, is compared by its value"
-        )
+        raise refusal("CEL-Q259.calendar")
     if right.sort == "other":
         return same if loose else cases((same, truth(True)), (left.has_no_value(), truth(False)))
     test, value = _by_value(left, right)
@@ -135,7 +135,7 @@ def order_constant(operator: str, left: BoundVariable, right: Constant) -> exp.E
             return cases((test, kind(this=left.column("text"), expression=text)))
         case "dateTime" | "date":
             return _order_moment(operator, left, right)
-    raise comparison_mismatch(f"'{operator}' compares with a term that has no order")
+    raise refusal("CEL-Q259.no_order", operator=operator)
 
 
 def _order_moment(operator: str, left: BoundVariable, right: Constant) -> exp.Expression:
@@ -144,7 +144,7 @@ def _order_moment(operator: str, left: BoundVariable, right: Constant) -> exp.Ex
     try:
         earliest, latest = here - _FARTHEST, here + _FARTHEST
     except OverflowError:
-        raise comparison_mismatch("a moment is too close to the end of the calendar") from None
+        raise refusal("CEL-Q259.end_of_calendar") from None
     moment = left.column("moment")
     zone = left.is_zoned() if is_zoned else exp.Not(this=left.is_zoned())
     inner = cases(
@@ -212,10 +212,11 @@ def _order_moments(operator: str, left: BoundVariable, right: BoundVariable) -> 
 def compare_typed(operator: str, left: TypedValue, right: TypedValue) -> exp.Expression:
     """A comparison of two values of one kind."""
     if left.kind != right.kind:
-        raise comparison_mismatch(f"'{operator}' puts {left.kind} and {right.kind} together")
+        first, second = kind_in_words(left.kind), kind_in_words(right.kind)
+        raise refusal("CEL-Q259.mixed_kinds", operator=operator, first=first, second=second)
     kind = {"=": exp.EQ, "!=": exp.NEQ, **ORDERS}[operator]
     if left.kind in ("address", "truth") and operator not in ("=", "!="):
-        raise comparison_mismatch(f"'{operator}' compares values that have no order")
+        raise refusal("CEL-Q259.unordered_values", operator=operator)
     made = cast(type[exp.Expression], kind)(this=_side(left.tree), expression=_side(right.tree))
     return made
 
@@ -251,7 +252,7 @@ def typed_constant(constant: Constant) -> TypedValue:
             return TypedValue("truth", truth(constant.truth))
         case "address":
             return TypedValue("address", whole(constant.number))
-    raise comparison_mismatch("a computed value is compared with a literal of another kind")
+    raise refusal("CEL-Q259.literal_kind")
 
 
 def never_a_literal(variable: BoundVariable) -> CelosiaError:
@@ -259,12 +260,14 @@ def never_a_literal(variable: BoundVariable) -> CelosiaError:
     return refusal("CEL-Q274", variable=variable.name)
 
 
-def comparison_mismatch(what: str) -> CelosiaError:
-    """The refusal of a comparison that could not be made exactly."""
-    return refusal(
-        "CEL-Q259",
-        what,
-        why="It would be an error in every solution, or could not be made exactly as SPARQL asks.",
-        fix="Compare a variable with a constant or another variable; numbers with numbers, texts "
-        "with texts, moments with moments.",
-    )
+def kind_in_words(kind: Kind) -> Message:
+    """The name of a kind of values."""
+    match kind:
+        case "number":
+            return Message("queries.sparql.kind_number")
+        case "text":
+            return Message("queries.sparql.kind_text")
+        case "truth":
+            return Message("queries.sparql.kind_truth")
+        case "address":
+            return Message("queries.sparql.kind_address")

@@ -11,7 +11,7 @@ from celosia.queries.sparql.outputs import Outputs
 from celosia.queries.sparql.parser import parse
 from celosia.queries.sparql.patterns import WhereClause
 from celosia.queries.sparql.post_processing import read_post_processing
-from celosia.queries.sparql.refusals import refusal, too_large
+from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import Solutions, make_scans
 from celosia.queries.sparql.trees import part_of
 
@@ -40,14 +40,14 @@ def compile(query: str, policy: Policy) -> Question:
     try:
         return _compile_query(query, policy, policy.graph)
     except RecursionError:
-        raise too_large("the query is nested too deeply") from None
+        raise refusal("CEL-Q243.too_deep") from None
 
 
 def _compile_query(query: str, policy: Policy, graph: Graph) -> Question:
     tree, declared = parse(query)
     reader = TermReader(dict(graph.prefixes) | declared)
     if part_of(tree, "valuesClause") is not None:
-        raise refusal("CEL-Q260")
+        raise refusal("CEL-Q260.after_where")
     where = WhereClause(reader)
     where.read(tree["where"])
     solutions = Solutions(make_scans(where.patterns, policy), graph.prefixes)

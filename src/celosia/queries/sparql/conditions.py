@@ -13,6 +13,7 @@ from celosia.queries.sparql import comparisons, functions
 from celosia.queries.sparql.constants import Constant, TermReader, constant_number, negate
 from celosia.queries.sparql.functions import StringValue
 from celosia.queries.sparql.patterns import Variable
+from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import whole
 from celosia.queries.sparql.trees import is_variable, name_of, strip_layers
 from celosia.queries.sparql.values import BoundVariable, TypedValue, cases, disjunction, truth
@@ -112,7 +113,7 @@ class ConditionReader:
                 (value.is_not_a_number(), truth(False)),
                 (value.is_special(), truth(True)),
             )
-        raise comparisons.comparison_mismatch("a condition is neither true nor false")
+        raise refusal("CEL-Q259.no_truth")
 
     def value(self, node: Any) -> Value:  # noqa: PLR0911 - one for each kind of node
         """Read an expression."""
@@ -159,23 +160,22 @@ class ConditionReader:
         if isinstance(value, StringValue):
             return TypedValue("text", value.tree())
         if isinstance(value, BoundVariable):
-            raise comparisons.comparison_mismatch(
-                "IF and COALESCE take computed values and constants"
-            )
+            raise refusal("CEL-Q259.variable_in_choice")
         return value
 
     def _if(self, node: Any) -> TypedValue:
         test = self.truth(node["arg1"], loose=False)
         first, second = self._typed(node["arg2"]), self._typed(node["arg3"])
         if first.kind != second.kind:
-            raise comparisons.comparison_mismatch(f"IF gives {first.kind} or {second.kind}")
+            kinds = [comparisons.kind_in_words(each.kind) for each in (first, second)]
+            raise refusal("CEL-Q259.if_kinds", first=kinds[0], second=kinds[1])
         other = exp.Not(this=exp.Paren(this=test.copy()))
         return TypedValue(first.kind, cases((test, first.tree), (other, second.tree)))
 
     def _coalesce(self, node: Any) -> TypedValue:
         parts = [self._typed(each) for each in node["arg"]]
         if len({each.kind for each in parts}) != 1:
-            raise comparisons.comparison_mismatch("COALESCE puts values of several kinds together")
+            raise refusal("CEL-Q259.coalesce_kinds")
         first, *rest = (each.tree for each in parts)
         return TypedValue(parts[0].kind, exp.Coalesce(this=first, expressions=rest))
 
@@ -191,7 +191,7 @@ class ConditionReader:
         if isinstance(one, Constant) and not isinstance(other, Constant):
             one, other, operator = other, one, comparisons.TURNED.get(operator, operator)
         if isinstance(one, Constant):
-            raise comparisons.comparison_mismatch(f"'{operator}' compares two constants")
+            raise refusal("CEL-Q259.two_constants", operator=operator)
         if operator == "!=":
             equal = self._equal(one, other, loose=False)
             if type(equal) is exp.EQ:
@@ -221,16 +221,14 @@ class ConditionReader:
         if isinstance(value, StringValue):
             return TypedValue("text", value.tree())
         if isinstance(value, BoundVariable):
-            raise comparisons.comparison_mismatch("a computed value is compared with a variable")
+            raise refusal("CEL-Q259.computed_with_variable")
         return value
 
     def _in(self, left: Any, others: list[Any], negated: bool, *, loose: bool) -> exp.Expression:
         one = self.value(left)
         constants = [self.value(each) for each in others]
         if isinstance(one, Constant) or not constants:
-            raise comparisons.comparison_mismatch(
-                "IN takes a variable or a computed value, and a list"
-            )
+            raise refusal("CEL-Q259.in_list")
         by_name = [
             each.number
             for each in constants

@@ -61,9 +61,9 @@ class Constant:
         digits = value.normalize().as_tuple().digits if value.is_finite() else ()
         is_double = self.datatype in (XSD + "double", XSD + "float")
         if not value.is_finite() or self.datatype == XSD + "float" or abs(value) > Decimal("1e300"):
-            raise _unclear_constant("a number is infinite, no number, or of type xsd:float")
+            raise refusal("CEL-Q272.not_finite", most_digits=MOST_DIGITS)
         if len(digits) > MOST_DIGITS and not is_double:
-            raise _unclear_constant(f"a number has more than {MOST_DIGITS} digits")
+            raise refusal("CEL-Q272.too_many_digits", most_digits=MOST_DIGITS)
         if value == value.to_integral_value() and abs(value) < 10**MOST_DIGITS:
             return str(int(value))
         written = repr(float(value))
@@ -87,9 +87,7 @@ class Constant:
                 shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:]))
                 local = local - shift if zone[0] == "+" else local + shift
         except (ValueError, OverflowError):
-            raise _unclear_constant(
-                "a date or time is not in the calendar, or written otherwise"
-            ) from None
+            raise refusal("CEL-Q272.moment", most_digits=MOST_DIGITS) from None
         return local.isoformat(sep=" "), zone is not None
 
 
@@ -109,12 +107,12 @@ class TermReader:
             prefix = str(part_of(node, "prefix") or "")
             if prefix not in self.prefixes:
                 near = did_you_mean(prefix, list(self.prefixes))
-                raise not_sparql(f"the prefix '{prefix}:' is declared nowhere{near}")
+                raise not_sparql("CEL-Q240.prefix", prefix=prefix, near=near)
             address = self.prefixes[prefix] + str(part_of(node, "localname") or "")
         else:
             address = str(node)
         if not _SCHEME.match(address):
-            raise not_sparql(f"the address <{address}> is not written in full")
+            raise not_sparql("CEL-Q240.relative_address", address=address)
         return address
 
     def constant(self, node: Any) -> Constant:
@@ -173,15 +171,5 @@ def constant_number(constant: Constant) -> int:
         QueryRefused: CEL-Q272, a number whose spelling is not known.
     """
     if constant.is_shorthand and constant.datatype == XSD + "double":
-        raise _unclear_constant("a number with an exponent stands for a term")
+        raise refusal("CEL-Q272.exponent", most_digits=MOST_DIGITS)
     return constant.number
-
-
-def _unclear_constant(what: str) -> Exception:
-    return refusal(
-        "CEL-Q272",
-        what,
-        why="It could not be compared with the terms of facts exactly as SPARQL asks.",
-        fix='Write it as "1.5"^^xsd:decimal or "2026-01-31T23:59:59Z"^^xsd:dateTime, with up to '
-        f"{MOST_DIGITS} digits.",
-    )

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
 from celosia.queries.rdf.terms import XSD
-from celosia.queries.sparql.comparisons import comparison_mismatch, never_a_literal
+from celosia.queries.sparql.comparisons import never_a_literal
 from celosia.queries.sparql.constants import Constant, constant_number
 from celosia.queries.sparql.refusals import refusal
 from celosia.queries.sparql.relations import whole
@@ -70,14 +70,14 @@ class StringValue:
     def tree(self) -> exp.Expression:
         """The text, where it is surely that of a literal."""
         if not self.is_sure:
-            raise refusal("CEL-Q259", of_name=self.of.name)
+            raise refusal("CEL-Q259.text_of_address", variable=self.of.name)
         return cases((self.of.is_literal(), self.of.column("text")))
 
 
 def require_object(value: object) -> BoundVariable:
     """A variable that is the object of a pattern."""
     if not isinstance(value, BoundVariable):
-        raise comparison_mismatch("a function takes a variable of the patterns")
+        raise refusal("CEL-Q259.not_a_variable")
     if value.facts is None:
         raise never_a_literal(value)
     return value
@@ -100,7 +100,7 @@ def _number(value: object) -> exp.Expression:
 
 def _written(value: object, use: str) -> str:
     if not (isinstance(value, Constant) and value.sort == "string"):
-        raise comparison_mismatch(f"{use} takes a written text without a language")
+        raise refusal("CEL-Q259.not_a_text", use=use)
     return value.text
 
 
@@ -157,11 +157,11 @@ def _language_matches(node: Any, read: Read) -> TypedValue:
     wanted = _written(read(node["arg2"]), "LANGMATCHES")
     value = read(node["arg1"])
     if not isinstance(value, TypedValue) or value.kind != "text":
-        raise comparison_mismatch("LANGMATCHES takes LANG(?v) and a written range")
+        raise refusal("CEL-Q259.language_matches")
     if wanted == "*":
         return TypedValue("truth", exp.NEQ(this=value.tree, expression=exp.Literal.string("")))
     if not _RANGE.fullmatch(wanted):
-        raise comparison_mismatch("the range of LANGMATCHES is not written as en, en-GB or *")
+        raise refusal("CEL-Q259.language_range")
     low = wanted.lower()
     same = exp.EQ(this=value.tree, expression=exp.Literal.string(low))
     return TypedValue("truth", disjunction(same, _begins(value.tree.copy(), f"{low}-")))
@@ -197,9 +197,9 @@ def _same_term(node: Any, read: Read) -> TypedValue:
         elif isinstance(side, BoundVariable):
             trees.append(side.number)
         else:
-            raise comparison_mismatch("sameTerm takes variables and constants")
+            raise refusal("CEL-Q259.same_term")
     if all(isinstance(side, Constant) for side in sides):
-        raise comparison_mismatch("sameTerm refers to no variable")
+        raise refusal("CEL-Q259.same_term_of_constants")
     return TypedValue("truth", exp.EQ(this=trees[0], expression=trees[1]))
 
 
@@ -276,9 +276,12 @@ RULES: Mapping[str, Rule] = {
 
 def unknown_function(node: Any) -> CelosiaError:
     """The refusal of a function, or another part, that has no rule."""
-    word = str(getattr(node, "name", "this expression")).removeprefix("Builtin_")
-    if word in ("MultiplicativeExpression", "AdditiveExpression", "UnaryMinus", "UnaryPlus"):
-        word = "arithmetic"
-    elif word == "Function":
-        word = "a function by its address"
-    return refusal("CEL-Q258.unknown_function", function=word)
+    word = str(getattr(node, "name", "")).removeprefix("Builtin_")
+    match word:
+        case "":
+            return refusal("CEL-Q258.expression")
+        case "MultiplicativeExpression" | "AdditiveExpression" | "UnaryMinus" | "UnaryPlus":
+            return refusal("CEL-Q258.arithmetic")
+        case "Function":
+            return refusal("CEL-Q258.by_address")
+    return refusal("CEL-Q258.function", function=word)

@@ -43,17 +43,17 @@ class Outputs:
             QueryRefused: CEL-Q257 and CEL-Q261 to CEL-Q269.
         """
         if part_of(query, "modifier") is not None:
-            raise _shows_rows("SELECT DISTINCT is not supported")
+            raise refusal("CEL-Q261.distinct")
         projection = part_of(query, "projection")
         if not projection:
-            raise _shows_rows("SELECT * shows solutions")
+            raise refusal("CEL-Q261.star")
         group = part_of(query, "groupby")
         for each in group["condition"] if group is not None else ():
             self._group(each)
         for each in projection:
             self._select(each)
         if not self.aggregates:
-            raise _shows_rows("the query has no aggregate")
+            raise refusal("CEL-Q261.no_aggregate")
 
     def aggregate_name(self, node: Any) -> str:
         """The name of an aggregate that HAVING or ORDER BY refers to, which may be new."""
@@ -82,7 +82,7 @@ class Outputs:
         name = str(node["var"] if part_of(node, "var") is not None else node["evar"])
         if part_of(node, "var") is not None:
             if name not in self.keys:
-                raise _shows_rows(f"SELECT shows ?{name}, which is no key of GROUP BY")
+                raise refusal("CEL-Q261.not_a_key", variable=name)
             if name in self.shown:
                 raise _named_twice(name)
         else:
@@ -101,7 +101,7 @@ class Outputs:
         if not word.startswith(_AGGREGATE):
             if has_aggregate(node):
                 raise refusal("CEL-Q263")
-            raise _shows_rows("SELECT computes something for each solution")
+            raise refusal("CEL-Q261.computed")
         is_distinct = bool(part_of(node, "distinct"))
         match word.removeprefix(_AGGREGATE):
             case "Count":
@@ -110,7 +110,7 @@ class Outputs:
                 return UnnamedAggregate("sum", self._bounded(strip_layers(node["vars"]), "SUM"))
             case "Avg" if not is_distinct:
                 return UnnamedAggregate("mean", self._bounded(strip_layers(node["vars"]), "AVG"))
-        raise refusal("CEL-Q262.aggregate", removeprefix=word.removeprefix(_AGGREGATE).upper())
+        raise refusal("CEL-Q262.form", aggregate=word.removeprefix(_AGGREGATE).upper())
 
     def _count(self, inner: Any, is_distinct: bool) -> UnnamedAggregate:
         if inner == "*" and not is_variable(inner):
@@ -132,15 +132,15 @@ class Outputs:
                 continue
             if declared.lower is not None and declared.upper is not None:
                 return column_tree(Column(column.relation, "number"))
-        raise refusal("CEL-Q265", use=use, inner=inner, variable=str(inner))
+        raise refusal("CEL-Q265", use=use, variable=str(inner))
 
     def _columns(self, inner: Any, use: str) -> list[Column]:
         if not is_variable(inner):
-            raise refusal("CEL-Q262.columns", use=use)
+            raise refusal("CEL-Q262.not_a_variable", use=use)
         places = self.solutions.variable_columns
         found = places.get(Variable(str(inner)))
         if found is None:
-            raise refusal("CEL-Q257.columns", use=use, inner=inner, variable=str(inner))
+            raise refusal("CEL-Q257.not_bound", use=use, variable=str(inner))
         return found
 
     def _policy(self, column: Column) -> ColumnPolicy | None:
@@ -151,15 +151,6 @@ class Outputs:
 def has_aggregate(node: Any) -> bool:
     """Whether an expression holds an aggregate."""
     return any(name_of(each).startswith(_AGGREGATE) for each in walk_tree(node))
-
-
-def _shows_rows(what: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q261",
-        what,
-        why="Solutions are never shown, only numbers about many of them.",
-        fix="Use COUNT, SUM or AVG: SELECT (COUNT(*) AS ?n) WHERE { ... }, by group with GROUP BY.",
-    )
 
 
 def _named_twice(name: str) -> CelosiaError:

@@ -6,7 +6,7 @@ from copy import copy
 from functools import cache
 from typing import Any
 
-from celosia.queries.sparql.refusals import no_parser, not_sparql, too_large
+from celosia.queries.sparql.refusals import no_parser, not_sparql, refusal
 from celosia.queries.sparql.scanner import scan
 from celosia.queries.sparql.trees import name_of, part_of
 
@@ -25,7 +25,7 @@ def parse(query: str) -> tuple[Any, dict[str, str]]:
     words = scan(query)
     prologue, tree = _tree(query)
     if name_of(tree) != "SelectQuery":
-        raise not_sparql("the query is no SELECT", at=words[0].place)
+        raise not_sparql("CEL-Q240.not_a_select", at=words[0].place)
     declared = {
         str(part_of(each, "prefix") or ""): str(each["iri"])
         for each in prologue
@@ -46,13 +46,11 @@ def _tree(query: str) -> tuple[Any, Any]:
         else:
             prologue, tree = _without_comments().parse_string(query, parse_all=True)
     except ParseBaseException as error:
-        raise not_sparql(
-            "the query cannot be read as SPARQL", at=(error.lineno, error.column)
-        ) from None
+        raise not_sparql("CEL-Q240.unreadable", at=(error.lineno, error.column)) from None
     except RecursionError:
-        raise too_large("the query is nested too deeply") from None
+        raise refusal("CEL-Q243.too_deep") from None
     except Exception:  # a fault of the parser on odd text is still no SPARQL
-        raise not_sparql("the query cannot be read as SPARQL") from None
+        raise not_sparql("CEL-Q240.unreadable") from None
     return prologue, tree
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 from celosia.queries.sparql.constants import Constant, TermReader, constant_number
-from celosia.queries.sparql.refusals import not_sparql, refusal, too_large
+from celosia.queries.sparql.refusals import not_sparql, refusal
 from celosia.queries.sparql.scanner import MOST_PATTERNS
 from celosia.queries.sparql.trees import is_blank, is_variable, name_of, part_of, walk_tree
 
@@ -83,7 +84,7 @@ class WhereClause:
         known = {each.name for each in self.variables}
         for variable, _ in self.values:
             if variable.name not in known:
-                raise _values(f"VALUES refers to {variable}, which is in no pattern")
+                raise refusal("CEL-Q260.not_in_patterns", variable=variable)
 
     def _group(self, group: Any) -> None:
         if name_of(group) != "GroupGraphPatternSub":
@@ -111,7 +112,7 @@ class WhereClause:
 
     def _triples(self, terms: list[Any], group: int) -> None:
         if not terms or len(terms) % 3:
-            raise not_sparql("a pattern is not made of subject, predicate and object")
+            raise not_sparql("CEL-Q240.pattern")
         for place in range(0, len(terms), 3):
             subject, path, target = terms[place : place + 3]
             self._path(self._term(subject, group), path, self._term(target, group))
@@ -124,10 +125,10 @@ class WhereClause:
                 self.hidden[node] = (self._fresh(), group)
             variable, first = self.hidden[node]
             if first != group:
-                raise not_sparql("a blank node stands in two groups")
+                raise not_sparql("CEL-Q240.blank_node")
             return variable
         if isinstance(node, list):
-            raise not_sparql("a pattern is not made of subject, predicate and object")
+            raise not_sparql("CEL-Q240.pattern")
         return self.reader.constant(node)
 
     def _fresh(self) -> Variable:
@@ -151,21 +152,21 @@ class WhereClause:
         if isinstance(pattern.subject, Constant) and pattern.subject.sort != "address":
             raise refusal("CEL-Q270")
         if len(self.patterns) >= MOST_PATTERNS:
-            raise too_large(f"the query has more than {MOST_PATTERNS} patterns")
+            raise refusal("CEL-Q243.too_many_patterns", most_patterns=MOST_PATTERNS)
         self.patterns.append(pattern)
 
     def _values(self, part: Any) -> None:
         variables = list(part_of(part, "var") or ())
         if len(variables) != 1:
-            raise _values("VALUES lists more than one variable, or none")
+            raise refusal("CEL-Q260.variables")
         rows = [list(each) if _is_row(each) else [each] for each in part_of(part, "value") or ()]
         if any(len(row) != 1 for row in rows):
-            raise not_sparql("a row of VALUES does not fit its variables")
+            raise not_sparql("CEL-Q240.values_row")
         terms = [self.reader.constant(row[0]) for row in rows]
         if not terms:
-            raise _values("VALUES lists nothing")
+            raise refusal("CEL-Q260.empty")
         if len({constant_number(each) for each in terms}) != len(terms):
-            raise _values("VALUES lists a term twice, so that solutions would count twice")
+            raise refusal("CEL-Q260.twice")
         self.values.append((Variable(str(variables[0])), terms))
 
 
@@ -201,17 +202,11 @@ def check_bound(node: Any, known: set[str]) -> None:
     for name in (str(each) for each in walk_tree(node) if is_variable(each)):
         if name not in known:
             near = did_you_mean(name, known)
-            raise refusal("CEL-Q257.check_bound", near=near, variable=name)
-
-
-def _values(what: str) -> Exception:
-    return refusal(
-        "CEL-Q260",
-        what,
-        why="VALUES is read as a condition on one variable of the patterns.",
-        fix="Write VALUES ?v { ex:a ex:b } with each term once.",
-    )
+            raise refusal("CEL-Q257.in_filter", near=near, variable=name)
 
 
 def _unknown(part: Any) -> Exception:
-    return refusal("CEL-Q247", getattr=getattr(part, "name", "this part"))
+    return refusal(
+        "CEL-Q247.other_part",
+        part=getattr(part, "name", None) or Message("queries.sparql.this_part"),
+    )

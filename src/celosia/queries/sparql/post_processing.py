@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import PostProcessing
 from celosia.queries.sparql.comparisons import ORDERS, compare_typed, typed_constant
 from celosia.queries.sparql.constants import Constant, TermReader
@@ -57,7 +56,7 @@ def _condition(node: Any, outputs: Outputs, reader: TermReader) -> exp.Expressio
         case "RelationalExpression" if str(node["op"]) in ("=", "!=", *ORDERS):
             sides = [_answer(node[each], outputs, reader) for each in ("expr", "other")]
             return compare_typed(str(node["op"]), *sides)
-    raise _refused("HAVING takes comparisons of aggregates, with &&, || and !")
+    raise refusal("CEL-Q268.having")
 
 
 def _answer(node: Any, outputs: Outputs, reader: TermReader) -> TypedValue:
@@ -71,7 +70,7 @@ def _answer(node: Any, outputs: Outputs, reader: TermReader) -> TypedValue:
         constant: Constant = reader.constant(node)
         if constant.sort == "number":
             return typed_constant(constant)
-    raise _refused("HAVING compares aggregates with numbers and with each other")
+    raise refusal("CEL-Q268.having_sides")
 
 
 def _column(name: str) -> TypedValue:
@@ -80,7 +79,7 @@ def _column(name: str) -> TypedValue:
 
 def _named(name: str, outputs: Outputs, clause: str) -> str:
     if name not in outputs.aggregates:
-        raise _refused(f"{clause} refers to ?{name}, which is no aggregate")
+        raise refusal("CEL-Q268.not_an_aggregate", clause=clause, variable=name)
     return name
 
 
@@ -91,7 +90,7 @@ def _ordered(node: Any, outputs: Outputs) -> tuple[str, bool]:
     elif name_of(inner).startswith("Aggregate_"):
         name = outputs.aggregate_name(inner)
     else:
-        raise _refused("ORDER BY takes an aggregate as it is")
+        raise refusal("CEL-Q268.order_by")
     return name, str(part_of(node, "order") or "").upper() == "DESC"
 
 
@@ -100,15 +99,5 @@ def _count(node: Any, clause: str) -> int | None:
         return None
     text = str(node)
     if not (text.isdecimal() and text.isascii() and len(text) <= 9):
-        raise _refused(f"{clause} takes a written whole number below a billion")
+        raise refusal("CEL-Q268.not_a_number", clause=clause)
     return int(text)
-
-
-def _refused(what: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q268",
-        what,
-        why="HAVING, ORDER BY and LIMIT work on the noisy numbers; groups come in the order in "
-        "which the policy lists them.",
-        fix="Speak of aggregates, or of their names: HAVING (COUNT(*) > 10) ORDER BY DESC(?n).",
-    )

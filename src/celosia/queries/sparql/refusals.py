@@ -7,43 +7,28 @@ refusal says nothing about the data.
 from __future__ import annotations
 
 from celosia.core.errors import EngineError, InputError, QueryRefused
-from celosia.queries.positions import refusal_at
+from celosia.queries.positions import place_fields, refusal_at
 
 Place = tuple[int, int]
 """A line and a column, both from 1."""
 
 
-def refusal(
-    key: str, literal: str | None = None, /, *, at: Place | None = None, **fields: object
-) -> QueryRefused:
+def refusal(key: str, /, *, at: Place | None = None, **fields: object) -> QueryRefused:
     """A refusal whose first sentence ends with the place in the query.
 
     Args:
         key: of the catalogue, whose template has `{at}` where the place is told.
-        literal: the sentence itself, where the catalogue has none yet.
         at: where it is, if that is known.
         fields: of the template.
     """
-    return refusal_at(key, literal, at, fields)
+    return refusal_at(key, at, fields)
 
 
-def not_sparql(what: str, *, at: Place | None = None) -> InputError:
+def not_sparql(key: str, /, *, at: Place | None = None, **fields: object) -> InputError:
     """The error of a text that is no SPARQL query."""
-    where = f" (line {at[0]}, column {at[1]})" if at else ""
-    places = {"line": at[0], "column": at[1]} if at else {}
-    return InputError("CEL-Q240", thing=what, where=where, **places)
+    return InputError(key, **place_fields(at), **fields)
 
 
 def no_parser() -> EngineError:
     """The error where the extra that reads SPARQL is missing."""
     return EngineError("CEL-Q229.no_parser")
-
-
-def too_large(what: str) -> QueryRefused:
-    """The refusal of a query that is too much to read."""
-    return refusal(
-        "CEL-Q243",
-        what,
-        why="Queries are bounded so that none can keep the service busy.",
-        fix="Shorten it, with fewer patterns, brackets and written values.",
-    )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from celosia.queries.sparql.refusals import Place, not_sparql, refusal, too_large
+from celosia.queries.sparql.refusals import Place, not_sparql, refusal
 
 MOST_LETTERS = 20_000
 """The longest query that is read."""
@@ -56,97 +56,23 @@ class Word:
         return self.text.upper() if self.kind == "word" else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _ForbiddenWord:
-    code: str
-    what: str
-    why: str
-    fix: str
-
-
-_FORM = _ForbiddenWord(
-    "CEL-Q242",
-    "{} is not a question that is answered: only SELECT with aggregates is",
-    "Facts are never shown, and nothing is ever changed.",
-    "Ask for numbers: SELECT (COUNT(*) AS ?n) WHERE { ... }.",
-)
 _OTHERS = "ASK CONSTRUCT DESCRIBE INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH EXPLAIN"
 _FORMS = tuple(_OTHERS.split())
-_FORBIDDEN_WORDS: Mapping[str, _ForbiddenWord] = {
-    "BASE": _ForbiddenWord(
-        "CEL-Q244",
-        "BASE is not supported",
-        "Addresses are compared as they are written in full.",
-        "Use PREFIX, or write addresses in full.",
-    ),
-    "FROM": _ForbiddenWord(
-        "CEL-Q244",
-        "FROM names another dataset",
-        "Nothing but the graph of the policy is ever read, and nothing is fetched.",
-        "Leave the clause out: a graph is asked by SELECT (COUNT(*) AS ?n) WHERE { ... }.",
-    ),
-    "GRAPH": _ForbiddenWord(
-        "CEL-Q244",
-        "GRAPH names a part of a dataset",
-        "The facts of all graphs are one graph here.",
-        "Write the patterns without GRAPH.",
-    ),
-    "SERVICE": _ForbiddenWord(
-        "CEL-Q245",
-        "SERVICE asks another endpoint",
-        "It would send parts of the question elsewhere, and facts of others have no bound.",
-        "Load the facts into the graph, or ask the other endpoint by itself.",
-    ),
-    "OPTIONAL": _ForbiddenWord(
-        "CEL-Q246",
-        "OPTIONAL is not supported",
-        "A fact that is added there both takes a row away and brings others, without a bound.",
-        "Leave the optional part out, or ask a second question in which it is required.",
-    ),
-    "UNION": _ForbiddenWord(
-        "CEL-Q247",
-        "UNION is not supported",
-        "The same fact may add to every part, and no bound for that is proved.",
-        "Ask each part by itself and add the answers; for several values of one variable use "
-        "FILTER(?v IN (...)).",
-    ),
-    "MINUS": _ForbiddenWord(
-        "CEL-Q248",
-        "MINUS is not supported",
-        "One fact may take away any number of solutions.",
-        "Count all, count those that match, and subtract the answers.",
-    ),
-    "EXISTS": _ForbiddenWord(
-        "CEL-Q249",
-        "EXISTS is not supported",
-        "One fact may let in, or take away, any number of solutions.",
-        "Write its patterns beside the others, and count with COUNT(DISTINCT ?v).",
-    ),
-    "BIND": _ForbiddenWord(
-        "CEL-Q251",
-        "BIND is not supported",
-        "How many facts share a computed value is not known from the policy.",
-        "Write the expression into FILTER; join on the terms of facts as they are.",
-    ),
-    "REDUCED": _ForbiddenWord(
-        "CEL-Q261",
-        "SELECT REDUCED is not supported",
-        "Solutions are never shown, only numbers about many of them.",
-        "Count different values with COUNT(DISTINCT ?v).",
-    ),
-    "LATERAL": _ForbiddenWord(
-        "CEL-Q250",
-        "LATERAL is not supported",
-        "One fact may change its solutions in any number of ways.",
-        "Use plain patterns.",
-    ),
-    "UNDEF": _ForbiddenWord(
-        "CEL-Q260",
-        "UNDEF stands in VALUES",
-        "It leaves a variable open, so that a solution may be counted twice.",
-        "List the values that are meant.",
-    ),
+_FORBIDDEN_WORDS: Mapping[str, str] = {
+    "BASE": "CEL-Q244.base",
+    "FROM": "CEL-Q244.dataset",
+    "GRAPH": "CEL-Q244.graph",
+    "SERVICE": "CEL-Q245",
+    "OPTIONAL": "CEL-Q246",
+    "UNION": "CEL-Q247.union",
+    "MINUS": "CEL-Q248",
+    "EXISTS": "CEL-Q249",
+    "BIND": "CEL-Q251",
+    "REDUCED": "CEL-Q261.reduced",
+    "LATERAL": "CEL-Q250.lateral",
+    "UNDEF": "CEL-Q260.undefined",
 }
+"""Words that stop a query, with the refusal of each."""
 
 
 def scan(query: str) -> tuple[Word, ...]:
@@ -157,18 +83,18 @@ def scan(query: str) -> tuple[Word, ...]:
         QueryRefused: CEL-Q241 to CEL-Q251, CEL-Q260 and CEL-Q261, by a single word.
     """
     if not isinstance(query, str):
-        raise not_sparql(f"a query is a text, got {type(query).__name__}")
+        raise not_sparql("CEL-Q240.not_a_text", type_name=type(query).__name__)
     if len(query) > MOST_LETTERS:
-        raise too_large(f"the query has {len(query):,} letters, of at most {MOST_LETTERS:,}")
+        raise refusal("CEL-Q243.too_long", letters=len(query), most_letters=MOST_LETTERS)
     try:
         query.encode()
     except UnicodeEncodeError:
-        raise not_sparql("the query holds half a letter") from None
+        raise not_sparql("CEL-Q240.half_letter") from None
     words = tuple(_words(query))
     if not words:
-        raise not_sparql("the query is empty")
+        raise not_sparql("CEL-Q240.empty")
     if len(words) > MOST_WORDS:
-        raise too_large(f"the query has more than {MOST_WORDS:,} words")
+        raise refusal("CEL-Q243.too_many_words", most_words=MOST_WORDS)
     _check_form(words)
     _check_words(words)
     return words
@@ -185,12 +111,12 @@ def _words(query: str) -> Iterable[Word]:
         if kind == "space":
             continue
         if kind == "sign" and text in "\"'":
-            raise not_sparql("a quote is left open", at=place)
+            raise not_sparql("CEL-Q240.open_quote", at=place)
         is_escape = "\\u" in text.lower() or text == "\\"
         if is_escape or (kind != "text" and not text.isprintable()):
-            raise not_sparql("a letter is written as an escape, or cannot be shown", at=place)
+            raise not_sparql("CEL-Q240.escape", at=place)
         if kind == "number" and len(text) > MOST_NUMERALS:
-            raise too_large("a number is too long")
+            raise refusal("CEL-Q243.number_too_long")
         yield Word(kind, text, place)
 
 
@@ -205,14 +131,14 @@ def _check_form(words: tuple[Word, ...]) -> None:
         if before is not None and before.keyword == "PREFIX":
             continue
         if word in _FORMS and depth <= 0 and not seen:
-            raise _forbidden_word_refusal(_FORM, word, each.place)
+            raise refusal("CEL-Q242", word=word, at=each.place)
         if word == "SELECT" and depth > 0:
-            raise refusal("CEL-Q250", at=each.place)
+            raise refusal("CEL-Q250.sub_select", at=each.place)
         if word in ("SELECT", *_FORMS) and depth <= 0 and seen:
             raise _several(each.place)
         seen = seen or word == "SELECT"
     if not seen:
-        raise not_sparql("the query has no SELECT", at=words[0].place)
+        raise not_sparql("CEL-Q240.no_select", at=words[0].place)
 
 
 def _check_words(words: tuple[Word, ...]) -> None:
@@ -220,20 +146,16 @@ def _check_words(words: tuple[Word, ...]) -> None:
     patterns = 1
     for each in words:
         if each.keyword in _FORBIDDEN_WORDS:
-            raise _forbidden_word_refusal(_FORBIDDEN_WORDS[each.keyword], each.keyword, each.place)
+            raise refusal(_FORBIDDEN_WORDS[each.keyword], at=each.place)
         if each.text in ("{", "[", "("):
             inside.append(each.text)
         elif each.text in ("}", "]", ")") and inside:
             inside.pop()
         patterns += each.text in (".", ";", ",", "/", "[") and inside[-1:] in (["{"], ["["])
         if len(inside) > MOST_DEPTH:
-            raise too_large("the query is nested too deeply")
+            raise refusal("CEL-Q243.too_deep")
     if patterns > MOST_PATTERNS + 1:
-        raise too_large(f"the query has more than {MOST_PATTERNS} patterns")
-
-
-def _forbidden_word_refusal(stop: _ForbiddenWord, word: str, at: Place) -> Exception:
-    return refusal(stop.code, stop.what.format(word), at=at, why=stop.why, fix=stop.fix)
+        raise refusal("CEL-Q243.too_many_patterns", most_patterns=MOST_PATTERNS)
 
 
 def _several(at: Place) -> Exception:

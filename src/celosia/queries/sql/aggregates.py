@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.algebra import Aggregate, AggregateKind
 from celosia.queries.sql.conditions import read_expression
 from celosia.queries.sql.forbidden_parts import AGGREGATES
-from celosia.queries.sql.kinds import NUMBERS, TIMES, TypedExpression, kind_mismatch
+from celosia.queries.sql.kinds import NUMBERS, TIMES, TypedExpression
 from celosia.queries.sql.names import Kind, Scope
 from celosia.queries.sql.refusals import check_arguments, refusal
 from celosia.queries.sql.tuples import encode_tuple
@@ -167,15 +168,15 @@ def _count(node: exp.Count, scope: Scope) -> UnnamedAggregate:
 
 def _check_not_interval(typed: TypedExpression, node: exp.Expr) -> None:
     if typed.kind == "interval":
-        raise kind_mismatch("an aggregate takes no interval", at=node)
+        raise refusal("CEL-Q049.interval", use=Message("queries.sql.an_aggregate"), at=node)
 
 
 def _number(node: exp.Expr, inner: exp.Expr, scope: Scope) -> TypedExpression:
     typed = read_expression(inner, scope)
     if typed.kind in TIMES:
-        raise refusal("CEL-Q049.number", word=_word(node), typed_kind=typed.kind, at=node)
+        raise refusal("CEL-Q049.moment_as_number", use=_word(node), kind=typed.kind, at=node)
     if typed.kind not in NUMBERS:
-        raise kind_mismatch(f"{_word(node)} takes numbers, not {typed.kind}", at=node)
+        raise refusal("CEL-Q049.not_a_number", use=_word(node), kind=typed.kind, at=node)
     if typed.tree.find(exp.Column) is None:
         raise _constant(node)
     return typed
@@ -229,35 +230,25 @@ _WORDS: Mapping[type[exp.Expr], str] = {
 
 
 def _constant(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q054.constant", word=_word(node), at=node)
+    return refusal("CEL-Q054.constant", aggregate=_word(node), at=node)
 
 
 _INSTEAD: Mapping[type[exp.Expr], str] = {
-    exp.LogicalOr: "COUNT_IF(c), which is above 0 where any row meets c, but for its noise",
-    exp.LogicalAnd: "COUNT_IF(NOT c), which is 0 where all rows meet c, but for its noise",
-    exp.ApproxDistinct: "COUNT(DISTINCT x)",
-    exp.ApproxQuantile: "QUANTILE_CONT(x, 0.9)",
-    exp.Mode: "GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1",
-    exp.Corr: "AVG(x), AVG(y), AVG(x * y), VAR_POP(x) and VAR_POP(y), which it is made of",
-    exp.CovarPop: "AVG(x * y) - AVG(x) * AVG(y)",
-    exp.CovarSamp: "AVG(x * y) - AVG(x) * AVG(y)",
+    exp.LogicalOr: "CEL-Q054.any",
+    exp.LogicalAnd: "CEL-Q054.all",
+    exp.ApproxDistinct: "CEL-Q054.approximate_distinct",
+    exp.ApproxQuantile: "CEL-Q054.approximate_quantile",
+    exp.Mode: "CEL-Q054.mode",
+    exp.Corr: "CEL-Q054.correlation",
+    exp.CovarPop: "CEL-Q054.covariance",
+    exp.CovarSamp: "CEL-Q054.covariance",
 }
-"""Alternatives to aggregates that have no mechanism."""
+"""Aggregates without a mechanism, with the refusal that has an alternative to each."""
 
 
 def _unsupported(node: exp.Expr) -> CelosiaError:
     inner = node
     while isinstance(inner, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         inner = inner.this
-    near = _INSTEAD.get(type(inner))
-    return refusal(
-        "CEL-Q054",
-        f"this form of {_word(node)} is not supported",
-        at=node,
-        why="No mechanism here answers it: DISTINCT inside SUM or AVG, lists of values, other "
-        "orders and other aggregates have none.",
-        fix=f"Ask for {near}."
-        if near
-        else "Use COUNT, COUNT(DISTINCT x), COUNT_IF, SUM, AVG, MIN, MAX, MEDIAN, "
-        "QUANTILE_CONT(x, 0.9), VAR_SAMP, VAR_POP, STDDEV_SAMP or STDDEV_POP of one number.",
-    )
+    key = _INSTEAD.get(type(inner), "CEL-Q054.other")
+    return refusal(key, aggregate=_word(node), at=node)

@@ -36,7 +36,7 @@ def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Quest
     try:
         return _compile_select(select, policy, dialect)
     except RecursionError:
-        raise refusal("CEL-Q023.compile") from None
+        raise refusal("CEL-Q023.too_deep") from None
 
 
 def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> Question:

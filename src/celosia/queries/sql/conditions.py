@@ -42,7 +42,7 @@ def read_condition(
 ) -> exp.Expression:
     """A row-wise expression that is true, false or NULL."""
     return require_kind(
-        read_expression(node, scope, special=special), TRUTHS, at=node, use="a condition"
+        read_expression(node, scope, special=special), TRUTHS, at=node, use="condition"
     ).tree
 
 
@@ -81,7 +81,7 @@ class _ExpressionReader:
     def read(self, node: exp.Expr) -> TypedExpression:
         self.parts += 1
         if self.parts > MOST_READ:
-            raise refusal("CEL-Q023.read", most_read=MOST_READ)
+            raise refusal("CEL-Q023.expression_too_long", most_parts=MOST_READ)
         node = node.unnest() if isinstance(node, exp.Paren) else node
         if self.special is not None and (known := self.special(node)) is not None:
             return known

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.sql.refusals import refusal
 
 AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
@@ -17,9 +18,10 @@ def refuse_forbidden(node: exp.Expr) -> None:
     if isinstance(node, exp.Window):
         raise refusal("CEL-Q031", at=node)
     if isinstance(node, exp.Query | exp.Exists | exp.Any | exp.All) or node.args.get("query"):
-        raise refusal("CEL-Q044.refuse_forbidden", at=node)
+        raise refusal("CEL-Q044.as_a_value", at=node)
     if isinstance(node, AGGREGATES):
-        raise refusal("CEL-Q053", word=_word(node), at=node)
+        word = _word(node) or Message("queries.sql.an_aggregate")
+        raise refusal("CEL-Q053", word=word, at=node)
 
 
 def star_refusal(node: exp.Expr) -> CelosiaError:
@@ -29,4 +31,4 @@ def star_refusal(node: exp.Expr) -> CelosiaError:
 
 def _word(node: exp.Expr) -> str:
     inner = node.this if isinstance(node, exp.WithinGroup | exp.Filter) else node
-    return inner.sql_name() if isinstance(inner, exp.Func) else "an aggregate"
+    return inner.sql_name() if isinstance(inner, exp.Func) else ""

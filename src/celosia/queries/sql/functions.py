@@ -124,27 +124,14 @@ SIGNATURES: Mapping[type[exp.Expr], Signature] = {
 
 
 _INSTEAD: Mapping[type[exp.Expr], str] = {
-    **dict.fromkeys(
-        (exp.TimeToStr, exp.ToChar),
-        "Group by DATE_TRUNC('month', x), or by EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x).",
-    ),
+    **dict.fromkeys((exp.TimeToStr, exp.ToChar), "CEL-Q047.date_as_text"),
     **dict.fromkeys(
         (exp.RegexpLike, exp.RegexpILike, exp.SimilarTo, exp.RegexpReplace, exp.RegexpExtract),
-        "Use LIKE, ILIKE, CONTAINS, STARTS_WITH or ENDS_WITH.",
+        "CEL-Q047.regular_expression",
     ),
-    **dict.fromkeys(
-        (exp.Sqrt, exp.Ln, exp.Log, exp.Exp),
-        "Of an answer, compute it from the answer, which is free; of rows, compare with the "
-        "value on the other side: x > 9 for SQRT(x) > 3.",
-    ),
+    **dict.fromkeys((exp.Sqrt, exp.Ln, exp.Log, exp.Exp), "CEL-Q047.root_or_logarithm"),
 }
-"""Alternatives to functions that are often asked for."""
-_LISTED = (
-    "Use comparisons, arithmetic, CASE, IN, BETWEEN, LIKE, CAST, COALESCE, NULLIF, ABS, ROUND, "
-    "CEIL, FLOOR, GREATEST, LEAST, LOWER, UPPER, SUBSTRING, LEFT, RIGHT, LENGTH, TRIM, CONCAT, "
-    "REPLACE, CONTAINS, STARTS_WITH, ENDS_WITH, STRPOS, EXTRACT, DATE_TRUNC, DATE_DIFF, MONTHNAME, "
-    "DAYNAME or POWER(x, 2)."
-)
+"""Functions that are often asked for, with the refusal that has an alternative to each."""
 
 
 def unknown_function(node: exp.Expr) -> CelosiaError:
@@ -155,14 +142,8 @@ def unknown_function(node: exp.Expr) -> CelosiaError:
         word = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__
     if word.lower() in VOLATILE or word.lower().startswith("current"):
         return refusal("CEL-Q048", word=word.upper(), at=node)
-    return refusal(
-        "CEL-Q047",
-        f"{word.upper()} is not supported in row-wise expressions",
-        at=node,
-        why="Only functions known to look at one row and never to fail on one are let through.",
-        fix=_INSTEAD.get(type(node), _LISTED),
-        function=word,
-    )
+    key = _INSTEAD.get(type(node), "CEL-Q047.other")
+    return refusal(key, function=word.upper(), at=node)
 
 
 def _by_signature(node: exp.Expr, read: Read) -> TypedExpression:
@@ -184,7 +165,7 @@ def _by_signature(node: exp.Expr, read: Read) -> TypedExpression:
     for name in signature.literals:
         if (part := node.args.get(name)) is not None:
             if not (isinstance(part, exp.Literal) and part.is_string):
-                raise _must_be_written(node, "a text")
+                raise refusal("CEL-Q050.not_a_written_text", function=_word(node), at=node)
             made[name] = exp.Literal.string(part.name)
     tree = cast(type[exp.Expression], type(node))(**made)
     return TypedExpression(tree, signature.gives or first)
@@ -193,12 +174,10 @@ def _by_signature(node: exp.Expr, read: Read) -> TypedExpression:
 def _whole(node: exp.Expr, part: exp.Expr | None, least: int) -> int:
     text = part.name if isinstance(part, exp.Literal) and not part.is_string else ""
     if not (text.isdecimal() and text.isascii() and least <= int(text) <= MOST):
-        raise _must_be_written(node, f"a whole number from {least} to {MOST:,}")
+        raise refusal(
+            "CEL-Q050.not_a_written_number", function=_word(node), least=least, most=MOST, at=node
+        )
     return int(text)
-
-
-def _must_be_written(node: exp.Expr, what: str) -> CelosiaError:
-    return refusal("CEL-Q050.must_be_written", word=_word(node), thing=what, at=node)
 
 
 def _word(node: exp.Expr) -> str:
@@ -237,7 +216,7 @@ def _extract(node: exp.Expr, read: Read) -> TypedExpression:
 def _part(node: exp.Expr, part: str, value: exp.Expr, read: Read) -> TypedExpression:
     part = {"DAYOFWEEK": "DOW", "DAYOFYEAR": "DOY"}.get(part, part)
     if part not in PARTS:
-        raise refusal("CEL-Q050.part", parts=", ".join(sorted(PARTS)), at=node)
+        raise refusal("CEL-Q050.extract", parts=sorted(PARTS), at=node)
     typed = require_kind(read(value), TIMES, at=node, use="EXTRACT")
     return TypedExpression(exp.Extract(this=exp.var(part), expression=typed.tree), "integer")
 
@@ -256,7 +235,7 @@ def _truncate(node: exp.Expr, read: Read) -> TypedExpression:
     check_arguments(node, frozenset({"this", "unit", "input_type_preserved"}))
     unit = node.args["unit"].name.upper()
     if unit not in UNITS:
-        raise refusal("CEL-Q050.truncate", units=", ".join(sorted(UNITS)), at=node)
+        raise refusal("CEL-Q050.date_trunc", units=sorted(UNITS), at=node)
     typed = require_kind(read(node.this), TIMES, at=node, use="DATE_TRUNC")
     return TypedExpression(exp.TimestampTrunc(this=typed.tree, unit=exp.var(unit)), "timestamp")
 

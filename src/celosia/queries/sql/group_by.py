@@ -11,7 +11,7 @@ from celosia.queries.sql.aggregates import is_aggregate
 from celosia.queries.sql.conditions import read_expression
 from celosia.queries.sql.forbidden_parts import AGGREGATES
 from celosia.queries.sql.kinds import TypedExpression
-from celosia.queries.sql.names import Scope, ambiguous_name
+from celosia.queries.sql.names import Scope, answer_or_column
 from celosia.queries.sql.refusals import refusal
 
 _NESTED = (*AGGREGATES, exp.Window)
@@ -63,7 +63,7 @@ def read_group_keys(select: exp.Select, scope: Scope) -> list[TypedExpression]:
     for each in _list_keys(group, select, scope):
         typed = _group_key(each.unnest(), select, scope)
         if not any(True for _ in typed.tree.find_all(exp.Column)) or typed.kind == "interval":
-            raise refusal("CEL-Q056.read_group_keys", at=each)
+            raise refusal("CEL-Q056.no_column", at=each)
         keys[typed.tree] = typed
     return list(keys.values())
 
@@ -99,9 +99,9 @@ def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> TypedExpress
             is_aggregate(aliased[0])
             or read_expression(aliased[0], scope).tree != scope.find(node).tree
         ):
-            raise ambiguous_name(node, ["the answer of that name", "the column of that name"])
+            raise answer_or_column(node)
     return read_expression(node, scope)
 
 
 def _no_such_position(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q056.no_such_position", node_name=node.name, at=node)
+    return refusal("CEL-Q056.position", position=node.name, at=node)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import (
     DerivedTable,
     Filter,
@@ -172,23 +171,7 @@ def _largest(sizes: list[Size]) -> Size:
 
 def _check_size(size: Size) -> Size:
     if size.copies > MOST_COPIES or size.written > MOST_WRITTEN:
-        raise _too_large(
-            f"a text is composed of more than {MOST_COPIES} values of columns, or more than "
-            f"{MOST_WRITTEN:,} written letters"
-        )
+        raise refusal("CEL-Q023.text_grows", most_copies=MOST_COPIES, most_written=MOST_WRITTEN)
     if size.parts > MOST_PARTS:
-        raise _too_large(
-            f"an expression has more than {MOST_PARTS:,} parts, once those of sub-queries stand "
-            "in it"
-        )
+        raise refusal("CEL-Q023.expression_grows", most_parts=MOST_PARTS)
     return size
-
-
-def _too_large(what: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q023",
-        what,
-        why="What doubles in each sub-query fills any memory, and whether it does would reveal "
-        "rows.",
-        fix="Write it with fewer sub-queries that compute with each other's columns.",
-    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.algebra import Column, Join, Keys, Relation
 from celosia.queries.sql.conditions import (
     conjunction,
@@ -53,11 +54,11 @@ def make_equality(
     left: TypedExpression, right: TypedExpression, *, at: exp.Expr, joins: str | None = None
 ) -> JoinCondition:
     """The condition of USING and of IN: two columns are equal."""
-    unify_kinds([left, right], at=at, use="a join")
+    unify_kinds([left, right], at=at, use="join")
     tree = exp.EQ(this=left.tree, expression=right.tree)
     made = JoinCondition(tree, tree, mentioned_aliases(tree), None, joins)
     if not (left.is_plain and right.is_plain):
-        raise not_an_equijoin(made, "the other side", at=at)
+        raise not_an_equijoin(made, Message("queries.sql.other_side"), at=at)
     return replace(made, node=at, pair=(_column(left.tree), _column(right.tree)))
 
 
@@ -118,28 +119,26 @@ def _no_join_key(
     own = [each for each in conditions if each.joins == item.alias]
     across = [each for each in conditions if item.alias in each.mentions and each.mentions & done]
     for each in across or own:
-        return not_an_equijoin(each, item.name)
-    return refusal("CEL-Q035.no_join_key", item_name=item.name)
+        return not_an_equijoin(each, f"'{item.name}'")
+    return refusal("CEL-Q035.not_tied", relation=item.name)
 
 
-def not_an_equijoin(given: JoinCondition, name: str, *, at: exp.Expr | None = None) -> CelosiaError:
-    """The refusal of a condition that ties a relation, but not by an equality of two columns."""
+def not_an_equijoin(given: JoinCondition, side: str, *, at: exp.Expr | None = None) -> CelosiaError:
+    """The refusal of a condition that ties a relation, but not by an equality of two columns.
+
+    Args:
+        given: the condition.
+        side: what it ties, in words.
+        at: the part of the query that is meant, if it is not the condition.
+    """
     node, columns = given.node, list(given.tree.find_all(exp.Column))
-    fix = f"Add an equality of a column of '{name}' and one of another relation, joined by AND."
+    place = node if at is None else at
     if isinstance(node, exp.Or):
-        code, what = "CEL-Q038", "OR puts conditions of a join together"
-        why = "A row may then meet others in two ways, and no key says how many."
-    elif not columns:
-        code, what = "CEL-Q040", "the condition of a join refers to no column"
-        why = "It makes a cross join, where every row meets every other."
-    elif isinstance(node, exp.EQ) and len(given.mentions) > 1:
-        code, what = "CEL-Q039", "a join is on a value that is computed, not on two columns"
-        why = "How many rows share a computed value is not known from the policy."
-        fix = "Join on the columns of the tables as they are."
-    elif len(given.mentions) == 1:
-        code, what = "CEL-Q041", "the condition of a join refers to one side only"
-        why = "It ties nothing together: every row that meets it would meet all of the other side."
-    else:
-        code, what = "CEL-Q037", "a join is not by equality"
-        why = "One row may meet any number of others, and no key says how many."
-    return refusal(code, what, at=node if at is None else at, why=why, fix=fix)
+        return refusal("CEL-Q038", side=side, at=place)
+    if not columns:
+        return refusal("CEL-Q040", side=side, at=place)
+    if isinstance(node, exp.EQ) and len(given.mentions) > 1:
+        return refusal("CEL-Q039", at=place)
+    if len(given.mentions) == 1:
+        return refusal("CEL-Q041", side=side, at=place)
+    return refusal("CEL-Q037", side=side, at=place)

@@ -13,9 +13,9 @@ from datetime import date, datetime
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.sql.names import Field, Kind
-from celosia.queries.sql.refusals import refusal
+from celosia.queries.sql.refusals import both, either, refusal
 
 NUMBERS: frozenset[Kind] = frozenset({"integer", "number"})
 TEXTS: frozenset[Kind] = frozenset({"text"})
@@ -49,8 +49,9 @@ def require_kind(
         return typed
     if wanted == TIMES and _is_text(typed.tree):
         return _moment(typed.tree, "timestamp", at=at)
-    names = " or ".join(sorted(wanted))
-    raise kind_mismatch(f"{use} takes {names}, not {typed.kind}", at=at)
+    raise refusal(
+        "CEL-Q049.kind", use=_in_words(use), kinds=either(sorted(wanted)), kind=typed.kind, at=at
+    )
 
 
 def unify_kinds(
@@ -65,11 +66,11 @@ def unify_kinds(
         ], (kind)
     kinds = {part.kind for part in parts} - {"null"}
     if "interval" in kinds:
-        raise kind_mismatch(f"{use} takes no interval", at=at)
+        raise refusal("CEL-Q049.interval", use=_in_words(use), at=at)
     if kinds == NUMBERS:
         return list(parts), "number"
     if len(kinds) > 1:
-        raise kind_mismatch(f"{use} puts {' and '.join(sorted(kinds))} together", at=at)
+        raise refusal("CEL-Q049.mixed_kinds", use=_in_words(use), kinds=both(sorted(kinds)), at=at)
     return list(parts), kinds.pop() if kinds else "null"
 
 
@@ -99,7 +100,7 @@ def parse_moment(text: str, kind: Kind, *, at: exp.Expr) -> TypedExpression:
     except ValueError:
         form = "2026-01-31" if kind == "date" else "2026-01-31 23:59:59"
         raise refusal(
-            "CEL-Q050.parse_moment", kind=kind, form=form, kind2=kind.upper(), at=at
+            "CEL-Q050.moment", kind=kind, form=form, keyword=kind.upper(), at=at
         ) from None
     return TypedExpression(
         exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build(kind)), kind
@@ -116,12 +117,13 @@ def _moment(tree: exp.Expression, kind: Kind, *, at: exp.Expr) -> TypedExpressio
     return parse_moment(tree.name, kind, at=at)
 
 
-def kind_mismatch(what: str, *, at: exp.Expr) -> CelosiaError:
-    """The refusal of kinds that do not go together."""
-    return refusal(
-        "CEL-Q049",
-        what,
-        at=at,
-        why="The database would cast row by row, and a row that fails would reveal itself.",
-        fix="Write the cast yourself, such as CAST(x AS INTEGER): what cannot be cast is NULL.",
-    )
+def _in_words(use: str) -> str:
+    """Where a value is used: a keyword or sign as it is, else in the words for it."""
+    match use:
+        case "condition":
+            return Message("queries.sql.a_condition")
+        case "comparison":
+            return Message("queries.sql.a_comparison")
+        case "join":
+            return Message("queries.sql.a_join")
+    return use

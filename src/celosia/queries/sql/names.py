@@ -13,10 +13,11 @@ from typing import Literal
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 from celosia.queries.algebra import Column, Relation
 from celosia.queries.policy.values import ColumnType
-from celosia.queries.sql.refusals import check_arguments, refusal
+from celosia.queries.sql.refusals import check_arguments, either, refusal
 
 Kind = ColumnType | Literal["interval", "null"]
 """The kind of an expression: a type of columns, a span of time, or a bare NULL."""
@@ -66,7 +67,7 @@ class Aliases:
         ('orders', 'orders_2')
         """
         if len(self.taken) >= MOST_RELATIONS:
-            raise refusal("CEL-Q023.fresh", most_relations=MOST_RELATIONS)
+            raise refusal("CEL-Q023.too_many_relations", most_relations=MOST_RELATIONS)
         word = word.lower()
         number = 1
         alias = word
@@ -92,7 +93,7 @@ class Scope:
     def add(self, item: FromItem, *, at: exp.Expr) -> None:
         """Put a relation of FROM into the scope."""
         if item.name.lower() in self.items:
-            raise refusal("CEL-Q027.add", item_name=item.name, at=at)
+            raise refusal("CEL-Q027.same_alias", relation=item.name, at=at)
         self.items[item.name.lower()] = item
 
     @property
@@ -143,25 +144,23 @@ class Scope:
         written = f"{node.table}.{node.name}" if node.table else node.name
         if node.table and node.table.lower() not in {item.name.lower() for item in items}:
             near = did_you_mean(node.table, [item.name for item in items])
-            what = f"no relation here is called '{node.table}'{near}, for '{written}'"
-        else:
-            what = f"there is no column '{written}'{did_you_mean(node.name, names)}"
-        return refusal(
-            "CEL-Q026",
-            what,
-            at=node,
-            why="Only columns that the policy declares can be used, under the names of FROM.",
-            fix="See the schema for what there is to ask about.",
-            column_name=written,
-        )
+            return refusal(
+                "CEL-Q026.no_relation", table=node.table, near=near, column_name=written, at=node
+            )
+        near = did_you_mean(node.name, names)
+        return refusal("CEL-Q026.no_column", column_name=written, near=near, at=node)
 
 
 def _in_doubt(node: exp.Expr, item: FromItem) -> CelosiaError:
-    return refusal("CEL-Q027.in_doubt", item_name=item.name, node_name=node.name, at=node)
+    return refusal("CEL-Q027.twice_in_star", relation=item.name, name=node.name, at=node)
+
+
+def answer_or_column(node: exp.Expr) -> CelosiaError:
+    """The refusal of a name that an output and a column of FROM have."""
+    readings = [Message("queries.sql.answer_of_name"), Message("queries.sql.column_of_name")]
+    return ambiguous_name(node, readings)
 
 
 def ambiguous_name(node: exp.Expr, readings: Iterable[str]) -> CelosiaError:
     """The refusal of a name that could mean two things."""
-    return refusal(
-        "CEL-Q027.ambiguous_name", node_name=node.name, readings=" or ".join(readings), at=node
-    )
+    return refusal("CEL-Q027.ambiguous", name=node.name, readings=either(readings), at=node)

@@ -15,13 +15,12 @@ from celosia.queries.sql.kinds import (
     TRUTHS,
     TypedExpression,
     guard_casts,
-    kind_mismatch,
     parse_moment,
     require_kind,
 )
 from celosia.queries.sql.kinds import unify_kinds as fitted
 from celosia.queries.sql.names import Kind
-from celosia.queries.sql.refusals import check_arguments, refusal
+from celosia.queries.sql.refusals import both, check_arguments, refusal
 
 Read = Callable[[exp.Expr], TypedExpression]
 Rule = Callable[[exp.Expr, Read], TypedExpression]
@@ -115,7 +114,7 @@ def negate_if_flagged(tree: exp.Expression, node: exp.Expr) -> TypedExpression:
 
 def _comparison(node: exp.Expr, read: Read) -> TypedExpression:
     check_arguments(node, _PAIR)
-    parts, _ = fitted([read(node.this), read(node.expression)], at=node, use="a comparison")
+    parts, _ = fitted([read(node.this), read(node.expression)], at=node, use="comparison")
     kind = cast(type[exp.Expression], type(node))
     left, right = (comparison_side(part.tree) for part in parts)
     return TypedExpression(guard_casts(kind(this=left, expression=right), parts), "boolean")
@@ -129,7 +128,7 @@ def _is(node: exp.Expr, read: Read) -> TypedExpression:
             exp.Is(this=comparison_side(read(node.this).tree), expression=exp.Null()), node
         )
     if not isinstance(value, exp.Boolean):
-        raise kind_mismatch("IS takes NULL, TRUE or FALSE", at=node)
+        raise refusal("CEL-Q049.is_value", at=node)
     truth = require_kind(read(node.this), TRUTHS, at=node, use="IS TRUE")
     return negate_if_flagged(
         exp.Is(this=comparison_side(truth.tree), expression=value.copy()), node
@@ -139,7 +138,7 @@ def _is(node: exp.Expr, read: Read) -> TypedExpression:
 def _in(node: exp.Expr, read: Read) -> TypedExpression:
     check_arguments(node, frozenset({"this", "expressions"}))
     if not node.expressions:
-        raise kind_mismatch("IN has an empty list", at=node)
+        raise refusal("CEL-Q049.empty_list", at=node)
     parts, _ = fitted(
         [read(node.this), *(read(each) for each in node.expressions)], at=node, use="IN"
     )
@@ -183,12 +182,12 @@ def _result(node: exp.Expr, left: Kind, right: Kind) -> Kind:
         return "timestamp"
     if isinstance(node, exp.Add | exp.Sub) and (left, right) == ("date", "integer"):
         if not (isinstance(node.expression, exp.Literal) and _is_short(node.expression.name)):
-            raise refusal("CEL-Q050.result", most_span=MOST_SPAN, at=node)
+            raise refusal("CEL-Q050.added_days", most_span=MOST_SPAN, at=node)
         return "date"
     if isinstance(node, exp.Sub) and (left, right) == ("date", "date"):
         return "integer"
     word = {"add": "+", "sub": "-", "mul": "*", "div": "/", "intdiv": "//", "mod": "%"}[node.key]
-    raise kind_mismatch(f"'{word}' puts {left} and {right} together", at=node)
+    raise refusal("CEL-Q049.mixed_kinds", use=f"'{word}'", kinds=both([left, right]), at=node)
 
 
 def _minus(node: exp.Expr, read: Read) -> TypedExpression:
@@ -219,9 +218,7 @@ def _literal(node: exp.Expr, read: Read) -> TypedExpression:
     except ValueError:
         is_finite = False
     if not is_finite:
-        raise kind_mismatch(
-            "a number is written in a way that is not known, or is too large", at=node
-        )
+        raise refusal("CEL-Q049.number_form", at=node)
     # With an exponent it is a double. A decimal number of many places would take a column beside it
     # along to as many places, and fail on each row whose value does not leave room for them.
     text = node.name if "e" in node.name.lower() else repr(float(node.name))
@@ -243,9 +240,7 @@ def _interval(node: exp.Expr, read: Read) -> TypedExpression:
     number, unit = node.this, node.args.get("unit")
     span = unit.name.upper().removesuffix("S") if isinstance(unit, exp.Var) else ""
     if not (isinstance(number, exp.Literal) and _is_short(number.name) and span in _SPANS):
-        raise refusal(
-            "CEL-Q050.interval", most_span=MOST_SPAN, spans=", ".join(sorted(_SPANS)), at=node
-        )
+        raise refusal("CEL-Q050.interval", most_span=MOST_SPAN, spans=sorted(_SPANS), at=node)
     tree = exp.Interval(this=exp.Literal.string(number.name), unit=exp.var(span))
     return TypedExpression(tree, "interval")
 
@@ -261,12 +256,12 @@ def _cast(node: exp.Expr, read: Read) -> TypedExpression:
         TYPES.get(to.this) if isinstance(to, exp.DataType) and not to.args.get("nested") else None
     )
     if kind is None:
-        raise refusal("CEL-Q050.cast", sql=to.sql(), at=node)
+        raise refusal("CEL-Q050.cast", type_name=to.sql(), at=node)
     inner = read(node.this)
     if kind in TIMES and isinstance(inner.tree, exp.Literal) and inner.kind == "text":
         return parse_moment(inner.tree.name, kind, at=node)
     if kind not in _CASTS.get(inner.kind, frozenset()):
-        raise kind_mismatch(f"{inner.kind} cannot be cast to {kind}", at=node)
+        raise refusal("CEL-Q049.no_cast", kind=inner.kind, target=kind, at=node)
     built = to.copy() if to.expressions or kind in ("boolean", *TIMES) else _BUILT[kind]
     if kind == "timestamp":
         built = "TIMESTAMP"

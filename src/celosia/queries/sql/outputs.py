@@ -19,10 +19,10 @@ from celosia.queries.sql.conditions import read_expression
 from celosia.queries.sql.forbidden_parts import refuse_forbidden, star_refusal
 from celosia.queries.sql.group_by import computed_positions, has_aggregate, read_group_keys
 from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, TRUTHS, TypedExpression
-from celosia.queries.sql.names import Kind, Scope, ambiguous_name
+from celosia.queries.sql.names import Kind, Scope, answer_or_column
 from celosia.queries.sql.refusals import refusal
 
-SELECT = "the SELECT list"
+SELECT = "SELECT"
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class Outputs:
             typed.tree for name, typed in self.keys.items() if name.lower() == node.name.lower()
         ]
         if not same or same[0] != self.scope.find(node).tree:
-            raise ambiguous_name(node, ["the answer of that name", "the column of that name"])
+            raise answer_or_column(node)
 
     def _key(self, node: exp.Expr, clause: str) -> TypedExpression | None:
         if not isinstance(node, exp.Column) and any(
@@ -136,13 +136,9 @@ class Outputs:
                 return self.find(name)
         if not isinstance(node, exp.Column):
             return None
-        raise refusal(
-            "CEL-Q051" if clause == SELECT else "CEL-Q057",
-            f"{clause} refers to '{node.name}', which is neither a key nor an aggregate",
-            at=node,
-            why="It works on the answers, after the noise; rows are not there any more.",
-            fix="Put conditions on rows into WHERE, or group by the column.",
-        )
+        if clause == SELECT:
+            raise refusal("CEL-Q051.not_grouped", name=node.name, at=node)
+        raise refusal("CEL-Q057.not_grouped", clause=clause, name=node.name, at=node)
 
 
 def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
@@ -185,7 +181,7 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
 def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
     typed = made.read_computed(node, SELECT)
     if typed.kind not in NUMBERS | TEXTS | TRUTHS:
-        raise refusal("CEL-Q052.computed", typed_kind=typed.kind, at=node)
+        raise refusal("CEL-Q052.kind", kind=typed.kind, at=node)
     return typed
 
 
@@ -197,7 +193,7 @@ def _check_combines(typed: TypedExpression, made: Outputs, node: exp.Expr) -> No
     """
     answers = made.answers_behind(typed.tree)
     if typed.kind in NUMBERS and len(answers) == 1 and answers <= set(made.aggregates):
-        raise refusal("CEL-Q052.check_combines", at=node)
+        raise refusal("CEL-Q052.one_aggregate", at=node)
 
 
 def _stop_windows(node: exp.Expr) -> None:
@@ -222,7 +218,7 @@ def _name(node: exp.Expr, word: str, made: Outputs) -> str:
     if not node.alias:
         return made.free(word)
     if made.find(node.alias) is not None:
-        raise refusal("CEL-Q058.name", alias=node.alias, at=node)
+        raise refusal("CEL-Q058.same_name", alias=node.alias, at=node)
     return str(node.alias)
 
 
@@ -233,11 +229,11 @@ def _shown_key(node: exp.Expr, grouped: Sequence[TypedExpression], scope: Scope)
     for key in grouped:
         if key.tree == typed.tree:
             return typed
-    raise refusal("CEL-Q051.shown_key", at=node)
+    raise refusal("CEL-Q051.not_a_key", at=node)
 
 
 def check_answerable(made: Outputs, select: exp.Select) -> None:
     """Refuse a query that aggregates nothing."""
     if made.aggregates:
         return
-    raise refusal("CEL-Q051.check_answerable", at=select)
+    raise refusal("CEL-Q051.no_aggregate", at=select)

@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from celosia.core.errors import CelosiaError, InputError
+from celosia.queries.positions import place_fields
 from celosia.queries.sql.refusals import refusal
 
 Dialect = Literal["duckdb", "postgres"]
@@ -41,11 +42,11 @@ def parse(query: str, *, dialect: Dialect = "duckdb") -> exp.Select:
         QueryRefused: CEL-Q021 to CEL-Q023, CEL-Q032 and CEL-Q033.
     """
     if dialect not in ("duckdb", "postgres"):
-        raise _not_sql(f"the dialect must be duckdb or postgres, got {dialect!r}")
+        raise InputError("CEL-Q020.dialect", dialect=dialect)
     if not isinstance(query, str):
-        raise _not_sql(f"a query is a text, got {type(query).__name__}")
+        raise InputError("CEL-Q020.not_a_text", type_name=type(query).__name__)
     if len(query) > MOST_LETTERS:
-        raise _too_large(f"the query has {len(query):,} letters, of at most {MOST_LETTERS:,}")
+        raise refusal("CEL-Q023.too_long", letters=len(query), most_letters=MOST_LETTERS)
     _check_beginning(_tokens(query, dialect))
     statement: exp.Expr | None = _tree(query, dialect)
     _check_size(statement)
@@ -68,11 +69,11 @@ def _tokens(query: str, dialect: Dialect) -> list[Token]:
     try:
         tokens = sqlglot.tokenize(query, read=dialect)
     except SqlglotError:
-        raise _not_sql("the query cannot be cut into words: a quote is left open") from None
+        raise InputError("CEL-Q020.open_quote") from None
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens.pop()
     if not tokens:
-        raise _not_sql("the query is empty")
+        raise InputError("CEL-Q020.empty")
     return tokens
 
 
@@ -98,16 +99,14 @@ def _tree(query: str, dialect: Dialect) -> exp.Expr | None:
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
         line, column = first.get("line"), first.get("col")
-        where = f" (line {line}, column {column})" if line else ""
-        raise _not_sql(
-            f"the query cannot be read as SQL{where}", line=line, column=column
-        ) from None
+        place = (line, column) if line and column else None
+        raise InputError("CEL-Q020.unreadable", **place_fields(place)) from None
     except RecursionError:
-        raise _too_large("the query is nested too deeply") from None
+        raise refusal("CEL-Q023.too_deep") from None
     except CelosiaError:
         raise
     except Exception:  # a fault of the parser on odd text is still no SQL
-        raise _not_sql("the query cannot be read as SQL") from None
+        raise InputError("CEL-Q020.unreadable", at="") from None
     return statements[0] if len(statements) == 1 else None
 
 
@@ -118,41 +117,30 @@ def _check_size(statement: exp.Expr | None) -> None:
         parts += len(level)
         level = [child for node in level for child in node.iter_expressions()]
         if parts > MOST_PARTS:
-            raise _too_large(f"the query has more than {MOST_PARTS:,} parts")
+            raise refusal("CEL-Q023.too_many_parts", most_parts=MOST_PARTS)
         if not level:
             return
-    raise _too_large("the query is nested too deeply")
+    raise refusal("CEL-Q023.too_deep")
 
 
 def _check_part(part: exp.Expr) -> None:
     """Refuse what the parser lets through: gaps, parameters anywhere, names that are no names."""
     for name, required in part.arg_types.items():
         if required and part.args.get(name) is None:
-            raise _not_sql(f"something is missing inside {type(part).__name__.upper()}")
+            raise InputError("CEL-Q020.incomplete", clause=type(part).__name__.upper())
     if isinstance(part, exp.Placeholder | exp.Parameter | exp.SessionParameter):
         raise refusal("CEL-Q024", at=part)
     if isinstance(part, exp.Select) and not part.expressions:
-        raise _not_sql("a SELECT selects nothing")
+        raise InputError("CEL-Q020.nothing_selected")
     if isinstance(part, exp.Alias) and not isinstance(part.args.get("alias"), exp.Identifier):
-        raise _not_sql("an alias is not a name")
-
-
-def _not_sql(what: str, **details: object) -> InputError:
-    return InputError("CEL-Q020", thing=what, **details)
-
-
-def _too_large(what: str) -> CelosiaError:
-    return refusal(
-        "CEL-Q023",
-        what,
-        why="Queries are bounded so that none can keep the service busy.",
-        fix="Shorten it: an IN list or a join with a public table replaces many conditions.",
-    )
+        raise InputError("CEL-Q020.alias")
 
 
 def _not_a_question(statement: exp.Expr | None, *, word: str = "") -> CelosiaError:
-    named = word or (type(statement).__name__ if statement is not None else "it")
-    return refusal("CEL-Q022", named=named.upper())
+    named = word or (type(statement).__name__ if statement is not None else "")
+    if not named:
+        return refusal("CEL-Q022.unknown")
+    return refusal("CEL-Q022.statement", word=named.upper())
 
 
 def _of_answers(statement: exp.SetOperation) -> CelosiaError:
@@ -163,12 +151,5 @@ def _of_answers(statement: exp.SetOperation) -> CelosiaError:
 
 def set_operation_refusal(statement: exp.SetOperation) -> CelosiaError:
     """The refusal of UNION, EXCEPT and INTERSECT."""
-    word = type(statement).__name__.upper()
-    hint = {
-        "UNION": "Use UNION ALL, and COUNT(DISTINCT ...) over its rows",
-        "EXCEPT": "Use NOT EXISTS (SELECT ...)",
-        "INTERSECT": "Use EXISTS (SELECT ...)",
-    }
-    return refusal(
-        "CEL-Q032", word=word, hint=hint.get(word, "Use UNION ALL"), at=statement.expression
-    )
+    keys = {exp.Except: "CEL-Q032.difference", exp.Intersect: "CEL-Q032.intersection"}
+    return refusal(keys.get(type(statement), "CEL-Q032.union"), at=statement.expression)

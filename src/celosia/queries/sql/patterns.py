@@ -15,7 +15,6 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.queries.sql.kinds import TEXTS, TypedExpression, require_kind
 from celosia.queries.sql.operators import Read, Rule, comparison_side, negate_if_flagged
 from celosia.queries.sql.refusals import check_arguments, refusal
@@ -37,12 +36,12 @@ def _pattern(node: exp.Expr) -> exp.Literal:
     pattern = node.expression
     # A pattern that ends in an escape fails in PostgreSQL, but only on rows that match so far.
     if not (isinstance(pattern, exp.Literal) and pattern.is_string) or "\\" in pattern.name:
-        raise refusal("CEL-Q050.pattern", at=node)
+        raise refusal("CEL-Q050.pattern_not_written", at=node)
     word = pattern.name
     if len(word) > MOST_LETTERS:
-        raise _too_long("the pattern of LIKE", node)
+        raise refusal("CEL-Q050.pattern_too_long", most_letters=MOST_LETTERS, at=node)
     if "_" in word and len(re.findall("%+", word.rstrip("%"))) > 1:
-        raise refusal("CEL-Q050.pattern_2", at=node)
+        raise refusal("CEL-Q050.pattern_too_slow", at=node)
     return exp.Literal.string(word)
 
 
@@ -51,15 +50,11 @@ def _position(node: exp.Expr, read: Read) -> TypedExpression:
     text = require_kind(read(node.this), TEXTS, at=node, use="STRPOS")
     wanted = node.args["substr"]
     if not (isinstance(wanted, exp.Literal) and wanted.is_string):
-        raise refusal("CEL-Q050.position", at=node)
+        raise refusal("CEL-Q050.text_not_written", at=node)
     if len(wanted.name) > MOST_LETTERS:
-        raise _too_long("the text that is looked for", node)
+        raise refusal("CEL-Q050.text_too_long", most_letters=MOST_LETTERS, at=node)
     found = exp.StrPosition(this=text.tree, substr=exp.Literal.string(wanted.name))
     return TypedExpression(found, "integer")
-
-
-def _too_long(what: str, node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q050.too_long", thing=what, most_letters=MOST_LETTERS, at=node)
 
 
 RULES: Mapping[type[exp.Expr], Rule] = {

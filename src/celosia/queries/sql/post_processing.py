@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import NamedExpression, PostProcessing
 from celosia.queries.sql.group_by import has_aggregate
 from celosia.queries.sql.kinds import TRUTHS, require_kind
@@ -42,7 +41,7 @@ def read_post_processing(
 
 def _having(node: exp.Expr, outputs: Outputs) -> exp.Expression:
     typed = outputs.read_computed(node, "HAVING")
-    return require_kind(typed, TRUTHS, at=node, use="a condition").tree
+    return require_kind(typed, TRUTHS, at=node, use="condition").tree
 
 
 def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, bool]:
@@ -51,18 +50,18 @@ def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, b
     # DuckDB puts NULLs last; PostgreSQL holds them for the largest. Other wishes have no place.
     usual = descending if dialect == "postgres" else False
     if bool(node.args.get("nulls_first")) != usual:
-        raise _refused("NULLS FIRST or LAST in ORDER BY is not supported", node)
+        raise refusal("CEL-Q057.nulls_order", at=node)
     inner = node.this.unnest()
     if isinstance(inner, exp.Literal) and not inner.is_string:
         place = int(inner.name) if inner.name.isdecimal() else 0
         if not 1 <= place <= len(outputs.shown):
-            raise _refused(f"ORDER BY {inner.name} is no column of the answer", node)
+            raise refusal("CEL-Q057.order_position", position=inner.name, at=node)
         return outputs.shown[place - 1], descending
     typed = outputs.answer(inner, "ORDER BY")
     if typed is not None:
         return typed.tree.name, descending
     if inner.find(exp.Column) is None and not has_aggregate(inner):
-        raise _refused("ORDER BY refers to no answer", node)
+        raise refusal("CEL-Q057.order_without_answer", at=node)
     name = outputs.free("order")
     outputs.computed[name] = outputs.read_computed(inner, "ORDER BY")
     return name, descending
@@ -89,15 +88,5 @@ def _limit(node: exp.Expr | None) -> int | None:
 def _written(number: exp.Expr | None, clause: str, node: exp.Expr) -> int:
     text = number.name if isinstance(number, exp.Literal) and not number.is_string else ""
     if not (text.isdecimal() and text.isascii() and len(text) <= 9):
-        raise _refused(f"{clause} takes a written whole number", node)
+        raise refusal("CEL-Q057.not_a_number", clause=clause, at=node)
     return int(text)
-
-
-def _refused(what: str, node: exp.Expr) -> CelosiaError:
-    return refusal(
-        "CEL-Q057",
-        what,
-        at=node,
-        why="HAVING, ORDER BY, LIMIT and OFFSET work on the answers, after the noise.",
-        fix="Speak of keys of GROUP BY and aggregates by their names.",
-    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from celosia.core.messages import Message, speaking
 from celosia.queries.algebra import (
     Aggregate,
     Column,
@@ -16,6 +17,7 @@ from celosia.queries.algebra import (
     Join,
     Key,
     Keys,
+    NamedExpression,
     Question,
     Relation,
     Scan,
@@ -23,6 +25,7 @@ from celosia.queries.algebra import (
     UnionAll,
     walk,
 )
+from celosia.queries.sql.refusals import both
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
@@ -31,7 +34,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 class TextLine:
     """A part of a question in words, with the parts it is made of."""
 
-    text: str
+    text: Message
     of: Question | Relation | Aggregate | Key | None
     """The part itself, for whoever has more to say about it."""
     below: tuple[TextLine, ...] = ()
@@ -41,7 +44,7 @@ class TextLine:
 
     def lines(self, depth: int = 0) -> list[str]:
         """All lines, each two spaces further in than the one it belongs to."""
-        own = ["  " * depth + self.text]
+        own = [f"{'  ' * depth}{self.text}"]
         return own + [line for each in self.below for line in each.lines(depth + 1)]
 
     def as_dict(self) -> dict[str, object]:
@@ -64,7 +67,8 @@ def normalise(question: Question) -> str:
     for part in walk(question.source):
         if isinstance(part, Scan | DerivedTable | UnionAll):
             names[part.alias] = f"r{len(names) + 1}"
-    return str(_Writer(names).question(question))
+    with speaking("en"):
+        return str(_Writer(names).question(question))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,60 +80,98 @@ class _Writer:
         steps = question.post_processing
         parts = [self._aggregate(each) for each in question.aggregates]
         parts += [
-            TextLine(f"by {self._word(each.name)} = {self._sql(each.expression)}", each)
+            TextLine(Message("queries.question.by", **self._named(each)), each)
             for each in question.keys
         ]
         parts += [
-            TextLine(f"then {self._word(each.name)} = {self._sql(each.expression)}", None)
+            TextLine(Message("queries.question.then", **self._named(each)), None)
             for each in steps.computed
         ]
         if steps.having is not None:
-            parts.append(TextLine(f"having {self._sql(steps.having)}", None))
+            text = Message("queries.question.having", condition=self._sql(steps.having))
+            parts.append(TextLine(text, None))
         if steps.order:
             order = [
-                f"{self._word(name)}{' descending' if descending else ''}"
+                Message("queries.question.descending", name=self._word(name))
+                if descending
+                else self._word(name)
                 for name, descending in steps.order
             ]
-            parts.append(TextLine(f"order {', '.join(order)}", None))
+            parts.append(TextLine(Message("queries.question.order", names=order), None))
         if steps.limit is not None:
-            parts.append(TextLine(f"limit {steps.limit}", None))
+            parts.append(TextLine(Message("queries.question.limit", count=steps.limit), None))
         if steps.offset:
-            parts.append(TextLine(f"offset {steps.offset}", None))
-        shown = ", ".join(self._word(name) for name in steps.columns)
-        return TextLine(f"answer {shown}", question, (*parts, self._relation(question.source)))
+            parts.append(TextLine(Message("queries.question.offset", count=steps.offset), None))
+        shown = [self._word(name) for name in steps.columns]
+        text = Message("queries.question.answer", names=shown)
+        return TextLine(text, question, (*parts, self._relation(question.source)))
+
+    def _named(self, part: Key | NamedExpression) -> dict[str, str]:
+        return {"name": self._word(part.name), "expression": self._sql(part.expression)}
 
     def _aggregate(self, each: Aggregate) -> TextLine:
-        inside = [self._sql(each.argument)] if each.argument is not None else []
+        name = self._word(each.name)
+        if each.argument is None:
+            return TextLine(Message("queries.question.rows", name=name), each)
+        inside = [self._sql(each.argument)]
         inside += [f"{each.share!r}"] if each.share is not None else []
-        kind = f"sample {each.kind}" if each.sample else each.kind
-        return TextLine(f"{self._word(each.name)} = {kind}({', '.join(inside)})", each)
+        text = Message(
+            "queries.question.aggregate",
+            name=name,
+            kind=each.kind_in_words,
+            argument=", ".join(inside),
+        )
+        return TextLine(text, each)
 
     def _relation(self, relation: Relation) -> TextLine:
         match relation:
             case Scan(table=table, alias=alias):
-                return TextLine(f"scan {self._word(table)} as {self._alias(alias)}", relation)
+                return TextLine(
+                    Message(
+                        "queries.question.scan", table=self._word(table), alias=self._alias(alias)
+                    ),
+                    relation,
+                )
             case Filter(source=source, condition=condition):
-                text = f"where {self._sql(condition)}"
+                text = Message("queries.question.where", condition=self._sql(condition))
                 return TextLine(text, relation, (self._relation(source),))
-            case Join(left=left, right=right, keys=keys, condition=condition):
-                text = f"join {self._keys(keys, condition)}"
-                return TextLine(text, relation, (self._relation(left), self._relation(right)))
-            case SemiJoin(left=left, right=right, keys=keys, condition=condition, negated=negated):
-                text = f"match {'none' if negated else 'some'} {self._keys(keys, condition)}"
-                return TextLine(text, relation, (self._relation(left), self._relation(right)))
+            case Join(left=left, right=right):
+                below = (self._relation(left), self._relation(right))
+                return TextLine(self._join(relation), relation, below)
+            case SemiJoin(left=left, right=right):
+                below = (self._relation(left), self._relation(right))
+                return TextLine(self._match(relation), relation, below)
             case DerivedTable(source=source, alias=alias, columns=columns):
                 named = [
                     f"{self._word(each.name)} = {self._sql(each.expression)}" for each in columns
                 ]
-                text = f"rows {self._alias(alias)}: {', '.join(named)}"
+                text = Message("queries.question.derived", alias=self._alias(alias), columns=named)
                 return TextLine(text, relation, (self._relation(source),))
             case UnionAll(parts=parts, alias=alias):
-                below = tuple(self._relation(part) for part in parts)
-                return TextLine(f"stack {self._alias(alias)}", relation, below)
+                stacked = tuple(self._relation(part) for part in parts)
+                text = Message("queries.question.stack", alias=self._alias(alias))
+                return TextLine(text, relation, stacked)
 
-    def _keys(self, keys: Keys, condition: exp.Expression | None) -> str:
-        text = " and ".join(f"{self._column(left)} = {self._column(right)}" for left, right in keys)
-        return text if condition is None else f"{text} if {self._sql(condition)}"
+    def _join(self, relation: Join) -> Message:
+        keys = self._keys(relation.keys)
+        if relation.condition is None:
+            return Message("queries.question.join", keys=keys)
+        condition = self._sql(relation.condition)
+        return Message("queries.question.join_if", keys=keys, condition=condition)
+
+    def _match(self, relation: SemiJoin) -> Message:
+        keys = self._keys(relation.keys)
+        if relation.condition is None:
+            if relation.negated:
+                return Message("queries.question.match_none", keys=keys)
+            return Message("queries.question.match_some", keys=keys)
+        condition = self._sql(relation.condition)
+        if relation.negated:
+            return Message("queries.question.match_none_if", keys=keys, condition=condition)
+        return Message("queries.question.match_some_if", keys=keys, condition=condition)
+
+    def _keys(self, keys: Keys) -> str:
+        return both(f"{self._column(left)} = {self._column(right)}" for left, right in keys)
 
     def _column(self, column: Column) -> str:
         return f"{self._alias(column.relation)}.{self._word(column.name)}"

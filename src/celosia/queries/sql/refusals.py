@@ -6,9 +6,13 @@ refusal says nothing about the data.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
+from celosia.core.messages import Message
 from celosia.queries.positions import refusal_at
 
 
@@ -30,27 +34,34 @@ def position(node: exp.Expr | None) -> tuple[int, int] | None:
     return min(starts)[1:] if starts else None
 
 
-def refusal(
-    key: str, literal: str | None = None, /, *, at: exp.Expr | None = None, **fields: object
-) -> QueryRefused:
+def refusal(key: str, /, *, at: exp.Expr | None = None, **fields: object) -> QueryRefused:
     """A refusal whose first sentence ends with the place in the query.
 
     Args:
         key: of the catalogue, whose template has `{at}` where the place is told.
-        literal: the sentence itself, where the catalogue has none yet.
         at: the part of the query that is meant.
         fields: of the template.
     """
-    return refusal_at(key, literal, position(at), fields)
+    return refusal_at(key, position(at), fields)
 
 
-_INSTEAD = {
-    "QUALIFY": "Ask for groups, with ORDER BY and LIMIT: they work on the answers.",
-    "SAMPLE": "Leave it out: noise is all that is needed, and all rows make for less of it.",
-    "WINDOWS": "Ask for groups: ranks and running sums follow from their answers.",
-    "ESCAPE": "Leave it out: patterns know % and _ only; CONTAINS(x, '100%') takes any text.",
+def either(words: Iterable[str]) -> str:
+    """Several words of which one is meant: `a or b`."""
+    return reduce(lambda one, other: Message("queries.sql.either", first=one, second=other), words)
+
+
+def both(words: Iterable[str]) -> str:
+    """Several words that are all meant: `a and b`."""
+    return reduce(lambda one, other: Message("queries.sql.both", first=one, second=other), words)
+
+
+_CLAUSES = {
+    "QUALIFY": "CEL-Q042.qualify",
+    "SAMPLE": "CEL-Q042.sample",
+    "WINDOWS": "CEL-Q042.windows",
+    "ESCAPE": "CEL-Q042.escape",
 }
-"""Alternatives to some clauses."""
+"""Clauses to which there is an alternative."""
 
 
 def check_arguments(node: exp.Expr, allowed: frozenset[str]) -> None:
@@ -60,12 +71,10 @@ def check_arguments(node: exp.Expr, allowed: frozenset[str]) -> None:
     """
     for name, value in node.args.items():
         if name not in allowed and value not in (None, False, []):
-            word = name.strip("_").replace("_", " ").upper()
+            clause = name.strip("_").replace("_", " ").upper()
             raise refusal(
-                "CEL-Q042",
-                f"{word} of {type(node).__name__.upper()} is not supported",
+                _CLAUSES.get(clause, "CEL-Q042.clause"),
+                clause=clause,
+                part=type(node).__name__.upper(),
                 at=value if isinstance(value, exp.Expr) else node,
-                why="What it does to the rows that one person adds has not been bounded.",
-                fix=_INSTEAD.get(word, "Leave the clause out."),
-                clause=word,
             )

@@ -64,7 +64,7 @@ class RelationBuilder:
         scope = Scope(outer=outer)
         start = select.args.get("from_")
         if start is None:
-            raise refusal("CEL-Q029.rows", at=select)
+            raise refusal("CEL-Q029.no_from", at=select)
         conditions = self._sources(start.this, scope, visible)
         for join in select.args.get("joins") or []:
             conditions += self._join(join, scope, visible)
@@ -140,7 +140,7 @@ class RelationBuilder:
         if table is None:
             raise self._unknown(node, name, visible)
         if columns:
-            raise refusal("CEL-Q042.table", at=node)
+            raise refusal("CEL-Q042.renamed_columns", at=node)
         unique = self.aliases.fresh(alias or node.name)
         fields = {
             each.name.lower(): Field(Column(unique, each.name), each.type, is_plain=True)
@@ -177,16 +177,16 @@ def _check_kind(join: exp.Join) -> None:
     method, side, kind = (join.args.get(name) or "" for name in ("method", "side", "kind"))
     if method or isinstance(join.this, exp.Lateral) or kind in ("SEMI", "ANTI", "STRAIGHT"):
         word = method or ("LATERAL" if isinstance(join.this, exp.Lateral) else kind)
-        raise refusal("CEL-Q036.check_kind", word=word, at=join.this)
+        raise refusal("CEL-Q036.join_kind", kind=word, at=join.this)
     if side or kind == "OUTER":
         raise refusal("CEL-Q034", side=side or kind, at=join.this)
     if kind == "CROSS":
-        raise refusal("CEL-Q035.check_kind", at=join.this)
+        raise refusal("CEL-Q035.cross_join", at=join.this)
     if kind not in ("", "INNER"):
-        raise refusal("CEL-Q036.check_kind_2", kind=kind, at=join.this)
+        raise refusal("CEL-Q036.join_kind", kind=kind, at=join.this)
 
 
 def _not_a_table(node: exp.Expr) -> CelosiaError:
     if isinstance(node, exp.Lateral):
-        return refusal("CEL-Q036.not_a_table", at=node)
+        return refusal("CEL-Q036.lateral", at=node)
     return refusal("CEL-Q029.not_a_table", at=node)

@@ -112,7 +112,7 @@ def _excluded_name(name: exp.Expr, node: exp.Expr) -> str:
         check_arguments(name, frozenset({"this"}))
         name = name.this
     if not isinstance(name, exp.Identifier):
-        raise refusal("CEL-Q042.excluded_name", at=node)
+        raise refusal("CEL-Q042.excluded", at=node)
     return name.name.lower()
 
 
@@ -121,7 +121,7 @@ def _find_column(node: exp.Expr, scope: Scope) -> list[FromItem]:
         return list(scope.items.values())
     item = scope.items.get(node.text("table").lower())
     if item is None:
-        raise refusal("CEL-Q026.find_column", text=node.text("table"), at=node)
+        raise refusal("CEL-Q026.no_relation_of_star", table=node.text("table"), at=node)
     return [item]
 
 

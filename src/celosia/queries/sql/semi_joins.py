@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.algebra import Relation, SemiJoin
 from celosia.queries.sql.conditions import conjunction, conjuncts, read_expression
 from celosia.queries.sql.joins import JoinCondition, find_join_keys, make_equality, not_an_equijoin
@@ -101,7 +102,7 @@ def _select(node: exp.Expr) -> exp.Select:
     if isinstance(query, exp.SetOperation):
         raise set_operation_refusal(query)
     if not isinstance(query, exp.Select):
-        raise refusal("CEL-Q044.select", at=node)
+        raise refusal("CEL-Q044.not_a_select", at=node)
     return query
 
 
@@ -109,7 +110,7 @@ def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: SelectRow
     """`x IN (SELECT y ...)` as the equality of x and y."""
     made = read_selection(select, inner.scope, inner.relation)
     if len(made.columns) != 1 or made.has_gaps:
-        raise refusal("CEL-Q046.membership", made_columns_count=len(made.columns), at=select)
+        raise refusal("CEL-Q046.several_columns", column_count=len(made.columns), at=select)
     return make_equality(read_expression(node.this, scope), made.columns[0].value, at=node.this)
 
 
@@ -139,5 +140,5 @@ def _says_not_null(column: exp.Expr, conditions: Sequence[exp.Expr]) -> bool:
 
 def _no_join_key(node: exp.Expr, ties: Sequence[JoinCondition]) -> CelosiaError:
     for each in ties:
-        return not_an_equijoin(each, "the sub-query")
-    return refusal("CEL-Q046.no_join_key", at=node)
+        return not_an_equijoin(each, Message("queries.sql.sub_query"))
+    return refusal("CEL-Q046.not_tied", at=node)

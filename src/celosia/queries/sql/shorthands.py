@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.queries.sql.kinds import NUMBERS, TEXTS, TypedExpression, require_kind
 from celosia.queries.sql.operators import Read, Rule
 from celosia.queries.sql.refusals import check_arguments, refusal
@@ -26,7 +25,7 @@ def read_date_difference(node: exp.Expr, read: Read) -> TypedExpression:
     unit = node.args.get("unit")
     word = unit.name.upper() if unit is not None else "DAY"
     if word not in ("DAY", "MONTH", "QUARTER", "YEAR"):
-        raise _must_be(node, "the unit of DATE_DIFF", "one of DAY, MONTH, QUARTER and YEAR")
+        raise refusal("CEL-Q050.date_diff_unit", at=node)
     later, earlier = (_day(side, read) for side in (node.this, node.expression))
     if word == "DAY":
         return read(exp.Sub(this=later, expression=earlier))
@@ -54,7 +53,7 @@ def _read_date_shift(node: exp.Expr, read: Read) -> TypedExpression:
     check_arguments(node, frozenset({"this", "expression"}))
     kind = exp.Add if isinstance(node, exp.DateAdd) else exp.Sub
     if not isinstance(node.expression, exp.Interval):
-        raise _must_be(node, "what is added to a date", "an interval")
+        raise refusal("CEL-Q050.added_interval", at=node)
     return read(kind(this=node.this.copy(), expression=node.expression.copy()))
 
 
@@ -69,7 +68,7 @@ def _ends_with(node: exp.Expr, read: Read) -> TypedExpression:
     check_arguments(node, frozenset({"this", "expression"}))
     text = node.expression
     if not (isinstance(text, exp.Literal) and text.is_string):
-        raise _must_be(node, "the end of ENDS_WITH", "a text, written out")
+        raise refusal("CEL-Q050.ends_with", at=node)
     length = exp.Literal.number(len(text.name))
     last = exp.Right(this=node.this.copy(), expression=length)
     return read(exp.EQ(this=last, expression=text.copy()))
@@ -81,9 +80,9 @@ def _power(node: exp.Expr, read: Read) -> TypedExpression:
     power = node.expression.unnest()
     text = power.name if isinstance(power, exp.Literal) and not power.is_string else ""
     if not (text.isdecimal() and 1 < int(text[:9]) <= MOST_POWER):
-        raise _must_be(node, "a power", f"a written whole number from 2 to {MOST_POWER}")
+        raise refusal("CEL-Q050.power", most_power=MOST_POWER, at=node)
     if node.this.find(exp.Pow) is not None:  # it is repeated, and so would be all inside
-        raise _must_be(node, "what is raised to a power", "no power itself")
+        raise refusal("CEL-Q050.power_of_power", at=node)
     require_kind(read(node.this), NUMBERS, at=node, use="POWER")
     factor = exp.Cast(this=node.this.copy(), to=exp.DataType.build("double"))
     product: exp.Expr = factor
@@ -134,11 +133,7 @@ def read_replace(node: exp.Expr, read: Read) -> TypedExpression:
     old, new = node.expression, node.args.get("replacement")
     texts = [each.name for each in (old, new) if isinstance(each, exp.Literal) and each.is_string]
     if len(texts) != 2 or not texts[0] or len(texts[0]) < len(texts[1]):
-        raise _must_be(
-            node,
-            "what REPLACE replaces",
-            "a written text, by a written text that is not longer",
-        )
+        raise refusal("CEL-Q050.replace", at=node)
     typed = require_kind(read(node.this), TEXTS, at=node, use="REPLACE")
     first, second = map(exp.Literal.string, texts)
     return TypedExpression(
@@ -148,10 +143,6 @@ def read_replace(node: exp.Expr, read: Read) -> TypedExpression:
 
 def _is_text(node: exp.Expr | None) -> bool:
     return isinstance(node, exp.Literal) and bool(node.is_string)
-
-
-def _must_be(node: exp.Expr, what: str, form: str) -> CelosiaError:
-    return refusal("CEL-Q050.must_be", thing=what, form=form, at=node)
 
 
 RULES: Mapping[type[exp.Expr], Rule] = {

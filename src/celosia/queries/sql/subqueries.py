@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.algebra import Column, DerivedTable, NamedExpression, UnionAll
 from celosia.queries.sql.forbidden_parts import AGGREGATES
 from celosia.queries.sql.kinds import TypedExpression, unify_kinds
@@ -42,7 +43,7 @@ def read_common_tables(
     if clause is None:
         return visible
     if clause.args.get("recursive"):
-        raise refusal("CEL-Q042.read_common_tables", at=clause)
+        raise refusal("CEL-Q042.recursive", at=clause)
     check_arguments(clause, frozenset({"expressions"}))
     known = dict(visible)
     for each in clause.expressions:
@@ -60,7 +61,7 @@ def check_used(builder: RelationBuilder) -> None:
     """Refuse a CTE that nothing refers to, since it has not been checked."""
     for each in builder.declared:
         if not any(each is used for used in builder.used):
-            raise refusal("CEL-Q042.check_used", alias=each.node.alias, at=each.node)
+            raise refusal("CEL-Q042.unused", alias=each.node.alias, at=each.node)
 
 
 def read_derived_table(
@@ -94,7 +95,7 @@ def read_derived_table(
         if selected.has_gaps:
             raise _places(query, "UNION ALL")
         if len(made.columns) != len(first.columns):
-            raise refusal("CEL-Q049.read_derived_table", at=query)
+            raise refusal("CEL-Q049.union_columns", at=query)
     same = tuple(each.name for each in first.columns)
     sides = tuple(_rename_columns(made, same) for made, _ in stacked)
     merged = []
@@ -135,19 +136,19 @@ def _one(
     rows = builder.rows(select, visible=visible)
     made = read_selection(select, rows.scope, rows.relation)
     if columns and made.has_gaps:
-        raise _places(select, "a list of new names")
+        raise _places(select, Message("queries.sql.new_names"))
     if columns and len(columns) != len(made.columns):
         raise refusal(
-            "CEL-Q042.one",
-            made_columns_count=len(made.columns),
-            columns_count=len(columns),
+            "CEL-Q042.names_of_columns",
+            column_count=len(made.columns),
+            name_count=len(columns),
             at=select,
         )
     names = list(columns) or [each.name for each in made.columns]
     lowered = [name.lower() for name in names]
     for each, name in zip(made.columns, lowered, strict=True):
         if not name or lowered.count(name) > 1:
-            raise refusal("CEL-Q058.one", at=each.node)
+            raise refusal("CEL-Q058.no_name", at=each.node)
         if each.value.kind == "interval":
             raise _alone(each.node)
     named = zip(lowered, made.columns, strict=True)
@@ -156,11 +157,11 @@ def _one(
 
 
 def _places(node: exp.Expr, use: str) -> CelosiaError:
-    return refusal("CEL-Q058.places", use=use, at=node)
+    return refusal("CEL-Q058.positions", use=use, at=node)
 
 
 def _alone(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q049.alone", at=node)
+    return refusal("CEL-Q049.interval_alone", at=node)
 
 
 def check_rows(select: exp.Select) -> None:
@@ -200,4 +201,4 @@ def _fields(alias: str, part: DerivedTable, typed: Sequence[TypedExpression]) ->
 
 
 def _not_rows(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q029.not_rows", at=node)
+    return refusal("CEL-Q029.not_a_select", at=node)
