@@ -210,13 +210,10 @@ def certificate_place(target: Place, certificate: str | Path | None) -> Path:
 
 def _check_out_of_core(models: Model | Iterable[Model], schema: Schema, method: str) -> None:
     """Refuse, before any work, what cannot be done on distinct combinations."""
-    needs = None
     if method == "mondrian-relaxed":
-        needs = "Relaxed Mondrian tells records with the same values apart"
-    elif any(model.needs_population for model in resolve_models(models, schema)):
-        needs = "A model with a population compares two tables"
-    if needs is not None:
-        raise InputError("CEL-P111", needs=needs)
+        raise InputError("CEL-P111.relaxed_mondrian")
+    if any(model.needs_population for model in resolve_models(models, schema)):
+        raise InputError("CEL-P111.population")
 
 
 def text_columns(draft: Draft) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ def protect(
     )
     broken = [each for each in audit(result, progress=progress) if not each.holds]
     if broken:
-        raise PrivacyError("CEL-V331", broken_count=len(broken))
+        raise PrivacyError("CEL-V331", cells=len(broken))
     return result
 
 

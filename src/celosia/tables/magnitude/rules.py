@@ -85,7 +85,7 @@ class Dominance(Rule):
 
     def _sum(self, table: MagnitudeTable) -> NDArray[np.float64]:
         if table.largest.shape[-1] < self.n:
-            raise InputError("CEL-V322", n=self.n, largest_shape=table.largest.shape[-1])
+            raise InputError("CEL-V322", n=self.n, kept=table.largest.shape[-1])
         largest: NDArray[np.float64] = table.largest[..., : self.n].sum(axis=-1)
         return largest
 
@@ -118,7 +118,7 @@ class PriorPosterior(Rule):
         _percent("p", self.p, 1000)
         _percent("q", self.q, 1000)
         if self.p >= self.q:
-            raise InputError("CEL-V320.post_init", p=self.p, q=self.q)
+            raise InputError("CEL-V320.p_above_q", p=self.p, q=self.q)
 
     def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
         return _lacking(table, self.p / self.q)
@@ -162,7 +162,7 @@ def primary_cells(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """The cells that some rule finds unsafe, and the most protection that a rule asks for them."""
     if not rules:
-        raise InputError("CEL-V321.primary_cells")
+        raise InputError("CEL-V321.in_python")
     unsafe = np.zeros(table.shape, dtype=np.bool_)
     protection = np.zeros(table.shape)
     for rule in rules:
@@ -191,4 +191,4 @@ def _percent(name: str, number: object, most: float) -> None:
 
 def _whole(name: str, number: object, least: int) -> None:
     if (whole(number) or 0) < least:
-        raise InputError("CEL-V320.whole", name=name, least=least, number=number, least2=least + 2)
+        raise InputError("CEL-V320.whole", name=name, least=least, number=number, example=least + 2)

@@ -154,7 +154,7 @@ def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table i
         labels.append((*texts, total))
     shape = tuple(map(len, labels))
     if prod(shape) > MOST_CELLS:
-        raise InputError("CEL-V315", prod=prod(shape), most_cells=MOST_CELLS)
+        raise InputError("CEL-V315", cells=prod(shape), most_cells=MOST_CELLS)
     amounts = cells(frame, value).cast(pl.Float64).to_numpy()
     units = None if unit is None else encode(cells(frame, unit)).codes.astype(np.int64)
     values = np.zeros(shape)
@@ -240,6 +240,6 @@ def _check(
     if not np.isfinite(amounts).all():
         raise InputError("CEL-V318", column=value)
     if (amounts < 0).any():
-        raise InputError("CEL-V313", sum=int((amounts < 0).sum()), column=value)
+        raise InputError("CEL-V313", cells=int((amounts < 0).sum()), column=value)
     if (whole(largest) or 0) < 2:
         raise InputError("CEL-V319", largest=largest)

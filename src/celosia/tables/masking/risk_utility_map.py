@@ -92,7 +92,7 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
                 raise
             continue
         if done.synthetic:
-            raise InputError("CEL-V020", method_kind=method.kind)
+            raise InputError("CEL-V020", method=method.kind)
         masked[label] = (done.frame, np.arange(frame.height) if done.rows is None else done.rows)
     return risk_utility_map(frame, masked, names, risk=risk, loss=loss, progress=progress)
 

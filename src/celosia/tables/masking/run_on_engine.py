@@ -216,17 +216,9 @@ def _check_out_of_core(recipe: Recipe) -> None:
     for number, step in enumerate(recipe.steps, 1):
         kind, reach = step.method.kind, step.method.reach
         if reach == "whole":
-            raise InputError(
-                "CEL-V207",
-                f"step {number} of the recipe ({kind}) needs all rows in memory: an engine cannot "
-                "do it.",
-                why="What becomes of a row depends on the others, not on facts of its columns alone"
-                + (", with these parameters." if len(step.method.reaches) > 1 else "."),
-                fix="Read the table, or a sample of its rows, and call mask (the same command "
-                "without --engine); or choose noise, pram, rounding, recoding or top-bottom. For "
-                "k-anonymity on an engine, publish by the lattice or by Mondrian.",
-                step=number,
-            )
+            depends = len(step.method.reaches) > 1
+            key = "CEL-V207.parameters" if depends else "CEL-V207.always"
+            raise InputError(key, method=kind, step=number)
         before = [name for name in step.columns if name in drawn]
         if reach == "facts" and before:
             raise InputError(

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.recipe import Recipe
@@ -54,10 +55,4 @@ def at_step(number: int) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(
-            error.code,
-            f"step {number} of the recipe: {error.what}",
-            why=error.why,
-            fix=error.fix,
-            **error.details,
-        ) from error
+        raise error.within(Message("tables.place.step", number=number)) from error

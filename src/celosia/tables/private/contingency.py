@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -86,7 +87,8 @@ class Contingency(PrivateMethod):
     def __post_init__(self) -> None:
         for name in ("domains", "bounds"):
             put(self, **{name: tuples(getattr(self, name), name)})
-        put(self, orders=listed(self.kind, "orders", self.orders, "a list of whole numbers"))
+        rule = Message("tables.must_be.whole_numbers")
+        put(self, orders=listed(self.kind, "orders", self.orders, rule))
         for order in self.orders:
             whole_number(self.kind, "orders", order, least=0)
         choice(self.kind, "output", self.output, (COUNTS, ROWS))

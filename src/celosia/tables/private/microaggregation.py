@@ -103,7 +103,7 @@ class PrivateMicroaggregation(PrivateMethod):
         check_whole_table(frame, columns, self.kind)
         DomainDeclarations({}, self.bounds).columns(frame.schema, columns)
         if self.k > frame.height:
-            raise InputError("CEL-Y023", k=self.k, frame_height=frame.height)
+            raise InputError("CEL-Y023", k=self.k, rows=frame.height)
         scales = self._scales(frame.schema, columns)
         starts = group_starts(frame.height, self.k)
         sizes = np.diff(starts, append=frame.height)

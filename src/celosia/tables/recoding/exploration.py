@@ -97,7 +97,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
         PrivacyError: CEL-P001 no node meets the models.
     """
     if lattice.nodes > MOST_NODES and time_limit is None:
-        raise InputError("CEL-P003.explore_lattice", most_nodes=MOST_NODES, nodes=lattice.nodes)
+        raise InputError("CEL-P003.too_many_nodes", most_nodes=MOST_NODES, nodes=lattice.nodes)
     allowed = min(allowance(suppression, lattice.rows), lattice.rows - 1)
     measure = (metric or Loss()).over(lattice)
     until = inf if time_limit is None else monotonic() + time_limit
@@ -122,7 +122,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
                 )
             )
     if not solutions and tried < lattice.nodes:
-        raise InputError("CEL-P003.explore_lattice_2", tried=tried, nodes=lattice.nodes)
+        raise InputError("CEL-P003.none_in_time", tried=tried, nodes=lattice.nodes)
     if not solutions:
         raise infeasibility_error(lattice.one_class(), models, suppression)
     solutions.sort(key=lambda solution: (solution.score, sum(solution.levels), solution.levels))

@@ -152,7 +152,7 @@ class _Descent:
 
 def _unknown(models: Sequence[Model]) -> PrivacyError:
     """The error for a table that as one class fails, though parts of it might not."""
-    promises = ", ".join(model.promise() for model in models)
+    promises = [model.promise() for model in models]
     return PrivacyError("CEL-P066", promises=promises)
 
 

@@ -85,8 +85,8 @@ def find_optimum(  # noqa: PLR0913 - each is a choice of the search
     """
     if not is_searchable(lattice):
         raise InputError(
-            "CEL-P012.find_optimum",
-            lattice_shape_count=len(lattice.shape),
+            "CEL-P012.exact_search",
+            columns=len(lattice.shape),
             most_nodes=MOST_NODES,
             most_columns=MOST_COLUMNS,
             nodes=lattice.nodes,

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -108,7 +109,8 @@ class BayesianNetwork(Method):
         check_rows(self.rows)
         check_parameter(self.degree, name="degree", least=0, most=4)
         check_parameter(self.bins, name="bins", least=2, most=1000)
-        number(self.kind, "prior", self.prior, lambda x: x >= 0, "a number of at least 0")
+        rule = Message("tables.must_be.number_at_least", least=0)
+        number(self.kind, "prior", self.prior, lambda x: x >= 0, rule)
 
     def apply(  # noqa: D102 - as in Method
         self,

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -65,7 +66,7 @@ class Copula(Method):
         choice(self.kind, "marginals", self.marginals, (EMPIRICAL, PARAMETRIC))
         if self.order is not None:
             if not isinstance(self.order, Mapping):
-                raise wrong(self.kind, "order", "a list of values for each of some columns")
+                raise wrong(self.kind, "order", Message("tables.must_be.values_by_column"))
             order = {name: names(self.kind, "order", values) for name, values in self.order.items()}
             object.__setattr__(self, "order", order)
 

@@ -81,7 +81,7 @@ class Distribution(Method):
         choice(self.kind, "fit", self.fit, (AIC, KS))
         check_rows(self.rows)
         if self.rows is not None and self.keep_ranks:
-            raise InputError("CEL-Y009.post_init")
+            raise InputError("CEL-Y009.keep_ranks")
 
     def apply(  # noqa: D102 - as in Method
         self,

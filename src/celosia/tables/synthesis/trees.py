@@ -69,7 +69,7 @@ class Trees(Method):
         check_parameter(self.leaf, name="leaf", least=1, most=2**31 - 1)
         flag(self.kind, "bayesian", self.bayesian)
         if flag(self.kind, "partial", self.partial) and self.rows is not None:
-            raise InputError("CEL-Y009.post_init_2")
+            raise InputError("CEL-Y009.partial")
 
     def apply(  # noqa: D102 - as in Method
         self,

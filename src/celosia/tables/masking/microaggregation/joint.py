@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import with_categories, with_numbers
@@ -83,7 +84,7 @@ class JointMicroaggregation(Method):
         if self.orders is None:
             return None
         if not isinstance(self.orders, Mapping):
-            raise wrong(self.kind, "orders", "a list of texts for each of some columns")
+            raise wrong(self.kind, "orders", Message("tables.must_be.texts_by_column"))
         return {
             name: ordered_values(self.kind, "orders", order) for name, order in self.orders.items()
         }

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import (
@@ -80,7 +81,7 @@ class Microaggregation(Method):
         check_choice("representative", self.representative, (MEAN, MEDIAN, MODE))
         put(self, order=ordered_values(self.kind, "order", self.order))
         if self.by is not None and not isinstance(self.by, str):
-            raise wrong(self.kind, "by", "the name of a column")
+            raise wrong(self.kind, "by", Message("tables.must_be.column_name"))
         for name in ("integer", "truncate"):
             flag(self.kind, name, getattr(self, name))
 

@@ -105,7 +105,10 @@ class ProbabilisticK(Method):
         sizes = np.bincount(patterns)
         if sizes.min() < self.k:
             raise InputError(
-                "CEL-V240", sum=int((sizes < self.k).sum()), columns=", ".join(columns), k=self.k
+                "CEL-V240",
+                patterns=int((sizes < self.k).sum()),
+                columns=", ".join(columns),
+                k=self.k,
             )
         labels = np.empty(len(matrix), dtype=np.int64)
         made = 0

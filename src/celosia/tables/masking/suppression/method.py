@@ -74,7 +74,6 @@ class LocalSuppression(Method):
         if self.reading not in READINGS:
             raise InputError(
                 "CEL-V301",
-                readings=" or ".join(map(repr, READINGS)),
                 reading=self.reading,
                 hint=did_you_mean(self.reading, READINGS),
             )
@@ -82,9 +81,9 @@ class LocalSuppression(Method):
         if not isinstance(weights, Mapping) or any(
             not 1e-6 <= (real(weight) or 0.0) <= 1e6 for weight in weights.values()
         ):
-            raise InputError("CEL-V302.post_init")
+            raise InputError("CEL-V302.bad_weight")
         if self.subsets is not None and (whole(self.subsets) or 0) < 1:
-            raise InputError("CEL-V305.post_init", subsets=self.subsets)
+            raise InputError("CEL-V305.not_a_number", subsets=self.subsets)
         if self.marker is not None and (not isinstance(self.marker, str) or not self.marker):
             raise InputError("CEL-V304")
 
@@ -98,7 +97,7 @@ class LocalSuppression(Method):
     ) -> MethodResult:
         self._check(frame, columns)
         if not frame.height:
-            raise InputError("CEL-V303.apply", k=self.k)
+            raise InputError("CEL-V303.no_rows", k=self.k)
         codes = self._codes(frame, columns)
         costs = [float((self.weights or {}).get(name, 1.0)) for name in columns]
         if self.subsets is None or self.subsets == len(columns):
@@ -135,16 +134,18 @@ class LocalSuppression(Method):
         unknown = [name for name in self.weights or {} if name not in columns]
         if unknown:
             raise InputError(
-                "CEL-V302.check", unknown=unknown[0], hint=did_you_mean(unknown[0], columns)
+                "CEL-V302.unknown_column",
+                unknown=unknown[0],
+                hint=did_you_mean(unknown[0], columns),
             )
         if len(columns) > MOST_COLUMNS:
             raise InputError(
-                "CEL-V306", kind=self.kind, most_columns=MOST_COLUMNS, columns_count=len(columns)
+                "CEL-V306", kind=self.kind, most_columns=MOST_COLUMNS, columns=len(columns)
             )
         if self.subsets is not None and self.subsets > len(columns):
-            raise InputError("CEL-V305.check", subsets=self.subsets, columns_count=len(columns))
+            raise InputError("CEL-V305.too_many", subsets=self.subsets, columns=len(columns))
         if frame.height and frame.height < self.k:
-            raise InputError("CEL-V303.check", frame_height=frame.height, k=self.k)
+            raise InputError("CEL-V303.too_few_rows", rows=frame.height, k=self.k)
 
     def _codes(self, frame: pl.DataFrame, columns: Sequence[str]) -> Codes:
         codes = np.empty((frame.height, len(columns)), dtype=np.int64)

@@ -90,7 +90,7 @@ def strategies(shape: Sequence[int]) -> int:
     for given in shape:
         levels = whole(given)
         if levels is None or levels < 1:
-            raise InputError("CEL-P052.strategies", given=given)
+            raise InputError("CEL-P052.bad_shape", given=given)
         steps += levels - 1
         ways *= comb(steps, levels - 1)
     return ways
