@@ -28,9 +28,9 @@ def build(known: Mapping[str, type[Kind]], name: Any, parameters: Mapping[str, A
     for key in parameters:
         if key not in allowed:
             raise InputError(
-                "CEL-V011.some" if allowed else "CEL-V011.none",
+                "CEL-V011.unknown" if allowed else "CEL-V011.none",
                 name=name,
-                key=key,
+                parameter=key,
                 hint=did_you_mean(key, allowed),
                 allowed=list(allowed),
             )

@@ -16,6 +16,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.release import certificate_path
@@ -149,7 +150,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     types = pl.DataFrame(schema=engine.columns(source))
     schema.check_columns(types.columns)
     engine.check_target(source, target, overwrite=overwrite)
-    progress(Step("Grouping on the engine", 0))
+    progress(Step(Message("tables.stage.grouping_engine"), 0))
     names = [*schema.named(Role.QUASI_IDENTIFIER), *options.sensitive]
     groups = engine.count_groups(source, names)
     # A table without rows has no groups.
@@ -158,7 +159,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     protection = protect(table, options, progress)
     recoding = build_recoding_map(schema, groups, protection)
     statements = account("celosia.tables.publish_on", options, schema, protection)
-    progress(Step("Recoding on the engine", 0))
+    progress(Step(Message("tables.stage.recoding_engine"), 0))
     with engine.recode(
         source,
         target,

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.wording import did_you_mean
 from celosia.tables.magnitude.attack import Threat, insiders_everywhere, relations, threats
@@ -196,7 +197,7 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
         insiders.setdefault(int(table.sole[cell]), []).append(cell)
     audits = []
     for number, (cell, interval) in enumerate(intervals.items()):
-        progress(Step("Auditing insiders", number, len(intervals)))
+        progress(Step(Message("tables.stage.auditing_insiders"), number, len(intervals)))
         needs = _needs(protected, cell)
         holds = _covers(interval, needs) and (
             not protected.unsafe[cell]

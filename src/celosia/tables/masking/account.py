@@ -17,6 +17,7 @@ from celosia.assess.accounts import (
     synthetic_account,
 )
 from celosia.assess.risk import RiskProfile, measure
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.recipe import Recipe
@@ -112,7 +113,7 @@ def account(  # noqa: PLR0913 - two tables and how they are read
         holdout: people who were held back, where the rows are new.
         progress: called as the work proceeds.
     """
-    progress(Step("Measuring risk and use", 0))
+    progress(Step(Message("masking.stage.measuring"), 0))
     if rows is None and set(masked.columns) != set(raw.columns):
         # A listing of counts: each row is a cell of a table, and no record.
         return Account(risk=None, risk_before=None, compared=None)

@@ -46,8 +46,12 @@ class RecipeStep:
         values = self.method.as_dict()
         return {"method": values.pop("method"), "columns": list(self.columns)} | values
 
+    def describe(self) -> Message:
+        """The step in words."""
+        return Message("masking.step", method=self.method.kind, columns=list(self.columns))
+
     def __str__(self) -> str:
-        return f"{self.method.kind} of {', '.join(self.columns)}"
+        return str(self.describe())
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,13 @@ def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress
     frame, outcomes = raw, []
     rows: NDArray[np.int64] | None = np.arange(raw.height, dtype=np.int64)
     for number, step in enumerate(recipe.steps, 1):
-        progress(Step(f"Step {number}: {step.method.kind}", number - 1, len(recipe.steps)))
+        progress(
+            Step(
+                Message("masking.stage.step", number=number, method=step.method.kind),
+                number - 1,
+                len(recipe.steps),
+            )
+        )
         with at_step(number):
             done = step.method.apply(frame, step.columns, rng=rng, progress=progress)
         frame = done.frame

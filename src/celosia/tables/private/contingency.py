@@ -136,7 +136,7 @@ class Contingency(PrivateMethod):
             check_astray(self.rows, variance=noise.variance, cells=prod(shape))
         margins, wanted = {}, self._margins(len(columns))
         for place, axes in enumerate(wanted):
-            progress(Step("counting with noise", place, len(wanted)))
+            progress(Step(Message("masking.stage.counting_noise"), place, len(wanted)))
             others = tuple(axis for axis in range(len(shape)) if axis not in axes)
             counts = np.atleast_1d(exact.sum(axis=others))
             noisy = noise.release(counts.ravel(), rng=rng).astype(np.float64)

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
@@ -102,11 +103,12 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
     measure = (metric or Loss()).over(lattice)
     until = inf if time_limit is None else monotonic() + time_limit
     in_order = product(*(range(levels) for levels in lattice.shape))
+    stage = Message("tables.stage.trying_nodes")
     solutions, tried = [], 0
     for node in in_order if time_limit is None else _scattered(lattice):
         if tried and monotonic() > until:
             break
-        progress(Step("Trying every node", tried, lattice.nodes))
+        progress(Step(stage, tried, lattice.nodes))
         tried += 1
         outcome = lattice.evaluate(node, models)
         if outcome.suppressed <= allowed:

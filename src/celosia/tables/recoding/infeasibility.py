@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from celosia.core.errors import PrivacyError
-from celosia.core.messages import Message
+from celosia.core.wording import joined
 from celosia.tables.models import Classes, Model
 
 
@@ -34,10 +33,6 @@ def infeasibility_error(
         "CEL-P001.unreachable_because" if reasons else "CEL-P001.unreachable",
         promises=promises,
         suppression=suppression,
-        reason=reduce(_after, reasons) if reasons else "",
+        reason=joined("reports.joined.sentence", reasons) if reasons else "",
         rows=rows,
     )
-
-
-def _after(first: str, second: str) -> str:
-    return Message("tables.both_sentences", first=first, second=second)

@@ -127,7 +127,9 @@ class BayesianNetwork(Method):
             [each.codes for each in found],
             [each.size for each in found],
             degree=self.degree,
-            on_node=lambda done: progress(Step("learning a network", done, len(columns))),
+            on_node=lambda done: progress(
+                Step(Message("masking.stage.learning_network"), done, len(columns))
+            ),
         )
         count = frame.height if self.rows is None else self.rows
         drawn = self._drawn(found, nodes, count, rng)
@@ -165,9 +167,7 @@ class BayesianNetwork(Method):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (
-            NO_PROMISE,
-            "the range of each column is that of the data: its extremes show through, and values "
-            "of categories that one person has come again",
-            f"a case of the tables may hold a single person; only how up to {self.degree + 1} "
-            "columns go together is kept",
+            Message(NO_PROMISE),
+            Message("masking.gap.range_and_categories"),
+            Message("masking.gap.network_cases", columns=self.degree + 1),
         )

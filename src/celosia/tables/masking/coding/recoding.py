@@ -141,7 +141,7 @@ class Recoding(Method):
         return CellFunction(partial(_labelled, self, known))
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return ("a label that few records have still singles them out",)
+        return (Message("masking.gap.rare_label"),)
 
     def _check_breaks(self) -> None:
         rule = Message("tables.must_be.rising_numbers")

@@ -92,10 +92,7 @@ class Sampling(Method):
         return MethodResult(frame=frame[rows], facts=facts, rows=rows)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return (
-            "a sample does not hide a record in it that is known to be unique, such as an extreme "
-            "one",
-        )
+        return (Message("masking.gap.sample_uniques"),)
 
     def _wanted(self, height: int) -> int:
         """How many records are drawn: the nearest whole number, at least one."""

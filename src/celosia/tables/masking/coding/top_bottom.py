@@ -132,13 +132,11 @@ class TopBottom(Method):
         return CellFunction(partial(_coded, self, ends), facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        gaps = ["who is beyond a threshold is still told, and the values between are as they were"]
+        gaps = [Message("masking.gap.beyond_threshold")]
         if self.replace != "label":
-            gaps.append(f"the {self.replace} of coded values is true of none of them")
+            gaps.append(Message("masking.gap.average", average=self._average_name()))
         if self.top_quantile is not None or self.bottom_quantile is not None:
-            gaps.append(
-                "a threshold at a quantile is a value of the column, or between two of them"
-            )
+            gaps.append(Message("masking.gap.quantile_threshold"))
         return tuple(gaps)
 
     def _check_ends(self, low: float | None, high: float | None) -> None:
@@ -197,19 +195,19 @@ class TopBottom(Method):
             raise InputError("CEL-V281", column=name)
         return counted.quantile(share)
 
+    def _average_name(self) -> Message:
+        if self.replace == "mean":
+            return Message("masking.average.mean")
+        return Message("masking.average.median")
+
     def _average(self, coded: NumberCounts, end: str, name: str) -> float:
         if coded.count == 0:
             return 0.0  # of no cell
         if coded.count < FEWEST:
-            average = (
-                Message("masking.average.mean")
-                if self.replace == "mean"
-                else Message("masking.average.median")
-            )
             raise PrivacyError(
                 "CEL-V280.top" if end == "top" else "CEL-V280.bottom",
                 count=coded.count,
-                replace=average,
+                replace=self._average_name(),
                 fewest=FEWEST,
                 column=name,
             )

@@ -120,14 +120,11 @@ class JointMicroaggregation(Method):
 
     def promise(self, columns: Sequence[str]) -> str | None:
         """The columns are k-anonymous together."""
-        return f"each combination of {', '.join(columns)} occurs at least {self.k} times"
+        return Message("masking.promise.k_combinations", columns=list(columns), k=self.k)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         """That other columns, and a group that agrees on them, may tell."""
-        return (
-            "Columns outside the step are as they were: with one of them a record may be alone "
-            "again, and a group whose records agree on a sensitive one discloses it.",
-        )
+        return (Message("masking.gap.other_columns"),)
 
     def _patterns(
         self, points: Points

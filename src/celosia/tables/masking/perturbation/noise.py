@@ -188,9 +188,9 @@ class Noise(Method):
         return CellFunction(partial(_noisy_cells, self, counted.mean, spread), facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        gaps = ["noise does not hide a value that lies farther from all others than it is wide"]
+        gaps = [Message("masking.gap.far_values")]
         if self.multiplicative:
-            gaps.append("noise that is multiplied in leaves zeros as they are")
+            gaps.append(Message("masking.gap.zeros"))
         return tuple(gaps)
 
     def _noisy(self, matrix: Matrix, spread: Matrix, factor: Matrix | None, rng: Source) -> Matrix:

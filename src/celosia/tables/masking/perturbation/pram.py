@@ -132,7 +132,7 @@ class Pram(Method):
             ready.append((name, codes, values, self._transitions(counts, name)))
         masked, facts = frame, {}
         for done, (name, codes, values, transitions) in enumerate(ready):
-            progress(Step("PRAM", done, len(columns)))
+            progress(Step(Message("masking.stage.pram"), done, len(columns)))
             changed = randomise_codes(codes, transitions, rng)
             masked = with_categories(masked, name, changed, values)
             facts[name] = self._facts(codes, changed, transitions)
@@ -162,9 +162,9 @@ class Pram(Method):
         return CellFunction(partial(_changed, values, transitions), self._published(transitions))
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        gaps = ["a category that is true of few records changes by chance only, and often not"]
+        gaps = [Message("masking.gap.rare_category")]
         if self._reads_counts():
-            gaps.append("the published matrix is made from the counts of the original column")
+            gaps.append(Message("masking.gap.published_matrix"))
         return tuple(gaps)
 
     def _rows(self) -> tuple[tuple[float, ...], ...]:

@@ -121,7 +121,7 @@ class RankSwap(Method):
         for done, ((name, rows, placed, by_rank), last) in enumerate(
             zip(ready, reaches, strict=True)
         ):
-            progress(Step("Rank swapping", done, len(columns)))
+            progress(Step(Message("masking.stage.rank_swapping"), done, len(columns)))
             partner = swap_partners(last, rng)
             source = np.arange(frame.height)
             source[rows[by_rank]] = rows[by_rank[partner]]
@@ -131,8 +131,8 @@ class RankSwap(Method):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (
-            "rank swapping bounds how far a value moves, not the chance that a record is linked",
-            "every value of a swapped column is a true value of some record",
+            Message("masking.gap.swap_bounds"),
+            Message("masking.gap.swapped_values"),
         )
 
     def _ends(self, given: Any) -> tuple[float, float]:

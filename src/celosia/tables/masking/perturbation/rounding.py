@@ -100,7 +100,7 @@ class Rounding(Method):
         return MethodResult(frame=frame.with_columns(rounded), facts=facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return ("rounded values need not add up to rounded totals",)
+        return (Message("masking.gap.totals"),)
 
     def _exact(self, name: str) -> Fraction:
         found = exact(getattr(self, name))

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
@@ -112,21 +113,19 @@ class LocalSuppression(Method):
         return MethodResult(frame=released, facts=self._facts(columns, codes, start, best, costs))
 
     def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
-        what = "every combination" if self.subsets is None else f"each {self.subsets} together"
-        as_read = "" if self.reading == "own" else ", a blank cell matching every value"
-        return f"{what} of {', '.join(columns)} occurs {self.k} times at least{as_read}"
+        names, own = list(columns), self.reading == "own"
+        if self.subsets is None:
+            key = "masking.promise.combinations" if own else "masking.promise.combinations_any"
+            return Message(key, columns=names, k=self.k)
+        key = "masking.promise.subsets" if own else "masking.promise.subsets_any"
+        return Message(key, columns=names, k=self.k, subsets=self.subsets)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102 - as in Method
-        gaps: tuple[str, ...] = (
-            "a class may share one sensitive value, which then is known of all its records",
-        )
+        gaps: tuple[str, ...] = (Message("masking.gap.homogeneous_class"),)
         if self.reading == "any":
-            gaps += (
-                "a blank cell counts as every value, so a few blanked records give cover to many; "
-                "read as values of their own, combinations may be rarer",
-            )
+            gaps += (Message("masking.gap.blank_as_any"),)
         if self.subsets is not None:
-            gaps += (f"combinations of more than {self.subsets} columns may be rare",)
+            gaps += (Message("masking.gap.larger_combinations", subsets=self.subsets),)
         return gaps
 
     def _check(self, frame: pl.DataFrame, columns: Sequence[str]) -> None:
