@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import say
 from celosia.core.provenance import Provenance
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
-from celosia.core.wording import sentence
+from celosia.core.wording import number, sentence
 
 
 def promise_blocks(guarantee: Guarantee) -> list[Block]:
     """What is promised, under which conditions, and what is not."""
-    assumed = [("Assumes", sentence(text)) for text in guarantee.assumes]
-    gaps = [("Does not protect against", sentence(text)) for text in guarantee.leaves_open]
+    assumed = [(say("reports.promise.assumes"), sentence(text)) for text in guarantee.assumes]
+    gaps = [(say("reports.promise.gap"), sentence(text)) for text in guarantee.leaves_open]
     return [
-        Heading("What is promised"),
+        Heading(say("reports.promise.heading")),
         Paragraph(sentence(guarantee.protects)),
-        Facts([("Privacy unit", guarantee.unit), *assumed, *gaps]),
+        Facts([(say("reports.promise.unit"), guarantee.unit), *assumed, *gaps]),
     ]
 
 
@@ -32,16 +33,21 @@ def made_blocks(provenance: Provenance) -> list[Block]:
     """By which function, when, from which seed and with which versions."""
     versions = ", ".join(f"{name} {number}" for name, number in provenance.versions.items())
     return [
-        Heading("How it was made"),
+        Heading(say("reports.made.heading")),
         Facts(
             [
-                ("Function", provenance.made_by),
-                ("Made", provenance.created),
-                ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
-                ("Versions", versions),
+                (say("reports.made.function"), provenance.made_by),
+                (say("reports.made.at"), provenance.created),
+                (say("reports.made.seed"), seed_text(provenance)),
+                (say("reports.made.versions"), versions),
             ]
         ),
     ]
+
+
+def seed_text(provenance: Provenance) -> str:
+    """The seed of a release, if it has one."""
+    return say("reports.made.none") if provenance.seed is None else str(provenance.seed)
 
 
 def plain(value: Any) -> str:
@@ -53,7 +59,7 @@ def plain(value: Any) -> str:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return str(value)
     if isinstance(value, int | float):
-        return f"{value:,.6g}"
+        return number(value, ",.6g")
     if isinstance(value, Mapping):
         return "; ".join(f"{name}: {plain(each)}" for name, each in value.items())
     return ", ".join(map(plain, value))
@@ -66,7 +72,7 @@ def format_numbers(facts: Mapping[str, Any]) -> str:
     'k 5, edges added 1,200'
     """
     return ", ".join(
-        f"{name.replace('_', ' ')} {value:,.6g}"
+        f"{name.replace('_', ' ')} {number(value, ',.6g')}"
         for name, value in facts.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     )

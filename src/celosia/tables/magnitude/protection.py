@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.wording import did_you_mean
 from celosia.tables.magnitude.attack import Threat, insiders_everywhere, relations, threats
@@ -102,9 +102,11 @@ class ProtectedTable:
 
     def __str__(self) -> str:
         facts = self.as_dict()
-        return (
-            f"{self.table}; {facts['primary']:,} unsafe and {facts['secondary']:,} further cells "
-            "suppressed" + (" (proved minimal)" if self.proved_minimal else "")
+        return say(
+            "tables.report.protected_minimal" if self.proved_minimal else "tables.report.protected",
+            table=str(self.table),
+            unsafe=facts["primary"],
+            further=facts["secondary"],
         )
 
 

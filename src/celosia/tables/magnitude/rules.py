@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import real, whole
 from celosia.tables.magnitude.table import MagnitudeTable
 
@@ -63,7 +64,7 @@ class MinimumFrequency(Rule):
         return np.where(self.unsafe(table), table.values * (self.margin / 100), 0.0)
 
     def __str__(self) -> str:
-        return f"at least {self.n} contributors"
+        return say("tables.rule.minimum_frequency", n=self.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,8 @@ class Dominance(Rule):
         return np.where(self.unsafe(table), needed, 0.0)
 
     def __str__(self) -> str:
-        who = "the largest contributes" if self.n == 1 else f"the {self.n} largest contribute"
-        return f"{who} at most {self.k:g} %"
+        key = "tables.rule.dominance_one" if self.n == 1 else "tables.rule.dominance"
+        return say(key, n=self.n, k=self.k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class PriorPosterior(Rule):
         return self.protection(table) > 0
 
     def __str__(self) -> str:
-        return f"no contributor known to {self.q:g} % can be estimated to {self.p:g} %"
+        return say("tables.rule.prior_posterior", p=self.p, q=self.q)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ class PPercent(Rule):
         return self.protection(table) > 0
 
     def __str__(self) -> str:
-        return f"no contributor can be estimated to {self.p:g} % by another contributor"
+        return say("tables.rule.p_percent", p=self.p)
 
 
 def primary_cells(

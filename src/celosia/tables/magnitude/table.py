@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 from celosia.core.wording import did_you_mean
 from celosia.frames import as_frame, as_text, encode
@@ -112,7 +113,12 @@ class MagnitudeTable:
         }
 
     def __str__(self) -> str:
-        return f"{self.value} by {' x '.join(self.by)}: {self.values.size:,} cells with totals"
+        return say(
+            "tables.report.magnitude_table",
+            value=self.value,
+            columns=" x ".join(self.by),
+            cells=self.values.size,
+        )
 
 
 def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table is made of

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
@@ -75,10 +75,13 @@ class Exploration:
         }
 
     def __str__(self) -> str:
-        cut = f" ({self.tried:,} tried)" if self.tried < self.nodes else ""
-        return (
-            f"{len(self.solutions):,} of {self.nodes:,} nodes{cut} meet the models; "
-            f"{len(self.front)} of them are beaten by no other in both loss and risk"
+        cut = self.tried < self.nodes
+        return say(
+            "tables.report.exploration_cut" if cut else "tables.report.exploration",
+            solutions=len(self.solutions),
+            nodes=self.nodes,
+            tried=self.tried,
+            front=len(self.front),
         )
 
 
