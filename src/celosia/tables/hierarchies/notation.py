@@ -72,7 +72,7 @@ def _from_file(table: Mapping[str, Any], folder: Path) -> Hierarchy:
     _check_keys(table, FILE_KEYS, "file")
     for key in FILE_KEYS:
         if key in table and (not isinstance(table[key], str) or not table[key]):
-            raise wrong("file", key, Message("tables.must_be.text"))
+            raise wrong("file", key, Message("tables.must_be.a_text"))
     return read_hierarchy(
         folder / table["file"],
         delimiter=table.get("delimiter"),

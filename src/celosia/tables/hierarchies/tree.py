@@ -46,7 +46,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         if not isinstance(self.root, str):
-            raise wrong("tree", "root", Message("tables.must_be.text"))
+            raise wrong("tree", "root", Message("tables.must_be.a_text"))
         object.__setattr__(self, "tree", _frozen(self.tree, 0))
         self._hierarchy()
 

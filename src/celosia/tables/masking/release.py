@@ -17,6 +17,7 @@ from celosia.core.report import Document
 from celosia.engines.tables import Place
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
+from celosia.tables.masking.fact_names import FACT_NAMES
 from celosia.tables.release import TEXT
 
 
@@ -37,7 +38,7 @@ class StepOutcome:
 
     def __str__(self) -> str:
         step = Message("masking.step", method=self.method, columns=list(self.columns))
-        numbers = format_numbers(self.facts)
+        numbers = format_numbers(self.facts, FACT_NAMES)
         return say("masking.report.outcome", step=step, numbers=numbers) if numbers else str(step)
 
 

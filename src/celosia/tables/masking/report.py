@@ -22,6 +22,7 @@ from celosia.core.report import (
 )
 from celosia.core.wording import sentence
 from celosia.tables.masking.account import Account
+from celosia.tables.masking.fact_names import FACT_NAMES
 from celosia.tables.report import risk_chart
 
 Told = tuple[str, Sequence[str], Mapping[str, Any]]
@@ -72,9 +73,11 @@ def _steps(steps: Sequence[Told]) -> list[Block]:
             say("masking.report.steps_table"),
         ),
     ]
-    for number, (method, _, facts) in enumerate(steps, 1):
+    for number, (method, columns, facts) in enumerate(steps, 1):
         title = say("masking.report.step_facts", number=number, method=method)
-        blocks += facts_block(title, facts)
+        # Facts may be those of columns: what a user calls a column is not translated.
+        names = {name: key for name, key in FACT_NAMES.items() if name not in columns}
+        blocks += facts_block(title, facts, names)
     return blocks
 
 

@@ -164,7 +164,7 @@ class Recoding(Method):
         if not all(isinstance(each, str) for pair in self.mapping.items() for each in pair):
             raise wrong(self.kind, "mapping", rule)
         if self.other is not None and not isinstance(self.other, str):
-            raise wrong(self.kind, "other", Message("tables.must_be.text"))
+            raise wrong(self.kind, "other", Message("tables.must_be.a_text"))
         put(self, mapping=dict(self.mapping))
 
     def _recoded(
