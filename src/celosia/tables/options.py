@@ -142,7 +142,7 @@ def _metric(metric: Metric | str | None) -> Metric:
     if isinstance(metric, str) and metric in METRICS:
         return METRICS[metric]()
     raise InputError(
-        "CEL-P060.metric_2",
+        "CEL-P060.unknown",
         metric=metric,
         hint=did_you_mean(str(metric), METRICS),
         metrics=", ".join(METRICS),
