@@ -228,7 +228,7 @@ def _pair(text: str, option: str) -> tuple[float, float]:
         first, second = (float(part) for part in text.split(":"))
     except ValueError as error:
         raise InputError(
-            "CEL-V324", option=option, text=text, word="10:50" if option == "--pq" else "2:85"
+            "CEL-V324", option=option, text=text, example="10:50" if option == "--pq" else "2:85"
         ) from error
     return first, second
 
@@ -237,11 +237,11 @@ def _check(
     rules: list[Rule], base: float | None, *, random: bool, seed: int | None, report: Path | None
 ) -> None:
     if base is not None and (rules or report is not None):
-        raise InputError("CEL-V325.check")
+        raise InputError("CEL-V325.rounding")
     if (random and base is None) or (seed is not None and not random):
-        raise InputError("CEL-V325.check_2")
+        raise InputError("CEL-V325.drawing")
     if base is None and not rules:
-        raise InputError("CEL-V321.check")
+        raise InputError("CEL-V321.in_command")
 
 
 def _write(shown: pl.DataFrame, output: Path, *, overwrite: bool) -> None:

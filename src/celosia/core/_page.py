@@ -9,6 +9,9 @@ from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 
+from celosia.core.messages import render, say
+from celosia.core.wording import number
+
 _NUMBER = re.compile(r"[<>≤≥≈~]?\s*[-+\u2212]?\d[\d.,\s]*(\s*[%‰])?")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that may not stand in an HTML file: controls, and halves of a surrogate pair."""
@@ -20,7 +23,7 @@ def text(words: str) -> str:
     >>> text('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
-    return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", words))
+    return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", render(words)))
 
 
 def cell_text(cell: str | int) -> str:
@@ -29,7 +32,7 @@ def cell_text(cell: str | int) -> str:
     >>> cell_text(30162), cell_text("30162")
     ('30,162', '30162')
     """
-    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
+    return number(cell) if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
 
 
 def is_number(words: str) -> bool:
@@ -78,6 +81,10 @@ class Page:
             contents=self._list_of_contents(),
             body=body,
             version=text(version("celosia")),
+            language=say("reports.page.language"),
+            skip=text(say("reports.page.skip")),
+            report=text(say("reports.page.report")),
+            footer=text(say("reports.page.footer", version=version("celosia"))),
         )
 
     def _list_of_contents(self) -> str:
@@ -88,5 +95,5 @@ class Page:
         )
         if not entries:
             return ""
-        heading = '<h2 id="contents">Contents</h2>'
+        heading = f'<h2 id="contents">{text(say("reports.page.contents"))}</h2>'
         return f'<nav aria-labelledby="contents">{heading}<ol>{entries}</ol></nav>'

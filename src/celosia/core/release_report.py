@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import say
 from celosia.core.provenance import Provenance
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
-from celosia.core.wording import sentence
+from celosia.core.wording import number, sentence
+
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def promise_blocks(guarantee: Guarantee) -> list[Block]:
     """What is promised, under which conditions, and what is not."""
-    assumed = [("Assumes", sentence(text)) for text in guarantee.assumes]
-    gaps = [("Does not protect against", sentence(text)) for text in guarantee.leaves_open]
+    assumed = [(say("reports.promise.assumes"), sentence(text)) for text in guarantee.assumes]
+    gaps = [(say("reports.promise.gap"), sentence(text)) for text in guarantee.leaves_open]
     return [
-        Heading("What is promised"),
+        Heading(say("reports.promise.heading")),
         Paragraph(sentence(guarantee.protects)),
-        Facts([("Privacy unit", guarantee.unit), *assumed, *gaps]),
+        Facts([(say("reports.promise.unit"), guarantee.unit), *assumed, *gaps]),
     ]
 
 
-def facts_block(title: str, facts: Mapping[str, Any]) -> list[Block]:
-    """What a method has to say, unfolded on demand; nothing where it says nothing."""
-    items = [(name.replace("_", " "), plain(value)) for name, value in facts.items()]
+def facts_block(
+    title: str, facts: Mapping[str, Any], names: Mapping[str, str] = NO_NAMES
+) -> list[Block]:
+    """What a method has to say, unfolded on demand; nothing where it says nothing.
+
+    Args:
+        title: of the block.
+        facts: by their names.
+        names: the keys of messages for names of facts; others are shown as they are.
+    """
+    items = [(_fact_name(name, names), plain(value, names)) for name, value in facts.items()]
     return [Details(title, [Facts(items)])] if items else []
 
 
@@ -32,19 +44,24 @@ def made_blocks(provenance: Provenance) -> list[Block]:
     """By which function, when, from which seed and with which versions."""
     versions = ", ".join(f"{name} {number}" for name, number in provenance.versions.items())
     return [
-        Heading("How it was made"),
+        Heading(say("reports.made.heading")),
         Facts(
             [
-                ("Function", provenance.made_by),
-                ("Made", provenance.created),
-                ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
-                ("Versions", versions),
+                (say("reports.made.function"), provenance.made_by),
+                (say("reports.made.at"), provenance.created),
+                (say("reports.made.seed"), seed_text(provenance)),
+                (say("reports.made.versions"), versions),
             ]
         ),
     ]
 
 
-def plain(value: Any) -> str:
+def seed_text(provenance: Provenance) -> str:
+    """The seed of a release, if it has one."""
+    return say("reports.made.none") if provenance.seed is None else str(provenance.seed)
+
+
+def plain(value: Any, names: Mapping[str, str] = NO_NAMES) -> str:
     """A plain value as a reader would write it.
 
     >>> plain(1234.5), plain({"a": 1, "b": [2, 3]}), plain(True)
@@ -53,20 +70,27 @@ def plain(value: Any) -> str:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return str(value)
     if isinstance(value, int | float):
-        return f"{value:,.6g}"
+        return number(value, ",.6g")
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {plain(each)}" for name, each in value.items())
-    return ", ".join(map(plain, value))
+        return "; ".join(
+            f"{say(names[name]) if name in names else name}: {plain(each, names)}"
+            for name, each in value.items()
+        )
+    return ", ".join(plain(each, names) for each in value)
 
 
-def format_numbers(facts: Mapping[str, Any]) -> str:
+def format_numbers(facts: Mapping[str, Any], names: Mapping[str, str] = NO_NAMES) -> str:
     """The numbers among the facts of a method, for one line.
 
     >>> format_numbers({"k": 5, "edges_added": 1200, "done": True})
     'k 5, edges added 1,200'
     """
     return ", ".join(
-        f"{name.replace('_', ' ')} {value:,.6g}"
+        f"{_fact_name(name, names)} {number(value, ',.6g')}"
         for name, value in facts.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     )
+
+
+def _fact_name(name: str, names: Mapping[str, str]) -> str:
+    return say(names[name]) if name in names else name.replace("_", " ")

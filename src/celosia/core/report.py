@@ -12,9 +12,15 @@ from typing import Literal
 
 from celosia.core._page import Page, cell_text, is_number, text
 from celosia.core.figures.svg import Svg
+from celosia.core.messages import say
 
 Tone = Literal["info", "warning", "simulation"]
-_TONES: dict[Tone, str] = {"info": "Note", "warning": "Warning", "simulation": "Simulation"}
+_TONES: dict[Tone, str] = {
+    "info": "reports.tone.info",
+    "warning": "reports.tone.warning",
+    "simulation": "reports.tone.simulation",
+}
+"""The key of what each tone is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +115,10 @@ class Table:
         )
 
     def _html(self, page: Page) -> str:
-        caption, label = "", "Table"
+        caption, label = "", say("reports.table")
         if self.caption:
             page.tables += 1
-            label = f"Table {page.tables}"
+            label = say("reports.table_number", number=page.tables)
             caption = f"<caption><span><b>{label}.</b> {text(self.caption)}</span></caption>"
         right = self.flush_right()
         head = "".join(
@@ -148,10 +154,11 @@ class Figure:
     def _html(self, page: Page) -> str:
         page.figures += 1
         drawing = self.svg.prefixed(f"f{page.figures}-")
+        label = say("reports.figure_number", number=page.figures)
         return (
             f'<figure><div class="plot" role="img" tabindex="0" '
             f'aria-label="{text(self.description)}">{drawing}</div>'
-            f"<figcaption><b>Figure {page.figures}.</b> {text(self.caption)}</figcaption></figure>"
+            f"<figcaption><b>{text(label)}.</b> {text(self.caption)}</figcaption></figure>"
         )
 
 
@@ -168,7 +175,7 @@ class Notice:
 
     def _html(self, page: Page) -> str:
         return (
-            f'<aside class="notice {self.tone}" role="note"><b>{_TONES[self.tone]}</b>'
+            f'<aside class="notice {self.tone}" role="note"><b>{text(say(_TONES[self.tone]))}</b>'
             f"<p>{text(self.text)}</p></aside>"
         )
 

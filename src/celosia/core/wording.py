@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import reduce
 
-from celosia.core.messages import Message, render
+from celosia.core.messages import Message, render, say
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -44,3 +45,21 @@ def sentence(text: str) -> str:
     """The same words as a sentence: a capital first, a full stop last."""
     shown = render(text)
     return shown[:1].upper() + shown[1:] + ("" if shown.endswith(".") else ".")
+
+
+def joined(key: str, parts: Iterable[str]) -> str:
+    """Several messages as one, by a template with a `first` and a `second`.
+
+    >>> joined("reports.joined.and", ["2-anonymity", "3-diversity"])
+    '2-anonymity and 3-diversity'
+    """
+    return reduce(lambda first, second: Message(key, first=first, second=second), parts)
+
+
+def number(value: float, form: str = ",") -> str:
+    """A number as the current language writes it.
+
+    >>> number(1200), number(0.125, ".1%")
+    ('1,200', '12.5%')
+    """
+    return say("reports.number", value=value, form=form)

@@ -10,8 +10,9 @@ import numpy as np
 from celosia.assess.risk import RiskProfile
 from celosia.core.errors import PrivacyWarning
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
 from celosia.core.provenance import Provenance
-from celosia.core.wording import counted
+from celosia.core.wording import joined
 from celosia.tables.models import SensitiveModel
 from celosia.tables.models.gaps import HOMOGENEITY
 from celosia.tables.options import PublishOptions
@@ -47,37 +48,34 @@ def account(
 def _warnings(options: PublishOptions, protection: Protection) -> tuple[str, ...]:
     notes = []
     if options.keep_order:
-        notes.append(
-            "The rows are in their original order: another release of the same table in the same "
-            "order can be joined to this one row by row."
-        )
+        notes.append(Message("tables.warning.original_order"))
     suppressed = protection.suppressed
     if options.drop_suppressed or not protection.crowd_fails:
         return tuple(notes)
     if suppressed < options.smallest:
         notes.append(
-            f"Only {counted(suppressed, 'record is', 'records are')} suppressed: a person who "
-            f"fits no class must be among them, a crowd of fewer than {options.smallest}. Drop "
-            "suppressed records to close this."
+            Message("tables.warning.few_suppressed", records=suppressed, smallest=options.smallest)
         )
     else:
         notes.append(
-            "A person who fits no class must be among the suppressed records, and these as a class "
-            f"do not meet {' and '.join(protection.crowd_fails)}. Drop suppressed records to close "
-            "this."
+            Message(
+                "tables.warning.suppressed_class",
+                promises=joined("reports.joined.and", protection.crowd_fails),
+            )
         )
     return tuple(notes)
 
 
 def _guarantee(options: PublishOptions, schema: Schema) -> Guarantee:
-    listed = ", ".join(schema.named(Role.QUASI_IDENTIFIER))
+    names = list(schema.named(Role.QUASI_IDENTIFIER))
+    promises = joined("reports.joined.and", (model.promise() for model in options.models))
     return Guarantee(
-        promise=f"{' and '.join(model.promise() for model in options.models)} over {listed}",
-        unit="record",
-        protects="; ".join(model.protects() for model in options.models),
+        promise=Message("tables.promise.over", promises=promises, columns=names),
+        unit=Message("tables.unit.record"),
+        protects=joined("reports.joined.semicolon", (model.protects() for model in options.models)),
         assumes=(
-            "each person has at most one record",
-            f"of what the table holds, an attacker knows nothing of a person but {listed}",
+            Message("tables.assumes.one_record"),
+            Message("tables.assumes.knows", columns=names),
         ),
         leaves_open=_gaps(options, schema),
         simulation=options.simulation,

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.engines import Groups
 from celosia.frames import as_text, encode
 from celosia.tables.hierarchies import MISSING, ROOT, Hierarchy
@@ -93,7 +94,7 @@ def code_column(series: pl.Series, column: Column, *, origin: Groups | None = No
 
 def _empty_cells(name: str, empty: NDArray[np.bool_], origin: Groups | None) -> InputError:
     rows, first = _rows(empty, origin)
-    place = "" if first is None else f" (first at row {first})"
+    place = "" if first is None else Message("tables.place.first_row", row=first)
     return InputError("CEL-T010", place=place, column=name, rows=rows, row=first)
 
 
@@ -102,7 +103,7 @@ def _uncovered(
 ) -> InputError:
     # A trailing False keeps code -1 (an empty cell) out of the count.
     rows, first = _rows(np.append(lost, False)[codes], origin)
-    place = "" if first is None else f", first at row {first}"
+    place = "" if first is None else Message("tables.place.and_first_row", row=first)
     return InputError(
         "CEL-T011", place=place, column=name, values=int(lost.sum()), rows=rows, row=first
     )

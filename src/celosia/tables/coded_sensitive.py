@@ -70,11 +70,8 @@ def _check_one_kind_of_empty(codes: Codes, name: str) -> None:
     values = codes.values
     nothing = values.is_nan() if values.dtype.is_float() else as_text(values) == ""
     if codes.missing and nothing.any():
-        raise InputError(
-            "CEL-T014",
-            word="not a number (NaN)" if values.dtype.is_float() else "texts of no letters",
-            column=name,
-        )
+        is_nan = values.dtype.is_float()
+        raise InputError("CEL-T014.nan" if is_nan else "CEL-T014.empty_text", column=name)
 
 
 def _leaves(values: pl.Series, hierarchy: Hierarchy, name: str) -> NDArray[np.int32]:

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.engines import Groups
 from celosia.frames import as_frame, as_text
@@ -116,7 +117,7 @@ def code_table(  # noqa: PLR0913 - the table as it may come
     with ThreadPoolExecutor(THREADS) if frame.height > FEW_ROWS else nullcontext() as pool:
         by_column = map if pool is None else pool.map
         for number, coded in enumerate(by_column(code, quasi_identifiers)):
-            progress(Step("Reading the columns", number, len(quasi_identifiers)))
+            progress(Step(Message("tables.stage.reading_columns"), number, len(quasi_identifiers)))
             leaves.append(coded.leaf_of_row[frame.height :])
             columns.append(replace(coded, leaf_of_row=coded.leaf_of_row[: frame.height]))
     counts = None if groups is None else groups.sizes

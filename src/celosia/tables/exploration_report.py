@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from celosia.core import figures
+from celosia.core.messages import say
 from celosia.core.report import (
     Block,
     Document,
@@ -14,7 +15,9 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
+from celosia.core.wording import number
 from celosia.tables.recoding.exploration import Exploration
+from celosia.tables.search_report import metric_name
 
 MOST_LISTED = 200
 """A front with more solutions is listed up to here; the drawing has them all."""
@@ -26,10 +29,10 @@ def trade_off(exploration: Exploration, *, metric: str = "loss") -> figures.Svg:
         [solution.score for solution in exploration.solutions],
         [solution.average_risk for solution in exploration.solutions],
         chosen=0,
-        chosen_label=f"least {metric}",
-        title="What each solution costs and leaves",
-        x_label=metric,
-        y_label="average risk",
+        chosen_label=say("tables.report.least_metric", metric=metric_name(metric)),
+        title=say("tables.report.trade_off"),
+        x_label=metric_name(metric),
+        y_label=say("tables.report.average_risk_axis"),
         log=True,
     )
 
@@ -38,52 +41,73 @@ def document(exploration: Exploration, *, promise: str, metric: str = "loss") ->
     """The whole report; it holds counts and shares, and no cell of the table."""
     front = exploration.front
     best = exploration.solutions[0]
+    name = str(metric_name(metric))
     blocks: list[Block] = [
         KeyFigures(
             [
                 KeyFigure(
-                    "Solutions",
-                    f"{len(exploration.solutions):,}",
-                    f"of {exploration.nodes:,} nodes",
+                    say("tables.report.solutions"),
+                    number(len(exploration.solutions)),
+                    say("tables.report.of_nodes", nodes=exploration.nodes),
                 ),
-                KeyFigure("On the front", f"{len(front):,}", "beaten by no other in both"),
                 KeyFigure(
-                    f"Least {metric}", f"{best.score:.3%}", _levels(exploration, best.levels)
+                    say("tables.report.on_the_front"),
+                    number(len(front)),
+                    say("tables.report.on_the_front_note"),
+                ),
+                KeyFigure(
+                    say("tables.report.least_metric_card", metric=name),
+                    number(best.score, ".3%"),
+                    _levels(exploration, best.levels),
                 ),
             ]
         ),
-        Heading("The choice"),
-        Paragraph(
-            "Each point is a way to generalise the table that meets the models within the "
-            "suppression limit. Those on the line are the front: any other solution has one of "
-            f"them that is no worse in both {metric} and average risk. Choosing among these is a "
-            "matter of judgement."
-        ),
+        Heading(say("tables.report.choice")),
+        Paragraph(say("tables.report.choice_words", metric=name)),
         Figure(
             trade_off(exploration, metric=metric),
-            f"{metric.capitalize()} against average risk",
-            f"{len(exploration.solutions):,} solutions, {len(front):,} of them on the front; the "
-            f"least {metric} is {best.score:.2%} with an average risk of {best.average_risk:.2%}.",
+            say("tables.report.trade_off_figure", metric=name.capitalize()),
+            say(
+                "tables.report.trade_off_words",
+                solutions=len(exploration.solutions),
+                front=len(front),
+                metric=name,
+                score=best.score,
+                risk=best.average_risk,
+            ),
         ),
         Table(
-            ["Levels", metric.capitalize(), "Suppressed", "Classes", "Average risk", "Highest"],
+            [
+                say("tables.report.levels"),
+                name.capitalize(),
+                say("tables.report.suppressed"),
+                say("tables.report.classes"),
+                say("tables.report.average_risk"),
+                say("tables.report.highest"),
+            ],
             [
                 [
                     " ".join(map(str, solution.levels)),
-                    f"{solution.score:.3%}",
+                    number(solution.score, ".3%"),
                     solution.suppressed,
                     solution.classes,
-                    f"{solution.average_risk:.3%}",
-                    f"{solution.highest_risk:.3%}",
+                    number(solution.average_risk, ".3%"),
+                    number(solution.highest_risk, ".3%"),
                 ]
                 for solution in front[:MOST_LISTED]
             ],
-            f"The front, the best score first; levels of {', '.join(exploration.columns)}",
+            say("tables.report.front_table", columns=exploration.columns),
             numeric=range(1, 6),
         ),
-        Facts([("Records", f"{exploration.rows:,}"), ("Models", promise)]),
+        Facts(
+            [
+                (say("tables.report.records"), number(exploration.rows)),
+                (say("tables.report.models"), promise),
+            ]
+        ),
     ]
-    return Document("Ways to publish a table", f"{promise}. {exploration}.", tuple(blocks))
+    subtitle = say("tables.report.explore_subtitle", promise=promise, exploration=str(exploration))
+    return Document(say("tables.report.explore_title"), subtitle, tuple(blocks))
 
 
 def _levels(exploration: Exploration, levels: tuple[int, ...]) -> str:

@@ -40,14 +40,14 @@ def resolve_models(models: Model | Iterable[Model], schema: Schema) -> tuple[Mod
         elif sensitive:
             result += [model.for_column(name) for name in sensitive]
         else:
-            raise InputError("CEL-P007.resolve_models", promise=model.promise())
+            raise InputError("CEL-P007.no_sensitive_column", promise=model.promise())
     return tuple(result)
 
 
 def _check_sensitive(model: Model, column: str, sensitive: tuple[str, ...]) -> None:
     if column not in sensitive:
         raise InputError(
-            "CEL-P007.check_sensitive",
+            "CEL-P007.not_sensitive",
             promise=model.promise(),
             hint=did_you_mean(column, sensitive),
             column=column,

@@ -119,31 +119,20 @@ class PublishOptions:
     def _check_together(self, *, has_population: bool) -> None:
         greedy = self.method != "lattice"
         needs_population = any(model.needs_population for model in self.models)
+        for_loss = isinstance(self.metric, Loss)
         clashes = [
-            (greedy and self.levels is not None, "levels are chosen, and Mondrian has none"),
-            (greedy and self.local, "Mondrian is local recoding already"),
-            (greedy and not isinstance(self.metric, Loss), "Mondrian keeps the loss small only"),
-            (self.local and self.levels is not None, "levels are chosen, and local recoding too"),
-            (
-                self.local and not isinstance(self.metric, Loss),
-                "local recoding keeps the loss small only",
-            ),
-            (
-                self.local and needs_population,
-                "local recoding cannot be checked against a population",
-            ),
-            (
-                needs_population and not has_population,
-                "a model needs a population table, and none is given",
-            ),
-            (
-                has_population and not needs_population,
-                "a population table is given, and no model needs it",
-            ),
+            (greedy and self.levels is not None, "CEL-P062.levels_mondrian"),
+            (greedy and self.local, "CEL-P062.local_mondrian"),
+            (greedy and not for_loss, "CEL-P062.metric_mondrian"),
+            (self.local and self.levels is not None, "CEL-P062.levels_local"),
+            (self.local and not for_loss, "CEL-P062.metric_local"),
+            (self.local and needs_population, "CEL-P062.population_local"),
+            (needs_population and not has_population, "CEL-P062.no_population"),
+            (has_population and not needs_population, "CEL-P062.spare_population"),
         ]
-        for clash, why in clashes:
+        for clash, key in clashes:
             if clash:
-                raise InputError("CEL-P062", reason=why)
+                raise InputError(key)
 
 
 def _metric(metric: Metric | str | None) -> Metric:
@@ -162,7 +151,7 @@ def _method(method: str) -> Method:
         "CEL-P061",
         method=method,
         hint=did_you_mean(str(method), get_args(Method)),
-        get_args=", ".join(get_args(Method)),
+        methods=", ".join(get_args(Method)),
     )
 
 
@@ -171,7 +160,7 @@ def _levels(levels: Mapping[str, int] | None) -> dict[str, int] | None:
     if levels is None:
         return None
     if not isinstance(levels, Mapping):
-        raise InputError("CEL-P008.levels", name=type(levels).__name__)
+        raise InputError("CEL-P008.not_by_name", kind=type(levels).__name__)
     return {name: level if (n := whole(level)) is None else n for name, level in levels.items()}
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.tables.coded_column import CodedColumn
 from celosia.tables.coded_table import CodedTable
@@ -134,7 +135,7 @@ def _by_mondrian(
     options: PublishOptions,
     progress: Progress,
 ) -> Protection:
-    progress(Step("Partitioning the table", 0))
+    progress(Step(Message("tables.stage.partitioning_table"), 0))
     cut = mondrian.partition(
         part.columns,
         options.models,

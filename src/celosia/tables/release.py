@@ -11,6 +11,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.assess.risk import RiskProfile
+from celosia.core.messages import say
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.tables import report
@@ -69,10 +70,14 @@ class PublishedTable(Release):
     def __str__(self) -> str:
         """The one line that matters most."""
         solution = self.solution
-        return (
-            f"{self.guarantee.promise}: smallest class {self.risk.smallest}, "
-            f"loss {solution.loss:.3%}, {solution.suppressed:,} of {solution.rows:,} records "
-            f"suppressed, average risk {self.risk.average:.3%}"
+        return say(
+            "tables.report.line",
+            promise=self.guarantee.promise,
+            smallest=self.risk.smallest,
+            loss=solution.loss,
+            suppressed=solution.suppressed,
+            records=solution.rows,
+            risk=self.risk.average,
         )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from celosia.assess.risk import RiskProfile
 from celosia.core import figures
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import say
 from celosia.core.provenance import Provenance
 from celosia.core.report import (
     Block,
@@ -26,7 +27,7 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
+from celosia.core.wording import number, sentence
 from celosia.tables.models import AverageRisk, Model, model_from_dict
 from celosia.tables.search_report import method_blocks
 from celosia.tables.solution import Solution
@@ -53,56 +54,74 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks += _gauges(risk, models)
     blocks += _use(solution)
     blocks += method_blocks(solution, provenance)
-    rows = f"{solution.rows:,} records, {len(solution.columns)} quasi-identifiers"
-    return Document("Published table", f"{guarantee.promise}. {rows}.", tuple(blocks))
+    subtitle = say(
+        "tables.report.subtitle",
+        promise=guarantee.promise,
+        records=solution.rows,
+        columns=len(solution.columns),
+    )
+    return Document(say("tables.report.title"), subtitle, tuple(blocks))
 
 
 def _promise(guarantee: Guarantee, models: Sequence[Model]) -> list[Block]:
-    blocks: list[Block] = [Heading("What is promised")]
+    blocks: list[Block] = [Heading(say("reports.promise.heading"))]
     if len(models) > 1:
         blocks.append(
-            Paragraph(
-                f"{sentence(guarantee.promise)} What one model leaves open another may close; "
-                "here is what each of them says by itself."
-            )
+            Paragraph(say("tables.report.several_models", promise=sentence(guarantee.promise)))
         )
+        opens = say("reports.promise.leaves_open")
         for model in models:
             blocks += [
                 Heading(model.promise(), level=3),
                 Paragraph(sentence(model.protects())),
-                Facts([("Leaves open", sentence(gap)) for gap in model.leaves_open()]),
+                Facts([(opens, sentence(gap)) for gap in model.leaves_open()]),
             ]
         gaps: list[tuple[str, str]] = []
     else:
         blocks.append(Paragraph(sentence(guarantee.protects)))
-        gaps = [("Does not protect against", sentence(text)) for text in guarantee.leaves_open]
-    assumed = [("Assumes", sentence(text)) for text in guarantee.assumes]
-    return [*blocks, Facts([("Privacy unit", guarantee.unit), *assumed, *gaps])]
+        gap_name = say("reports.promise.gap")
+        gaps = [(gap_name, sentence(text)) for text in guarantee.leaves_open]
+    assumed = [(say("reports.promise.assumes"), sentence(text)) for text in guarantee.assumes]
+    return [*blocks, Facts([(say("reports.promise.unit"), str(guarantee.unit)), *assumed, *gaps])]
 
 
 def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
     return [
-        Heading("In short"),
+        Heading(say("tables.report.in_short")),
         KeyFigures(
             [
-                KeyFigure("Average risk", f"{risk.average:.3%}", "chance of naming a kept record"),
                 KeyFigure(
-                    "Highest risk",
-                    f"{risk.maximum:.3%}",
-                    f"one of the smallest class of {risk.smallest:,}",
+                    say("tables.report.average_risk"),
+                    number(risk.average, ".3%"),
+                    say("tables.report.average_risk_note"),
                 ),
                 KeyFigure(
-                    "Information lost", f"{solution.loss:.3%}", "0 % raw, 100 % nothing left"
+                    say("tables.report.highest_risk"),
+                    number(risk.maximum, ".3%"),
+                    say("tables.report.highest_risk_note", records=risk.smallest),
                 ),
                 KeyFigure(
-                    "Suppressed",
-                    f"{solution.suppressed_share:.2%}",
-                    f"{solution.suppressed:,} of {solution.rows:,} records",
+                    say("tables.report.information_lost"),
+                    number(solution.loss, ".3%"),
+                    say("tables.report.information_lost_note"),
                 ),
                 KeyFigure(
-                    "Classes",
-                    f"{risk.classes:,}",
-                    f"{risk.average_size:,.1f} records on average, {risk.largest:,} at most",
+                    say("tables.report.suppressed"),
+                    number(solution.suppressed_share, ".2%"),
+                    say(
+                        "tables.report.suppressed_note",
+                        suppressed=solution.suppressed,
+                        records=solution.rows,
+                    ),
+                ),
+                KeyFigure(
+                    say("tables.report.classes"),
+                    number(risk.classes),
+                    say(
+                        "tables.report.classes_note",
+                        average=risk.average_size,
+                        largest=risk.largest,
+                    ),
                 ),
             ]
         ),
@@ -110,49 +129,50 @@ def _summary(solution: Solution, risk: RiskProfile) -> list[Block]:
 
 
 def _risk(risk: RiskProfile, before: RiskProfile) -> list[Block]:
-    names = ["Average", "Highest", f"Records above {risk.threshold:.0%}"]
-    chart = figures.bars(
-        names,
-        {
-            "Original": [before.average, before.maximum, before.at_risk],
-            "Released": [risk.average, risk.maximum, risk.at_risk],
-        },
-        title="Risk before and after",
-        y_label="chance or share",
-        percent=True,
-    )
+    original, released = say("reports.risk.original"), say("reports.risk.released")
+    rows = [
+        (say("tables.report.average_risk"), "average", ".3%"),
+        (say("tables.report.highest_risk"), "maximum", ".3%"),
+        (say("tables.report.records_above", threshold=risk.threshold), "at_risk", ".2%"),
+        (say("tables.report.records_alone"), "unique", ","),
+        (say("tables.report.classes"), "classes", ","),
+        (say("tables.report.smallest_class"), "smallest", ","),
+        (say("tables.report.average_class"), "average_size", ",.2f"),
+        (say("tables.report.largest_class"), "largest", ","),
+        (say("tables.report.records_counted"), "records", ","),
+    ]
     return [
-        Heading("The risk that is left"),
-        Paragraph(
-            "Judged for an attacker who knows that the person is in the table and knows all of the "
-            "person's quasi-identifiers (the prosecutor)."
-        ),
+        Heading(say("tables.report.risk_heading")),
+        Paragraph(say("tables.report.risk_attacker")),
         Table(
-            ["", "Original", "Released"],
+            ["", original, released],
             [
-                ["Average risk", f"{before.average:.3%}", f"{risk.average:.3%}"],
-                ["Highest risk", f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
-                [
-                    f"Records with a risk above {risk.threshold:.0%}",
-                    f"{before.at_risk:.2%}",
-                    f"{risk.at_risk:.2%}",
-                ],
-                ["Records alone in their class", f"{before.unique:,}", f"{risk.unique:,}"],
-                ["Classes", f"{before.classes:,}", f"{risk.classes:,}"],
-                ["Smallest class (records)", f"{before.smallest:,}", f"{risk.smallest:,}"],
-                [
-                    "Average class (records)",
-                    f"{before.average_size:,.2f}",
-                    f"{risk.average_size:,.2f}",
-                ],
-                ["Largest class (records)", f"{before.largest:,}", f"{risk.largest:,}"],
-                ["Records counted", f"{before.records:,}", f"{risk.records:,}"],
+                [name, number(getattr(before, field), form), number(getattr(risk, field), form)]
+                for name, field, form in rows
             ],
-            "Re-identification risk; suppressed records are not counted",
+            say("tables.report.risk_table"),
             numeric=[1, 2],
         ),
-        Figure(chart, "Re-identification risk before and after", _in_words(risk, before)),
+        Figure(risk_chart(risk, before), say("tables.report.risk_figure"), _in_words(risk, before)),
     ]
+
+
+def risk_chart(risk: RiskProfile, before: RiskProfile) -> figures.Svg:
+    """The risks of a table before and after, as bars."""
+    return figures.bars(
+        [
+            say("reports.risk.average"),
+            say("reports.risk.highest"),
+            say("reports.risk.records_above", threshold=risk.threshold),
+        ],
+        {
+            say("reports.risk.original"): [before.average, before.maximum, before.at_risk],
+            say("reports.risk.released"): [risk.average, risk.maximum, risk.at_risk],
+        },
+        title=say("reports.risk.before_and_after"),
+        y_label=say("reports.risk.chance_or_share"),
+        percent=True,
+    )
 
 
 def _gauges(risk: RiskProfile, models: Sequence[Model]) -> list[Block]:
@@ -163,58 +183,76 @@ def _gauges(risk: RiskProfile, models: Sequence[Model]) -> list[Block]:
     limits = [model.most for model in models if isinstance(model, AverageRisk)]
     average = min([*limits, *([] if highest is None else [highest])], default=None)
     return [
-        _gauge("Highest risk", risk.maximum, highest, "chance of picking the most exposed record"),
-        _gauge("Average risk", risk.average, average, "chance of picking a record drawn at random"),
+        _gauge(
+            say("tables.report.highest_risk"),
+            risk.maximum,
+            highest,
+            say("tables.report.most_exposed"),
+        ),
+        _gauge(
+            say("tables.report.average_risk"),
+            risk.average,
+            average,
+            say("tables.report.drawn_record"),
+        ),
     ]
 
 
 def _gauge(name: str, value: float, accepted: float | None, caption: str) -> Figure:
-    limit = "no limit is promised" if accepted is None else f"the promise accepts {accepted:.2%}"
+    if accepted is None:
+        words = say("tables.report.gauge_no_limit", risk=name, value=value)
+    else:
+        words = say("tables.report.gauge_limit", risk=name, value=value, accepted=accepted)
     return Figure(
         figures.gauge(value, threshold=accepted, title=name, caption=caption),
-        f"{name} against the promise",
-        f"{name} {value:.2%}; {limit}.",
+        say("tables.report.gauge_caption", risk=name),
+        words,
     )
 
 
 def _in_words(risk: RiskProfile, before: RiskProfile) -> str:
-    return (
-        f"Average risk {before.average:.2%} before, {risk.average:.2%} after; highest risk "
-        f"{before.maximum:.2%} before, {risk.maximum:.2%} after."
+    return say(
+        "tables.report.risk_words",
+        average_before=before.average,
+        average=risk.average,
+        highest_before=before.maximum,
+        highest=risk.maximum,
     )
 
 
 def _use(solution: Solution) -> list[Block]:
+    by_record = say("tables.report.by_record")
     names = [column.name for column in solution.columns]
     losses = [column.loss for column in solution.columns]
     sizes = np.repeat(list(solution.class_sizes), list(solution.class_sizes.values()))
     columns = figures.bars(
         names,
-        {"Loss": losses},
-        title="Loss of each column",
-        x_label="loss",
+        {say("tables.report.loss"): losses},
+        title=say("tables.report.loss_of_columns"),
+        x_label=say("tables.report.loss_axis"),
         percent=True,
         horizontal=True,
     )
     classes = figures.size_histogram(
-        sizes, title="Records by size of their class", weight_by_records=True
+        sizes, title=say("tables.report.sizes"), weight_by_records=True
     )
     return [
-        Heading("The use that is left"),
-        Paragraph(
-            "The loss of a column is the share of its values that a released cell could stand for, "
-            "0 % for the raw value and 100 % for * or a suppressed record; the loss of the table "
-            "is the geometric mean of 1 + loss over the columns, less 1."
-        ),
+        Heading(say("tables.report.use_heading")),
+        Paragraph(say("tables.report.loss_meaning")),
         Table(
-            ["Column", "Level", "of", "Loss"],
             [
-                [c.name, "by record" if c.level is None else c.level, c.height, f"{c.loss:.2%}"]
+                say("tables.report.column"),
+                say("tables.report.level"),
+                say("tables.report.of_levels"),
+                say("tables.report.loss"),
+            ],
+            [
+                [c.name, by_record if c.level is None else c.level, c.height, number(c.loss, ".2%")]
                 for c in solution.columns
             ],
-            "Generalisation chosen: level 0 is the raw value",
+            say("tables.report.levels_table"),
             numeric=[1, 2, 3],
         ),
-        Figure(columns, "Where information was lost", "Loss of each quasi-identifier."),
-        Figure(classes, "Crowds that records hide in", "Kept records by the size of their class."),
+        Figure(columns, say("tables.report.loss_figure"), say("tables.report.loss_words")),
+        Figure(classes, say("tables.report.sizes_figure"), say("tables.report.sizes_words")),
     ]

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import ARROW_LEVEL, as_frame, bare, pick
@@ -96,7 +97,7 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     check_table(frame, schema)
     table = code_table(frame, schema, options.sensitive, population=population, progress=progress)
     protection = protect(table, options, progress)
-    progress(Step("Recoding the table", 0))
+    progress(Step(Message("tables.stage.recoding"), 0))
     recoded = frame.with_columns(protection.released)
     shown = pick(recoded, released_names(frame, schema))
     return TableRelease(

@@ -16,6 +16,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.release import certificate_path
@@ -149,7 +150,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     types = pl.DataFrame(schema=engine.columns(source))
     schema.check_columns(types.columns)
     engine.check_target(source, target, overwrite=overwrite)
-    progress(Step("Grouping on the engine", 0))
+    progress(Step(Message("tables.stage.grouping_engine"), 0))
     names = [*schema.named(Role.QUASI_IDENTIFIER), *options.sensitive]
     groups = engine.count_groups(source, names)
     # A table without rows has no groups.
@@ -158,7 +159,7 @@ def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
     protection = protect(table, options, progress)
     recoding = build_recoding_map(schema, groups, protection)
     statements = account("celosia.tables.publish_on", options, schema, protection)
-    progress(Step("Recoding on the engine", 0))
+    progress(Step(Message("tables.stage.recoding_engine"), 0))
     with engine.recode(
         source,
         target,
@@ -210,13 +211,10 @@ def certificate_place(target: Place, certificate: str | Path | None) -> Path:
 
 def _check_out_of_core(models: Model | Iterable[Model], schema: Schema, method: str) -> None:
     """Refuse, before any work, what cannot be done on distinct combinations."""
-    needs = None
     if method == "mondrian-relaxed":
-        needs = "Relaxed Mondrian tells records with the same values apart"
-    elif any(model.needs_population for model in resolve_models(models, schema)):
-        needs = "A model with a population compares two tables"
-    if needs is not None:
-        raise InputError("CEL-P111", needs=needs)
+        raise InputError("CEL-P111.relaxed_mondrian")
+    if any(model.needs_population for model in resolve_models(models, schema)):
+        raise InputError("CEL-P111.population")
 
 
 def text_columns(draft: Draft) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ import polars as pl
 from celosia import frames
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.engines import DuckDB, Groups
@@ -102,7 +103,10 @@ def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers fo
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         chunks = recode_chunks(
-            file.chunks("Recoding the file"), recoding, schema, drop=options.drop_suppressed
+            file.chunks(Message("tables.stage.recoding_file")),
+            recoding,
+            schema,
+            drop=options.drop_suppressed,
         )
         if not options.keep_order:
             buckets = buckets_for(protection.scale.rows, chunk_rows)
@@ -140,7 +144,7 @@ class _File:
 
 
 def _group(file: _File, schema: Schema, sensitive: Sequence[str]) -> Groups:
-    checked = _checked(file.chunks("Grouping the file"), schema)
+    checked = _checked(file.chunks(Message("tables.stage.grouping_file")), schema)
     with DuckDB() as engine:
         groups = engine.count_groups(checked, [*schema.named(Role.QUASI_IDENTIFIER), *sensitive])
     # An empty file has no groups; sensitive columns among them have been checked by now.

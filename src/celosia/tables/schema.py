@@ -28,10 +28,17 @@ from typing import Any, Literal, cast, get_args
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message
 from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
-from celosia.tables.schema_checks import check_choice, check_keys, in_column, name_list, section
+from celosia.tables.schema_checks import (
+    check_choice,
+    check_keys,
+    in_column,
+    name_list,
+    section,
+    suggested,
+)
 
 Missing = Literal["refuse", "value", "suppress"]
 
@@ -66,17 +73,22 @@ class Column:
     missing: Missing = "refuse"
 
     def __post_init__(self) -> None:
-        where = f"column '{self.name}'"
         # A role given as plain text must become a role, or it would match none and be lost.
         object.__setattr__(
-            self, "role", check_choice(self.role, [*Role], f"the role of {where}", Role)
+            self,
+            "role",
+            check_choice(self.role, [*Role], Message("tables.place.role", column=self.name), Role),
         )
         if self.type is not None:
-            check_choice(self.type, get_args(ColumnType), f"the type of {where}", str)
-        check_choice(self.missing, get_args(Missing), f"missing of {where}", str)
+            check_choice(
+                self.type, get_args(ColumnType), Message("tables.place.type", column=self.name), str
+            )
+        check_choice(
+            self.missing, get_args(Missing), Message("tables.place.missing", column=self.name), str
+        )
         rule = isinstance(self.hierarchy, Hierarchy | Builder | None)
         if not rule or isinstance(self.hierarchy, type):
-            raise InputError("CEL-S013", where=where)
+            raise InputError("CEL-S013", place=Message("tables.place.column", column=self.name))
 
     def hierarchy_for(self, values: pl.Series) -> Hierarchy:
         """The hierarchy of this column, built from its distinct values where it is a rule."""
@@ -158,7 +170,7 @@ class Schema:
     @classmethod
     def from_table(cls, table: Mapping[str, Any], *, folder: Path = Path()) -> Schema:
         """A schema from the parsed content of a schema file."""
-        check_keys(table, {"table", "columns"}, "the schema")
+        check_keys(table, {"table", "columns"}, Message("tables.place.schema"))
         settings = section(table, "table")
         check_keys(settings, {"other_columns"}, "[table]")
         other = settings.get("other_columns")
@@ -189,19 +201,19 @@ class Schema:
         present = list(names)
         absent = [column.name for column in self.columns if column.name not in present]
         if absent:
-            names = ", ".join(f"'{name}'{did_you_mean(name, present)}" for name in absent)
-            raise InputError("CEL-S010", names=names, columns=absent)
+            hints = [suggested(name, present) for name in absent]
+            raise InputError("CEL-S010", names=hints, columns=absent)
         unnamed = [name for name in present if self.role_of(name) is None]
         if unnamed:
             raise InputError("CEL-S011", unnamed=", ".join(map(repr, unnamed)), columns=unnamed)
 
 
 def _column(name: str, columns: Mapping[str, Any], folder: Path) -> Column:
-    where = f"column '{name}'"
+    place = Message("tables.place.column", column=name)
     table = section(columns, name)
-    check_keys(table, {"role", "type", "hierarchy", "missing"}, where)
+    check_keys(table, {"role", "type", "hierarchy", "missing"}, place)
     if "role" not in table:
-        raise InputError("CEL-S006", where=where, role=", ".join(Role), column=name)
+        raise InputError("CEL-S006", place=place, roles=", ".join(Role), column=name)
     hierarchy = table.get("hierarchy")
     try:
         rule = None if hierarchy is None else from_table(hierarchy, folder=folder)

@@ -10,25 +10,11 @@ from typing import Any
 import polars as pl
 
 from celosia.assess.risk import Finding, detect
+from celosia.core.messages import say
 from celosia.core.progress import Progress, silent
-from celosia.core.wording import counted
 from celosia.frames import as_frame, encode
 from celosia.tables.hierarchies import Mask, is_nominal
 from celosia.tables.schema import Column, Role, Schema
-
-HEAD = """\
-# A draft, guessed from the names and cells of the columns. Read every line before you use it:
-# identifier        names a person by itself; never released
-# quasi-identifier  may name a person together with others; generalised
-# sensitive         must not be learnt about a person; released as it is
-# insensitive       neither; released as it is
-"""
-
-NO_GROUPS = """\
-# Nothing in these values says which belong together: each is kept, or becomes "*". Groups of your
-# own keep more detail. Write them as CSV, a row per value (town;province;region;*), and add:
-# hierarchy = { file = "FILE.csv" }
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +49,12 @@ class ColumnDraft:
         if column.type is not None:
             yield f'type = "{column.type}"\n'
         if column.missing != "refuse":
-            empty = counted(finding.empty, "cell is", "cells are")
-            yield f'missing = "{column.missing}"  # {empty} empty: a value of its own\n'
+            empty = say("tables.draft.empty", cells=finding.empty)
+            yield f'missing = "{column.missing}"  # {empty}\n'
         if column.hierarchy is not None:
             yield 'hierarchy = { kind = "mask" }\n'
         if self.nominal:
-            yield NO_GROUPS
+            yield say("tables.draft.no_groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +80,9 @@ class SchemaDraft:
 
     def text(self) -> str:
         """The schema file, with a comment on each role; `Schema.load` can read it."""
-        return HEAD + "".join(line for each in self.columns for line in each.lines())
+        return say("tables.draft.head") + "".join(
+            line for each in self.columns for line in each.lines()
+        )
 
 
 def draft_schema(data: Any, *, progress: Progress = silent) -> SchemaDraft:

@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from celosia.core.messages import Message, say
 from celosia.core.provenance import Provenance
+from celosia.core.release_report import seed_text
 from celosia.core.report import Block, Details, Facts, Heading, Paragraph
-from celosia.core.wording import sentence
+from celosia.core.wording import number, sentence
 from celosia.tables.solution import Solution
 
 MOST_DIGITS = 10**15
 """Larger numbers of nodes are rounded."""
 
 
-def describe_search(solution: Solution, *, chosen: bool = False) -> str:
+def describe_search(solution: Solution, *, chosen: bool = False) -> Message:
     """Whether the solution is the best there is, and else how much better another could be.
 
     Args:
@@ -24,17 +26,20 @@ def describe_search(solution: Solution, *, chosen: bool = False) -> str:
     """
     search = solution.search
     if solution.rounds > 1:
-        return f"local recoding in {solution.rounds} rounds; nothing is proven of other ways"
+        return Message("tables.report.local_rounds", rounds=solution.rounds)
     if search is None:
-        return "greedy partitioning (Mondrian); nothing is proven of other partitions"
+        return Message("tables.report.greedy")
     if chosen:
         others = format_count(search.nodes - 1)
-        return f"levels chosen by hand, not compared with the other {others} nodes"
+        return Message("tables.report.by_hand", others=others)
     if search.is_optimal:
-        return f"optimal among {format_count(search.nodes)} nodes"
-    return (
-        f"the best found, not proven optimal: {solution.metric} {solution.score:.3%}, no better "
-        f"than {search.at_least:.3%} is possible (gap {_gap(solution, search.at_least):.3%})"
+        return Message("tables.report.optimal", nodes=format_count(search.nodes))
+    return Message(
+        "tables.report.not_proven",
+        metric=metric_name(solution.metric),
+        score=solution.score,
+        at_least=search.at_least,
+        gap=_gap(solution, search.at_least),
     )
 
 
@@ -49,28 +54,35 @@ def method_blocks(solution: Solution, provenance: Provenance) -> list[Block]:
     bound: list[tuple[str, str]] = []
     if search is not None and not (search.is_optimal or chosen):
         bound = [
-            ("No solution is below", f"{search.at_least:.3%}"),
-            ("Gap", f"{_gap(solution, search.at_least):.3%} at most"),
+            (say("tables.report.no_solution_below"), number(search.at_least, ".3%")),
+            (
+                say("tables.report.gap"),
+                say("tables.report.gap_at_most", gap=_gap(solution, search.at_least)),
+            ),
         ]
+    score = number(solution.score, ".3%")
     return [
-        Heading("How it was made"),
+        Heading(say("reports.made.heading")),
         Facts(
             [
-                ("Method", solution.method),
-                (f"Metric: {solution.metric}", f"{solution.score:.3%}"),
-                ("Search", sentence(describe_search(solution, chosen=chosen))),
+                (say("tables.report.method"), solution.method),
+                (say("tables.report.metric", metric=metric_name(solution.metric)), score),
+                (
+                    say("tables.report.search"),
+                    sentence(describe_search(solution, chosen=chosen)),
+                ),
                 *bound,
-                ("Made by", provenance.made_by),
-                ("Made at", provenance.created),
-                ("Seed", "none" if provenance.seed is None else str(provenance.seed)),
+                (say("tables.report.made_by"), provenance.made_by),
+                (say("tables.report.made_at"), provenance.created),
+                (say("reports.made.seed"), seed_text(provenance)),
                 *(
-                    (f"Parameter {name}", _format(value))
+                    (say("tables.report.parameter", name=name), _format(value))
                     for name, value in provenance.parameters.items()
                 ),
             ]
         ),
         Details(
-            "How it was chosen, and the versions used",
+            say("tables.report.how_chosen"),
             [Paragraph(_search(solution, chosen=chosen)), Facts(list(provenance.versions.items()))],
         ),
     ]
@@ -79,45 +91,56 @@ def method_blocks(solution: Solution, provenance: Provenance) -> list[Block]:
 def _search(solution: Solution, *, chosen: bool) -> str:
     search = solution.search
     if solution.rounds > 1:
-        return (
-            "The best node was found without a limit on suppression; suppressed records were then "
-            f"recoded by themselves, in {solution.rounds - 1} rounds, and the labels of all were "
-            "checked afterwards."
-        )
+        return say("tables.report.search_local", rounds=solution.rounds - 1)
     if search is None:
-        return (
-            "Mondrian cut the table into classes one column at a time, as small as the models "
-            "allow; the labels were checked afterwards. Another way to cut might lose less."
-        )
+        return say("tables.report.search_mondrian")
     nodes, evaluated = format_count(search.nodes), format_count(search.evaluated)
-    tried = f"Of {nodes} ways to generalise, {evaluated} were tried"
     if chosen:
-        return f"{tried}: the levels were chosen by hand."
+        return say("tables.report.search_by_hand", nodes=nodes, evaluated=evaluated)
     if not search.is_optimal:
-        return f"{tried}; not all others were ruled out."
-    by_bound = format_count(search.closed_by_bound)
-    infeasible = format_count(search.closed_as_infeasible)
-    forced = format_count(search.closed_by_forced_suppression)
-    return (
-        f"{tried}; the others cannot be better: {by_bound} lose more even with "
-        f"nothing suppressed, {infeasible} would suppress too many, "
-        f"{forced} lose more by the records they must suppress."
+        return say("tables.report.search_cut", nodes=nodes, evaluated=evaluated)
+    return say(
+        "tables.report.search_optimal",
+        nodes=nodes,
+        evaluated=evaluated,
+        by_bound=format_count(search.closed_by_bound),
+        infeasible=format_count(search.closed_as_infeasible),
+        forced=format_count(search.closed_by_forced_suppression),
     )
 
 
 def _format(value: Any) -> str:
     """A parameter as a person would write it."""
+    none = say("tables.report.none")
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_format(each)}" for name, each in value.items()) or "none"
+        return ", ".join(f"{name} {_format(each)}" for name, each in value.items()) or none
     if isinstance(value, list | tuple):
         return "; ".join(map(_format, value))
-    return "none" if value is None else str(value)
+    return none if value is None else str(value)
 
 
-def format_count(number: int) -> str:
+def format_count(count: int) -> Message:
     """A number of nodes: those of wide tables have hundreds of digits.
 
     >>> format_count(12_960), format_count(7**300)
     ('12,960', '3.4e+253')
     """
-    return f"{number:,}" if number < MOST_DIGITS else f"{Decimal(number):.1e}"
+    if count < MOST_DIGITS:
+        return Message("reports.number", value=count, form=",")
+    return Message("reports.number", value=Decimal(count), form=".1e")
+
+
+_METRICS = {
+    "loss": "tables.metric.loss",
+    "precision": "tables.metric.precision",
+    "height": "tables.metric.height",
+    "ambiguity": "tables.metric.ambiguity",
+    "discernibility": "tables.metric.discernibility",
+    "average-class-size": "tables.metric.average_class_size",
+    "entropy": "tables.metric.entropy",
+}
+
+
+def metric_name(name: str) -> str:
+    """The name of a metric as a reader knows it; that of a metric of one's own as it is."""
+    return Message(_METRICS[name]) if name in _METRICS else name

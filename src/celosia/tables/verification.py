@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import say
 from celosia.frames import as_frame, as_text, encode
 from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
 from celosia.tables.coded_table import CodedTable
@@ -56,8 +57,8 @@ class Check:
     def __str__(self) -> str:
         failed = [model.promise for model in self.models if not model.holds]
         if failed:
-            return f"does not hold: {', '.join(failed)}"
-        return f"holds: {', '.join(model.promise for model in self.models)}"
+            return say("tables.report.does_not_hold", promises=failed)
+        return say("tables.report.holds", promises=[model.promise for model in self.models])
 
 
 def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def test_a_certificate_holds_no_moment_of_the_original(
     for fact in facts:
         assert f'"{fact}": ' in outcome
         assert f'"{fact}": ' not in written
-        assert f"{fact}: " in page or f"{fact.replace('_', ' ')}<" in page
+        assert re.search(f"{fact.replace('_', ' ')}(: |<)", page)
 
 
 def test_a_group_of_two_cannot_be_solved_from_the_certificate() -> None:

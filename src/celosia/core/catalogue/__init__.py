@@ -31,6 +31,7 @@ FAMILIES = {
     "masking": "VY",
     "mechanisms": "M",
     "queries": "Q",
+    "reports": "",
     "sketches": "K",
     "studio": "W",
     "tables": "HPST",

@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from celosia.core.messages import render
+from celosia.core.wording import number
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -28,12 +31,12 @@ def format_number(value: float, *, percent: bool = False) -> str:
     if percent:
         return f"{format_number(100 * value)} %"
     if value == 0 or abs(value) >= 100:
-        return f"{value:,.0f}"
+        return number(value, ",.0f")
     digits = 2 - math.floor(math.log10(abs(value)))
     if digits > 8:
-        return f"{value:.2g}"
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+        return number(value, ".2g")
+    text = number(value, f".{digits}f")
+    return text.rstrip("0").rstrip(".,") if digits > 0 else text
 
 
 def shorten(text: str, most: int) -> str:
@@ -43,7 +46,7 @@ def shorten(text: str, most: int) -> str:
     'Married-civ-spouse…'
     """
     # Control characters and lone surrogates may not stand in a page at all.
-    plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    plain = " ".join("".join(c if c.isprintable() else " " for c in render(text)).split())
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
 
 

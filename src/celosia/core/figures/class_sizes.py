@@ -14,6 +14,8 @@ from celosia.core.figures._axes import (
 )
 from celosia.core.figures._canvas import alert_look, bar_look, drawing, finish, new_axes
 from celosia.core.figures.svg import Svg
+from celosia.core.messages import say
+from celosia.core.wording import number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,8 +88,8 @@ def size_histogram(
         _draw_bins(axes, found, threshold, found.records if weight_by_records else found.classes)
         set_scale(axes, "y")
         group_ticks(axes, found.labels)
-        what = "records" if weight_by_records else "equivalence classes"
-        set_words(figure, axes, title, "records in the equivalence class", what)
+        what = say("reports.chart.records" if weight_by_records else "reports.chart.classes")
+        set_words(figure, axes, title, say("reports.chart.class_size"), what)
         return finish(figure)
 
 
@@ -95,8 +97,8 @@ def _draw_bins(
     axes: Axes, found: SizeBins, threshold: int | None, heights: tuple[int, ...]
 ) -> None:
     parts = [
-        (range(found.below), f"below k = {threshold}", alert_look()),
-        (range(found.below, len(heights)), f"k = {threshold} and above", bar_look(0)),
+        (range(found.below), say("reports.chart.below_k", k=threshold), alert_look()),
+        (range(found.below, len(heights)), say("reports.chart.from_k", k=threshold), bar_look(0)),
     ]
     for places, name, look in parts:
         if not places:
@@ -121,4 +123,4 @@ def _bin_starts(largest: int, threshold: int) -> tuple[list[int], int]:
 
 
 def _range(start: int, end: int) -> str:
-    return f"{start:,}" if end == start + 1 else f"{start:,}\N{EN DASH}{end - 1:,}"
+    return number(start) if end == start + 1 else f"{number(start)}\N{EN DASH}{number(end - 1)}"

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from celosia.core.figures.bar_chart import bars
 from celosia.core.figures.svg import Svg
+from celosia.core.messages import say
 
 MOST_GROUPS = 24
 """More pairs of bars than this are too thin to be told apart."""
-
-REST = "all others"
 
 
 def before_after(
@@ -43,7 +42,7 @@ def before_after(
     crowded = max(map(len, names)) > 12 or len(names) > 12
     return bars(
         names,
-        {"original": old, "released": new},
+        {say("reports.chart.original"): old, say("reports.chart.released"): new},
         title=title,
         x_label="" if crowded else x_label,
         y_label=x_label if crowded else "",
@@ -61,7 +60,7 @@ def _most_frequent(
     shown = sorted(by_share[: MOST_GROUPS - 1])
     rest = by_share[MOST_GROUPS - 1 :]
     return (
-        [*(values[at] for at in shown), f"{REST} ({len(rest):,})"],
+        [*(values[at] for at in shown), say("reports.chart.all_others", number=len(rest))],
         [*(before[at] for at in shown), sum(before[at] for at in rest)],
         [*(after[at] for at in shown), sum(after[at] for at in rest)],
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from celosia.core.figures._axes import check_series, group_ticks, set_scale, set_words
 from celosia.core.figures._canvas import INK, MUTED, SERIES, bar_look, drawing, finish, new_axes
 from celosia.core.figures.svg import Svg
+from celosia.core.messages import say
 
 
 def estimates(  # noqa: PLR0913 - every argument is a word on the figure or a row of numbers
@@ -40,12 +41,12 @@ def estimates(  # noqa: PLR0913 - every argument is a word on the figure or a ro
     with drawing():
         figure, axes = new_axes(2.9)
         places = range(len(labels))
-        axes.bar(places, real, 0.72, label="real", **bar_look(0))
+        axes.bar(places, real, 0.72, label=say("reports.chart.real"), **bar_look(0))
         axes.errorbar(
             places,
             estimated,
             yerr=[max(0.0, reach) for reach in errors],
-            label="estimated",
+            label=say("reports.chart.estimated"),
             color=SERIES[1],
             marker="o",
             markersize=4.6,

@@ -16,6 +16,7 @@ from celosia.core.figures._canvas import (
     new_axes,
 )
 from celosia.core.figures.svg import Svg
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +66,7 @@ def _write_words(axes: Axes, number: str, title: str, caption: str) -> None:
 def _mark_threshold(axes: Axes, threshold: float, *, exceeded: bool) -> None:
     """A tick through the meter and words below it, on the side where there is room."""
     axes.plot([threshold, threshold], [-0.34, 0.34], color=INK, linewidth=1.4)
-    verdict = "exceeds" if exceeded else "within"
-    words = f"{verdict} the accepted {format_number(threshold, percent=True)}"
+    key = "reports.chart.exceeds" if exceeded else "reports.chart.within"
+    words = say(key, threshold=format_number(threshold, percent=True))
     side = "left" if threshold < 0.2 else "right" if threshold > 0.8 else "center"
     axes.text(threshold, -0.42, words, va="top", ha=side, fontsize=8.5)

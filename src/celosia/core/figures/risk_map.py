@@ -10,7 +10,8 @@ from celosia.core.figures._axes import set_scale, set_words, shorten
 from celosia.core.figures._canvas import INK, MUTED, PAPER, drawing, finish, new_axes
 from celosia.core.figures._marks import line_look
 from celosia.core.figures.svg import Svg
-from celosia.core.figures.trade_off import pareto_front
+from celosia.core.figures.trade_off import axis_names, pareto_front
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +26,8 @@ def risk_map(
     points: Sequence[NamedPoint],
     *,
     title: str = "",
-    x_label: str = "loss of information",
-    y_label: str = "risk",
+    x_label: str | None = None,
+    y_label: str | None = None,
 ) -> Svg:
     """A mark for each masking, of its own look for each method, and a ring at the best ones.
 
@@ -36,8 +37,8 @@ def risk_map(
     Args:
         points: name, loss and risk (a share) of each.
         title: what is shown.
-        x_label: what the horizontal axis, of the loss, shows.
-        y_label: what the vertical axis, of the risk, shows.
+        x_label: what the horizontal axis, of the loss, shows; "loss of information" by default.
+        y_label: what the vertical axis, of the risk, shows; "risk" by default.
 
     Raises:
         ValueError: no points, or values that are not finite.
@@ -68,7 +69,7 @@ def risk_map(
         axes.margins(0.08)
         set_scale(axes, "x")
         set_scale(axes, "y", percent=True)
-        set_words(figure, axes, title, x_label, y_label)
+        set_words(figure, axes, title, *axis_names(x_label, y_label))
         return finish(figure)
 
 
@@ -81,7 +82,7 @@ def _ring(axes: Axes, front: Sequence[tuple[float, float]]) -> None:
         markerfacecolor="none",
         markeredgecolor=INK,
         markeredgewidth=0.9,
-        label="best for their loss",
+        label=say("reports.chart.best"),
         zorder=4,
     )
 

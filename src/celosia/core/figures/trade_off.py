@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from celosia.core.figures._axes import set_scale, set_words, shorten
 from celosia.core.figures._canvas import INK, MUTED, PAPER, SERIES, drawing, finish, new_axes
 from celosia.core.figures.svg import Svg
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,10 +25,10 @@ def trade_off(  # noqa: PLR0913 - every argument is a word on the figure or a ch
     risk: Sequence[float],
     *,
     chosen: int | None = None,
-    chosen_label: str = "chosen",
+    chosen_label: str | None = None,
     title: str = "",
-    x_label: str = "loss of information",
-    y_label: str = "risk",
+    x_label: str | None = None,
+    y_label: str | None = None,
     percent: bool = True,
     log: bool = False,
 ) -> Svg:
@@ -41,10 +42,10 @@ def trade_off(  # noqa: PLR0913 - every argument is a word on the figure or a ch
         loss: what each choice costs.
         risk: what each choice leaves.
         chosen: which choice is marked.
-        chosen_label: what the mark says.
+        chosen_label: what the mark says; "chosen" by default.
         title: what is shown.
-        x_label: what the horizontal axis, of the loss, shows.
-        y_label: what the vertical axis, of the risk, shows.
+        x_label: what the horizontal axis, of the loss, shows; "loss of information" by default.
+        y_label: what the vertical axis, of the risk, shows; "risk" by default.
         percent: values are fractions, shown as per cent.
         log: a logarithmic scale for the risk; choices without any risk are not drawn on it.
 
@@ -65,11 +66,16 @@ def trade_off(  # noqa: PLR0913 - every argument is a word on the figure or a ch
         if log and visible:
             axes.set_yscale("log")
         if chosen is not None and points[chosen] in visible:
-            _mark(axes, points[chosen], shorten(chosen_label, 28))
+            _mark(axes, points[chosen], shorten(chosen_label or say("reports.chart.chosen"), 28))
         set_scale(axes, "x", percent=percent)
         set_scale(axes, "y", percent=percent, log=log)
-        set_words(figure, axes, title, x_label, y_label)
+        set_words(figure, axes, title, *axis_names(x_label, y_label))
         return finish(figure)
+
+
+def axis_names(loss: str | None, risk: str | None) -> tuple[str, str]:
+    """The names of the axes of loss and risk, where none are given the usual ones."""
+    return loss or say("reports.chart.loss"), risk or say("reports.chart.risk")
 
 
 def pareto_front(points: Sequence[Point]) -> list[Point]:
@@ -127,7 +133,7 @@ def _draw_points(axes: Axes, others: Sequence[Point], front: Sequence[Point]) ->
             markerfacecolor="none",
             markeredgecolor=MUTED,
             markeredgewidth=0.6,
-            label="possible",
+            label=say("reports.chart.possible"),
         )
     if front:
         axes.plot(
@@ -136,7 +142,7 @@ def _draw_points(axes: Axes, others: Sequence[Point], front: Sequence[Point]) ->
             linewidth=1.6,
             marker="D",
             markersize=4.5,
-            label="best for their loss",
+            label=say("reports.chart.best"),
         )
 
 

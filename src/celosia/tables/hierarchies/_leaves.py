@@ -20,17 +20,10 @@ def distinct_texts(values: pl.Series) -> list[str]:
     return texts
 
 
-def misplaced(code: str, bad: Sequence[int], what: str, *, why: str, fix: str) -> InputError:
+def misplaced(key: str, bad: Sequence[int], **fields: object) -> InputError:
     """The error for values without a place: how many, and which is the first; never their text.
 
-    >>> print(misplaced("CEL-H024", [2, 5], "lie outside", why="No group.", fix="Clean them."))
-    2 distinct value(s) lie outside (the first is number 3). No group. Clean them.
+    >>> print(misplaced("CEL-H030", [2, 5]).what)
+    2 distinct value(s) are not in the order (the first is number 3).
     """
-    return InputError(
-        code,
-        f"{len(bad)} distinct value(s) {what} (the first is number {bad[0] + 1}).",
-        why=why,
-        fix=fix,
-        count=len(bad),
-        first=bad[0] + 1,
-    )
+    return InputError(key, count=len(bad), first=bad[0] + 1, **fields)

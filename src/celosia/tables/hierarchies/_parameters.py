@@ -9,21 +9,22 @@ from itertools import pairwise
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 
 
-def wrong(kind: str, key: str, expected: str) -> InputError:
+def wrong(kind: str, key: str, expected: Message) -> InputError:
     """The error for a parameter that is not what its builder expects.
 
     What was received is left out: parameters such as an order or a tree hold values of the data.
 
-    >>> print(wrong("mask", "character", "one character"))
+    >>> print(wrong("mask", "character", Message("tables.must_be.one_character")))
     mask: 'character' must be one character. See the reference of hierarchies for examples.
     """
     return InputError("CEL-H020", expected=expected, kind=kind, key=key)
 
 
-def items(kind: str, key: str, value: object, expected: str) -> tuple[Any, ...]:
+def items(kind: str, key: str, value: object, expected: Message) -> tuple[Any, ...]:
     """A list parameter as a tuple; a text is no list, though Python could walk through it."""
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise wrong(kind, key, expected)
@@ -44,7 +45,7 @@ def is_whole(value: object, *, minimum: int) -> bool:
 
 def whole_numbers(kind: str, key: str, value: object, *, minimum: int) -> tuple[int, ...]:
     """A list of increasing whole numbers as a tuple."""
-    expected = f"a list of increasing whole numbers of at least {minimum}"
+    expected = Message("tables.must_be.rising_whole_numbers", least=minimum)
     numbers = items(kind, key, value, expected)
     rising = all(is_whole(number, minimum=minimum) for number in numbers) and all(
         low < high for low, high in pairwise(numbers)
@@ -58,19 +59,20 @@ def check_multiples(kind: str, key: str, numbers: Sequence[int]) -> None:
     """Refuse levels that do not nest: each number must be a multiple of the one before."""
     for level in range(1, len(numbers)):
         if numbers[level] <= numbers[level - 1] or numbers[level] % numbers[level - 1]:
-            raise InputError("CEL-H021.check_multiples", kind=kind, key=key, level=level + 1)
+            raise InputError("CEL-H021.not_a_multiple", kind=kind, key=key, level=level + 1)
 
 
 def check_choice(kind: str, key: str, value: object, allowed: Sequence[str]) -> None:
     """Refuse a word that is not one of `allowed`."""
     if not isinstance(value, str) or value not in allowed:
-        raise wrong(kind, key, f"one of {', '.join(allowed)}{did_you_mean(value, allowed)}")
+        hint = did_you_mean(value, allowed)
+        raise wrong(kind, key, Message("tables.must_be.one_of", allowed=list(allowed), hint=hint))
 
 
 def check_flag(kind: str, key: str, value: object) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(value, bool):
-        raise wrong(kind, key, "true or false")
+        raise wrong(kind, key, Message("tables.must_be.true_or_false"))
 
 
 def as_written(kind: str, builder: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
+from celosia.core.messages import Message
 from celosia.tables.hierarchies.hierarchy import Hierarchy
 
 DELIMITERS = (";", ",", "\t")
@@ -52,14 +53,8 @@ def read_hierarchy(
         found = Hierarchy.from_paths([row for _, row in rows], rows=[number for number, _ in rows])
         return replace(found, repeated=repeated)
     except InputError as error:  # the same error, with the file it is about
-        raise InputError(
-            error.code,
-            f"{path}: {error.what}",
-            why=error.why,
-            fix=error.fix,
-            **error.details,
-            path=str(path),
-        ) from None
+        error.details = {**error.details, "path": str(path)}
+        raise error.within(str(path)) from None
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = ";") -> Path:
@@ -87,20 +82,16 @@ def _decode(path: Path, encoding: str | None) -> str:
     try:
         content = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        raise InputError(
-            "CEL-H011",
-            path2=path,
-            getattr=getattr(error, "strerror", "not a file name"),
-            path=str(path),
-        ) from error
+        reason = getattr(error, "strerror", None) or Message("tables.not_a_file_name")
+        raise InputError("CEL-H011", path=str(path), reason=reason) from error
     for guess in (encoding,) if encoding else ("utf-8-sig", "windows-1252"):
         try:
             return content.decode(guess)
         except (ValueError, LookupError):  # not this encoding; no such encoding
             continue
-    raise InputError(
-        "CEL-H012", path2=path, encoding=encoding or "UTF-8 or windows-1252", path=str(path)
-    )
+    if encoding is None:
+        raise InputError("CEL-H012.guessed", path=str(path))
+    raise InputError("CEL-H012.given", path=str(path), encoding=encoding)
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -133,8 +124,9 @@ def _parse(path: Path, text: str, delimiter: str) -> Rows:
         for record in _records(text, delimiter):
             rows.append(record)  # one by one: what was read stays known when a quote breaks
     except csv.Error as error:
-        after = f"after row {rows[-1][0]}" if rows else "at its beginning"
-        raise InputError("CEL-H013", path2=path, after=after, path=str(path)) from error
+        if not rows:
+            raise InputError("CEL-H013.at_beginning", path=str(path)) from error
+        raise InputError("CEL-H013.after_row", path=str(path), row=rows[-1][0]) from error
     return rows
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
 from celosia.tables.hierarchies._parameters import (
     as_written,
@@ -75,16 +76,18 @@ class Dates:
 
     def __post_init__(self) -> None:
         names = list(LABELS)
-        levels = items("dates", "levels", self.levels, "a list of periods")
+        levels = items("dates", "levels", self.levels, Message("tables.must_be.periods"))
         for level in levels:
             check_choice("dates", "levels", level, names)
         if not levels or list(levels) != sorted(set(levels), key=names.index):
-            raise wrong("dates", "levels", f"in this order, each once: {', '.join(names)}")
+            raise wrong(
+                "dates", "levels", Message("tables.must_be.periods_in_order", periods=names)
+            )
         object.__setattr__(self, "levels", levels)
         if self.format is not None:
             _check_format(self.format, levels)
         if self.century is not None and not self._is_century():
-            raise wrong("dates", "century", "a multiple of 100, with a format that holds %y")
+            raise wrong("dates", "century", Message("tables.must_be.century"))
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The dates in order, one level per period.
@@ -96,13 +99,7 @@ class Dates:
         written = None if values.dtype.is_temporal() else self.format
         days = [self._day(text, written) for text in texts]
         if strange := [at for at, day in enumerate(days) if day is None]:
-            raise misplaced(
-                "CEL-H040",
-                strange,
-                "are not dates" + (" in the given format" if written else ""),
-                why="They belong to no period.",
-                fix="Give the format, as in format = '%d/%m/%Y', or clean the column.",
-            )
+            raise misplaced("CEL-H040.format" if written else "CEL-H040.iso", strange)
         dated = sorted((day, text) for day, text in zip(days, texts, strict=True) if day)
         rules = [LABELS[level] for level in self.levels]
         return Hierarchy.from_paths(
@@ -130,7 +127,7 @@ class Dates:
 def _check_format(form: object, levels: Sequence[str]) -> None:
     """Refuse a format that cannot be read, or that says too little for the finest level."""
     if not isinstance(form, str):
-        raise wrong("dates", "format", "a text such as '%d/%m/%Y'")
+        raise wrong("dates", "format", Message("tables.must_be.date_format"))
     probe = datetime(2017, 11, 28)
     needs = {"year": probe.replace(year=2018)}
     if levels[0] in {"day", "month", "quarter"}:
@@ -144,5 +141,12 @@ def _check_format(form: object, levels: Sequence[str]) -> None:
     except (ValueError, re.error):  # unknown directive; the same directive twice
         readable = False
     if not readable:
-        lacks = f"does not say the {' and the '.join(missing)}" if missing else "cannot be read"
-        raise InputError("CEL-H041", lacks=lacks, kind="dates", key="format")
+        if not missing:
+            raise InputError("CEL-H041.unreadable", kind="dates", key="format")
+        names = {
+            "year": Message("tables.date_parts.year"),
+            "month": Message("tables.date_parts.month"),
+            "day": Message("tables.date_parts.day"),
+        }
+        parts = [names[name] for name in missing]
+        raise InputError("CEL-H041.incomplete", parts=parts, kind="dates", key="format")

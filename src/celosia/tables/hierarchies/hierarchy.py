@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.frames import unused_name
 
 ROOT = "*"
@@ -172,9 +173,9 @@ class Hierarchy:
                 raise InputError(
                     "CEL-H004",
                     torn=torn,
-                    level2=level,
+                    upper=level,
                     place=place(rival),
-                    place2=place(first),
+                    other=place(first),
                     level=level - 1,
                     row=place.number(rival),
                 )
@@ -194,8 +195,11 @@ class _PathName:
     def number(self, position: int) -> int:
         return position + 1 if self.rows is None else self.rows[position]
 
-    def __call__(self, position: int) -> str:
-        return f"{'leaf' if self.rows is None else 'row'} {self.number(position)}"
+    def __call__(self, position: int) -> Message:
+        number = self.number(position)
+        if self.rows is None:
+            return Message("tables.place.leaf", number=number)
+        return Message("tables.place.row", number=number)
 
 
 def _check_texts(labels: Iterable[object], level: int) -> None:
@@ -212,18 +216,18 @@ def _check_shape(paths: list[tuple[str, ...]], place: _PathName) -> None:
             raise InputError(
                 "CEL-H002",
                 place=place(position),
-                path_count=len(path),
-                place2=place(0),
-                paths_count=len(paths[0]),
+                levels=len(path),
+                other=place(0),
+                other_levels=len(paths[0]),
                 row=place.number(position),
             )
         first = seen.setdefault(path[0], position)
         if first != position:
+            same = path == paths[first]
             raise InputError(
-                "CEL-H003",
+                "CEL-H003.same_labels" if same else "CEL-H003.other_labels",
                 place=place(position),
-                place2=place(first),
-                word="" if path == paths[first] else ", with other labels",
+                other=place(first),
                 row=place.number(position),
             )
 

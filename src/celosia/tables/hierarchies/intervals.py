@@ -10,6 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.tables.hierarchies import _numbers
 from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
 from celosia.tables.hierarchies._numbers import plain
@@ -70,17 +71,19 @@ class Intervals:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "widths", _list_of_numbers("widths", self.widths))
-        levels = items("intervals", "bounds", self.bounds, "a list of lists of numbers")
+        levels = items(
+            "intervals", "bounds", self.bounds, Message("tables.must_be.lists_of_numbers")
+        )
         cuts = tuple(_list_of_numbers("bounds", level) for level in levels)
         object.__setattr__(self, "bounds", cuts)
         if not is_number(self.start):
-            raise wrong("intervals", "start", "a number")
+            raise wrong("intervals", "start", Message("tables.must_be.number"))
         check_flag("intervals", "open_below", self.open_below)
         check_flag("intervals", "open_above", self.open_above)
         if self.style is not None:
             check_choice("intervals", "style", self.style, ("range", "bracket"))
         if bool(self.widths) == bool(self.bounds):
-            raise _either_or("give either 'widths' or 'bounds'")
+            raise InputError("CEL-H022.widths_or_bounds", kind="intervals")
         if self.widths:
             self._check_widths()
         else:
@@ -118,35 +121,36 @@ class Intervals:
 
     def _check_widths(self) -> None:
         if min(self.widths) <= 0:
-            raise wrong("intervals", "widths", "a list of positive numbers")
+            raise wrong("intervals", "widths", Message("tables.must_be.positive_numbers"))
         if self.open_above:
-            raise _either_or("'open_above' needs 'bounds', as widths have no last interval")
+            raise InputError("CEL-H022.open_above", kind="intervals")
         exact = [_numbers.of(width) for width in self.widths]
         places = _numbers.finest(exact)
         check_multiples("intervals", "widths", [width.on_grid(places) for width in exact])
 
     def _check_bounds(self) -> None:
         if self.start != 0:
-            raise _either_or("'start' goes with 'widths' only")
+            raise InputError("CEL-H022.start", kind="intervals")
         for level, cuts in enumerate(self.bounds, start=1):
             groups = len(cuts) - 1 + self.open_below + self.open_above
             if not cuts or groups < 1 or list(cuts) != sorted(set(cuts)):
-                raise wrong("intervals", "bounds", f"increasing and make a group (level {level})")
+                rule = Message("tables.must_be.group_cuts", level=level)
+                raise wrong("intervals", "bounds", rule)
         for level in range(1, len(self.bounds)):
             below, above = self.bounds[level - 1], self.bounds[level]
             same_first = self.open_below or above[0] == below[0]
             same_last = self.open_above or above[-1] == below[-1]
             if not (set(above) <= set(below) and same_first and same_last):
                 raise InputError(
-                    "CEL-H021.check_bounds",
-                    level2=level,
+                    "CEL-H021.cuts_not_nested",
+                    lower=level,
                     kind="intervals",
                     key="bounds",
                     level=level + 1,
                 )
 
     def _checked_domain(self) -> tuple[int, int]:
-        expected = f"two whole numbers, the second not smaller, at most {LARGEST_DOMAIN:,} apart"
+        expected = Message("tables.must_be.domain", largest=LARGEST_DOMAIN)
         ends = items("intervals", "domain", self.domain, expected)
         sound = len(ends) == 2 and all(is_whole(end, minimum=-(10**300)) for end in ends)
         if not sound or not 0 <= ends[1] - ends[0] < LARGEST_DOMAIN:
@@ -155,7 +159,7 @@ class Intervals:
         first = self.start if self.widths else self.bounds[0][0]
         last = high + 1 if self.widths else self.bounds[0][-1]
         if (low < first and not self.open_below) or (high >= last and not self.open_above):
-            raise wrong("intervals", "domain", "inside the intervals, unless their ends are open")
+            raise wrong("intervals", "domain", Message("tables.must_be.inside_intervals"))
         return low, high
 
     def _domain_texts(self, texts: list[str]) -> list[str]:
@@ -164,13 +168,7 @@ class Intervals:
         domain = [str(number) for number in range(low, high + 1)]
         known = set(domain)
         if outside := [at for at, text in enumerate(texts) if text not in known]:
-            raise misplaced(
-                "CEL-H024",
-                outside,
-                f"are no whole numbers of the domain {low} to {high}",
-                why="They would have no leaf.",
-                fix="Widen the domain or clean the column.",
-            )
+            raise misplaced("CEL-H024.domain", outside, low=low, high=high)
         return domain
 
     def _parameters(self) -> list[_numbers.Decimal]:
@@ -182,15 +180,9 @@ class Intervals:
         broken = [at for at, number in enumerate(numbers) if number % one]
         whole_cuts = all(number.exponent >= 0 for number in self._parameters())
         if self.style == "range" and not whole_cuts:
-            raise wrong("intervals", "style", "'bracket', as some widths or cuts are fractions")
+            raise wrong("intervals", "style", Message("tables.must_be.bracket"))
         if self.style == "range" and broken:
-            raise misplaced(
-                "CEL-H025",
-                broken,
-                "are fractions, which labels such as '21-40' cannot hold",
-                why="A value between 40 and 41 would seem to belong nowhere.",
-                fix="Use style = 'bracket', or round the column.",
-            )
+            raise misplaced("CEL-H025", broken)
         return whole_cuts and not broken if self.style is None else self.style == "range"
 
     def _check_inside(self, numbers: list[int], places: int) -> None:
@@ -205,13 +197,7 @@ class Intervals:
             if (low is not None and number < low) or (high is not None and number >= high)
         ]
         if outside:
-            raise misplaced(
-                "CEL-H024",
-                outside,
-                "lie outside the intervals",
-                why="They could not be generalised; the last cut itself is outside too.",
-                fix="Move the start or the outer cuts, open the ends, or clean the column.",
-            )
+            raise misplaced("CEL-H024.intervals", outside)
 
     def _intervals(self, numbers: list[int], places: int) -> list[list[Interval]]:
         start = _numbers.of(self.start).on_grid(places)
@@ -223,26 +209,17 @@ class Intervals:
 
 
 def _list_of_numbers(key: str, value: object) -> tuple[float, ...]:
-    numbers = items("intervals", key, value, "a list of numbers")
+    expected = Message("tables.must_be.numbers")
+    numbers = items("intervals", key, value, expected)
     if not all(is_number(number) for number in numbers):
-        raise wrong("intervals", key, "a list of numbers")
+        raise wrong("intervals", key, expected)
     return numbers
-
-
-def _either_or(what: str) -> InputError:
-    return InputError("CEL-H022", thing=what, kind="intervals")
 
 
 def _parse(texts: list[str]) -> list[_numbers.Decimal]:
     parsed = [_numbers.parse(text) for text in texts]
     if strange := [at for at, number in enumerate(parsed) if number is None]:
-        raise misplaced(
-            "CEL-H023",
-            strange,
-            "are not numbers",
-            why="Only numbers have a place in intervals.",
-            fix="Clean the column, or use another kind of hierarchy.",
-        )
+        raise misplaced("CEL-H023", strange)
     return [number for number in parsed if number is not None]
 
 

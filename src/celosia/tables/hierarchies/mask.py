@@ -9,6 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.tables.hierarchies._leaves import distinct_texts
 from celosia.tables.hierarchies._parameters import (
     as_written,
@@ -53,7 +54,7 @@ class Mask:
     def __post_init__(self) -> None:
         check_choice("mask", "direction", self.direction, ("right", "left"))
         if not isinstance(self.character, str) or len(self.character) != 1:
-            raise wrong("mask", "character", "one character")
+            raise wrong("mask", "character", Message("tables.must_be.one_character"))
         if self.levels is not None:
             levels = whole_numbers("mask", "levels", self.levels, minimum=1)
             object.__setattr__(self, "levels", levels)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 from celosia.tables.hierarchies._parameters import wrong
 from celosia.tables.hierarchies.automatic import Automatic
@@ -19,6 +20,7 @@ from celosia.tables.hierarchies.intervals import Intervals
 from celosia.tables.hierarchies.mask import Mask
 from celosia.tables.hierarchies.ordered import Ordered
 from celosia.tables.hierarchies.tree import Tree
+from celosia.tables.schema_checks import suggested
 
 KINDS: dict[str, type[Any]] = {
     "automatic": Automatic,
@@ -55,10 +57,9 @@ def from_table(table: Mapping[str, Any], *, folder: Path) -> Hierarchy | Builder
     if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(
             "CEL-H061",
-            kind2=kind,
+            kind=str(kind),
             hint=did_you_mean(kind, list(KINDS)),
             kinds=", ".join(KINDS),
-            kind=str(kind),
         )
     builder = KINDS[kind]
     allowed = tuple(field.name for field in fields(builder))
@@ -71,7 +72,7 @@ def _from_file(table: Mapping[str, Any], folder: Path) -> Hierarchy:
     _check_keys(table, FILE_KEYS, "file")
     for key in FILE_KEYS:
         if key in table and (not isinstance(table[key], str) or not table[key]):
-            raise wrong("file", key, "a text")
+            raise wrong("file", key, Message("tables.must_be.a_text"))
     return read_hierarchy(
         folder / table["file"],
         delimiter=table.get("delimiter"),
@@ -82,7 +83,10 @@ def _from_file(table: Mapping[str, Any], folder: Path) -> Hierarchy:
 def _check_keys(table: Mapping[str, Any], allowed: tuple[str, ...], kind: str) -> None:
     unknown = [str(key) for key in table if key not in allowed]
     if unknown:
-        hints = ", ".join(f"'{key}'{did_you_mean(key, allowed)}" for key in unknown)
         raise InputError(
-            "CEL-H062.check_keys", hints=hints, allowed=", ".join(allowed), kind=kind, keys=unknown
+            "CEL-H062.unknown_key",
+            kind=kind,
+            names=[suggested(key, allowed) for key in unknown],
+            allowed=list(allowed),
+            keys=unknown,
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from celosia.core.messages import Message
 from celosia.tables.hierarchies import _numbers
 from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
 from celosia.tables.hierarchies._parameters import (
@@ -61,13 +62,7 @@ class Ordered:
         leaves = natural_order(texts) if self.order is None else list(self.order)
         known = set(leaves)
         if unknown := [at for at, text in enumerate(texts) if text not in known]:
-            raise misplaced(
-                "CEL-H030",
-                unknown,
-                "are not in the order",
-                why="They belong to no group.",
-                fix="Add them to the order, or clean the column.",
-            )
+            raise misplaced("CEL-H030", unknown)
         columns = [_group_labels(leaves, size) for size in self.sizes]
         roots = [ROOT] * len(leaves)
         return Hierarchy.from_paths(zip(leaves, *columns, roots, strict=True))
@@ -115,7 +110,7 @@ def _group_labels(leaves: Sequence[str], size: int) -> list[str]:
 
 
 def _checked_order(order: object) -> tuple[str, ...]:
-    expected = "a list of different texts"
+    expected = Message("tables.must_be.different_texts")
     texts = items("ordered", "order", order, expected)
     if (
         not texts

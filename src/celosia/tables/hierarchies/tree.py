@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from celosia.core.messages import Message
 from celosia.tables.hierarchies._parameters import as_written, wrong
 from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
 
@@ -45,7 +46,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         if not isinstance(self.root, str):
-            raise wrong("tree", "root", "a text")
+            raise wrong("tree", "root", Message("tables.must_be.a_text"))
         object.__setattr__(self, "tree", _frozen(self.tree, 0))
         self._hierarchy()
 
@@ -68,9 +69,9 @@ class Tree:
 
 def _frozen(groups: object, depth: int) -> Groups:
     """A copy that cannot be changed from outside, checked on the way."""
-    expected = "tables of groups that end in lists of texts (numbers in quotes)"
+    expected = Message("tables.must_be.groups")
     if depth > DEEPEST:
-        raise wrong("tree", "tree", f"at most {DEEPEST} levels deep")
+        raise wrong("tree", "tree", Message("tables.must_be.deep", deepest=DEEPEST))
     if isinstance(groups, Mapping):
         if not groups or not all(isinstance(label, str) for label in groups):
             raise wrong("tree", "tree", expected)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 
@@ -85,7 +86,7 @@ def feasible(
         if wanted_cells:
             program = _Program.of(part, equations, rows, rest)
             found |= {names[cell]: program.interval(part[cell]) for cell in wanted_cells}
-        progress(Step("Auditing suppressed cells", len(found), len(wanted)))
+        progress(Step(Message("tables.stage.auditing_cells"), len(found), len(wanted)))
     return dict(sorted(found.items()))
 
 

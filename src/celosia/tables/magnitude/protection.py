@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.wording import did_you_mean
 from celosia.tables.magnitude.attack import Threat, insiders_everywhere, relations, threats
@@ -101,9 +102,11 @@ class ProtectedTable:
 
     def __str__(self) -> str:
         facts = self.as_dict()
-        return (
-            f"{self.table}; {facts['primary']:,} unsafe and {facts['secondary']:,} further cells "
-            "suppressed" + (" (proved minimal)" if self.proved_minimal else "")
+        return say(
+            "tables.report.protected_minimal" if self.proved_minimal else "tables.report.protected",
+            table=str(self.table),
+            unsafe=facts["primary"],
+            further=facts["secondary"],
         )
 
 
@@ -162,7 +165,7 @@ def protect(
     )
     broken = [each for each in audit(result, progress=progress) if not each.holds]
     if broken:
-        raise PrivacyError("CEL-V331", broken_count=len(broken))
+        raise PrivacyError("CEL-V331", cells=len(broken))
     return result
 
 
@@ -196,7 +199,7 @@ def audit(protected: ProtectedTable, *, progress: Progress = silent) -> tuple[Ce
         insiders.setdefault(int(table.sole[cell]), []).append(cell)
     audits = []
     for number, (cell, interval) in enumerate(intervals.items()):
-        progress(Step("Auditing insiders", number, len(intervals)))
+        progress(Step(Message("tables.stage.auditing_insiders"), number, len(intervals)))
         needs = _needs(protected, cell)
         holds = _covers(interval, needs) and (
             not protected.unsafe[cell]

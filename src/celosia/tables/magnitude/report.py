@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from celosia.core.messages import say
 from celosia.core.report import (
     Block,
     Document,
@@ -15,6 +16,7 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
+from celosia.core.wording import joined, number
 from celosia.tables.magnitude.audit import CellAudit
 from celosia.tables.magnitude.protection import ProtectedTable
 
@@ -26,53 +28,83 @@ def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Documen
     """The whole report; it shows intervals of suppressed cells, so it must not be published."""
     facts = protected.as_dict()
     share = facts["published_share_of_value"]
-    minimal = "proved to be the least" if protected.proved_minimal else "found by a heuristic"
+    no_limit = say("tables.report.no_limit")
+    minimal = say(
+        "tables.report.proved_least" if protected.proved_minimal else "tables.report.by_heuristic"
+    )
     blocks: list[Block] = [
         Notice(
-            "For the data officer. The intervals below tell suppressed cells more closely than "
-            "the published table does: do not publish this page.",
+            say("tables.report.magnitude_officer"),
             "warning",
         ),
         KeyFigures(
             [
-                KeyFigure("Cells", f"{facts['cells']:,}", "totals included"),
-                KeyFigure("Unsafe", f"{facts['primary']:,}", "by the rules"),
-                KeyFigure("Suppressed besides", f"{facts['secondary']:,}", minimal),
                 KeyFigure(
-                    "Value published",
-                    "not told" if share is None else f"{share:.1%}",
-                    "of the sum over inner cells",
+                    say("tables.report.cells"),
+                    number(facts["cells"]),
+                    say("tables.report.totals_included"),
+                ),
+                KeyFigure(
+                    say("tables.report.unsafe"),
+                    number(facts["primary"]),
+                    say("tables.report.by_the_rules"),
+                ),
+                KeyFigure(
+                    say("tables.report.suppressed_besides"), number(facts["secondary"]), minimal
+                ),
+                KeyFigure(
+                    say("tables.report.value_published"),
+                    say("tables.report.not_told") if share is None else number(share, ".1%"),
+                    say("tables.report.inner_cells"),
                 ),
             ]
         ),
-        Heading("The rules"),
+        Heading(say("tables.report.rules")),
         Facts([(rule.kind, str(rule)) for rule in protected.rules]),
-        Heading("What can be computed of suppressed cells"),
+        Heading(say("tables.report.computed_heading")),
         Paragraph(
-            "For each suppressed cell, the least and the greatest value that fit the published "
-            "cells and totals, no cell being negative. An unsafe cell holds if this reaches as far "
-            "below and above its value as its rules ask for, also to a contributor who is alone in "
-            "another cell" + ("." if facts["insiders"] == "all" else " of the same line.")
+            say(
+                "tables.report.computed_all"
+                if facts["insiders"] == "all"
+                else "tables.report.computed_line"
+            )
         ),
         Table(
-            [*protected.table.by, "status", "from", "to", "must reach from", "to", "holds"],
+            [
+                *protected.table.by,
+                say("tables.report.status"),
+                say("tables.report.from"),
+                say("tables.report.to"),
+                say("tables.report.must_reach"),
+                say("tables.report.to"),
+                say("tables.report.holds_column"),
+            ],
             [
                 [
                     *each.cell,
-                    each.status,
-                    f"{each.low:,.6g}",
-                    "no limit" if each.as_dict()["high"] is None else f"{each.high:,.6g}",
-                    f"{each.required_low:,.6g}",
-                    f"{each.required_high:,.6g}",
-                    "yes" if each.holds else "no",
+                    _status(each),
+                    number(each.low, ",.6g"),
+                    no_limit if each.as_dict()["high"] is None else number(each.high, ",.6g"),
+                    number(each.required_low, ",.6g"),
+                    number(each.required_high, ",.6g"),
+                    say("tables.report.yes" if each.holds else "tables.report.no"),
                 ]
                 for each in audited[:MOST_LISTED]
             ],
-            caption="Suppressed cells",
+            caption=say("tables.report.suppressed_cells"),
         ),
     ]
     if len(audited) > MOST_LISTED:
-        blocks.append(Paragraph(f"{len(audited) - MOST_LISTED:,} more cells are not listed."))
-    return Document(
-        f"{protected.table.value} by {' and '.join(protected.table.by)}", str(protected), blocks
+        more = len(audited) - MOST_LISTED
+        blocks.append(Paragraph(say("tables.report.more_cells", cells=more)))
+    title = say(
+        "tables.report.magnitude_title",
+        value=protected.table.value,
+        columns=joined("reports.joined.and", protected.table.by),
     )
+    return Document(title, str(protected), blocks)
+
+
+def _status(audited: CellAudit) -> str:
+    unsafe = audited.status == "primary"
+    return say("tables.report.primary" if unsafe else "tables.report.secondary")

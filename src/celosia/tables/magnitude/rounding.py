@@ -116,9 +116,9 @@ def _inner(table: MagnitudeTable | ArrayLike) -> NDArray[Any]:
         return table.values[tuple(slice(0, -1) for _ in table.shape)]
     cells = np.asarray(table)
     if not 1 <= cells.ndim <= 3 or not cells.size or cells.dtype.kind not in "iuf":
-        raise InputError("CEL-V341.inner")
+        raise InputError("CEL-V341.not_an_array")
     if not np.isfinite(cells).all():
-        raise InputError("CEL-V341.inner_2")
+        raise InputError("CEL-V341.not_finite")
     return cells
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import real, whole
 from celosia.tables.magnitude.table import MagnitudeTable
 
@@ -63,7 +64,7 @@ class MinimumFrequency(Rule):
         return np.where(self.unsafe(table), table.values * (self.margin / 100), 0.0)
 
     def __str__(self) -> str:
-        return f"at least {self.n} contributors"
+        return say("tables.rule.minimum_frequency", n=self.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Dominance(Rule):
 
     def _sum(self, table: MagnitudeTable) -> NDArray[np.float64]:
         if table.largest.shape[-1] < self.n:
-            raise InputError("CEL-V322", n=self.n, largest_shape=table.largest.shape[-1])
+            raise InputError("CEL-V322", n=self.n, kept=table.largest.shape[-1])
         largest: NDArray[np.float64] = table.largest[..., : self.n].sum(axis=-1)
         return largest
 
@@ -97,8 +98,8 @@ class Dominance(Rule):
         return np.where(self.unsafe(table), needed, 0.0)
 
     def __str__(self) -> str:
-        who = "the largest contributes" if self.n == 1 else f"the {self.n} largest contribute"
-        return f"{who} at most {self.k:g} %"
+        key = "tables.rule.dominance_one" if self.n == 1 else "tables.rule.dominance"
+        return say(key, n=self.n, k=self.k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class PriorPosterior(Rule):
         _percent("p", self.p, 1000)
         _percent("q", self.q, 1000)
         if self.p >= self.q:
-            raise InputError("CEL-V320.post_init", p=self.p, q=self.q)
+            raise InputError("CEL-V320.p_above_q", p=self.p, q=self.q)
 
     def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
         return _lacking(table, self.p / self.q)
@@ -127,7 +128,7 @@ class PriorPosterior(Rule):
         return self.protection(table) > 0
 
     def __str__(self) -> str:
-        return f"no contributor known to {self.q:g} % can be estimated to {self.p:g} %"
+        return say("tables.rule.prior_posterior", p=self.p, q=self.q)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ class PPercent(Rule):
         return self.protection(table) > 0
 
     def __str__(self) -> str:
-        return f"no contributor can be estimated to {self.p:g} % by another contributor"
+        return say("tables.rule.p_percent", p=self.p)
 
 
 def primary_cells(
@@ -162,7 +163,7 @@ def primary_cells(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """The cells that some rule finds unsafe, and the most protection that a rule asks for them."""
     if not rules:
-        raise InputError("CEL-V321.primary_cells")
+        raise InputError("CEL-V321.in_python")
     unsafe = np.zeros(table.shape, dtype=np.bool_)
     protection = np.zeros(table.shape)
     for rule in rules:
@@ -191,4 +192,4 @@ def _percent(name: str, number: object, most: float) -> None:
 
 def _whole(name: str, number: object, least: int) -> None:
     if (whole(number) or 0) < least:
-        raise InputError("CEL-V320.whole", name=name, least=least, number=number, least2=least + 2)
+        raise InputError("CEL-V320.whole", name=name, least=least, number=number, example=least + 2)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.magnitude.attack import (
     TOLERANCE,
@@ -79,7 +80,7 @@ def choose_cells(problem: SuppressionProblem, *, progress: Progress = silent) ->
         return SuppressionPattern(hidden, True)
     if int(problem.allowed.sum()) * len(problem.threats) > LARGEST:
         return SuppressionPattern(hidden, False)
-    progress(Step("Looking for the fewest cells", 0))
+    progress(Step(Message("tables.stage.fewest_cells"), 0))
     return _program(problem, hidden)
 
 
@@ -88,7 +89,7 @@ def _in_turn(problem: SuppressionProblem, progress: Progress) -> NDArray[np.bool
     hidden = problem.unsafe.copy()
     cheap = 1e-4 * float(problem.cost[problem.allowed].min(initial=np.inf))
     for number, threat in enumerate(problem.threats):
-        progress(Step("Suppressing cells", number, len(problem.threats)))
+        progress(Step(Message("tables.stage.suppressing_cells"), number, len(problem.threats)))
         if problem.withstands(threat, hidden):
             continue
         cost = np.where(hidden, cheap, problem.cost)
@@ -110,7 +111,7 @@ def _publish_again(
     if extra.size * len(problem.threats) > CHECKS:
         return kept
     for number, cell in enumerate(extra[np.argsort(-problem.cost[extra], kind="stable")].tolist()):
-        progress(Step("Publishing what is not needed", number, int(extra.size)))
+        progress(Step(Message("tables.stage.publishing_cells"), number, int(extra.size)))
         kept[cell] = False
         if not problem.withstands_all(kept):
             kept[cell] = True

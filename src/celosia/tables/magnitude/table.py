@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 from celosia.core.wording import did_you_mean
 from celosia.frames import as_frame, as_text, encode
@@ -112,7 +113,12 @@ class MagnitudeTable:
         }
 
     def __str__(self) -> str:
-        return f"{self.value} by {' x '.join(self.by)}: {self.values.size:,} cells with totals"
+        return say(
+            "tables.report.magnitude_table",
+            value=self.value,
+            columns=" x ".join(self.by),
+            cells=self.values.size,
+        )
 
 
 def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table is made of
@@ -154,7 +160,7 @@ def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table i
         labels.append((*texts, total))
     shape = tuple(map(len, labels))
     if prod(shape) > MOST_CELLS:
-        raise InputError("CEL-V315", prod=prod(shape), most_cells=MOST_CELLS)
+        raise InputError("CEL-V315", cells=prod(shape), most_cells=MOST_CELLS)
     amounts = cells(frame, value).cast(pl.Float64).to_numpy()
     units = None if unit is None else encode(cells(frame, unit)).codes.astype(np.int64)
     values = np.zeros(shape)
@@ -240,6 +246,6 @@ def _check(
     if not np.isfinite(amounts).all():
         raise InputError("CEL-V318", column=value)
     if (amounts < 0).any():
-        raise InputError("CEL-V313", sum=int((amounts < 0).sum()), column=value)
+        raise InputError("CEL-V313", cells=int((amounts < 0).sum()), column=value)
     if (whole(largest) or 0) < 2:
         raise InputError("CEL-V319", largest=largest)

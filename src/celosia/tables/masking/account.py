@@ -17,8 +17,10 @@ from celosia.assess.accounts import (
     synthetic_account,
 )
 from celosia.assess.risk import RiskProfile, measure
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
+from celosia.core.wording import number
 from celosia.tables.masking.recipe import Recipe
 from celosia.tables.schema import Role
 
@@ -60,8 +62,14 @@ class Account:
         if self.risk is not None and self.risk_before is not None:
             before, after = self.risk_before, self.risk
             rows += [
-                ["smallest class before, after", f"{before.smallest:,}, {after.smallest:,}"],
-                ["average risk before, after", f"{before.average:.3%}, {after.average:.3%}"],
+                [
+                    Message("masking.figure.smallest_class"),
+                    f"{number(before.smallest)}, {number(after.smallest)}",
+                ],
+                [
+                    Message("masking.figure.average_risk"),
+                    f"{number(before.average, '.3%')}, {number(after.average, '.3%')}",
+                ],
             ]
         return rows + [[name, _format_figure(name, value)] for name, value in self._compared()]
 
@@ -69,28 +77,34 @@ class Account:
         found = self.compared
         if found is None:
             return ()
-        figures: list[tuple[str, float]] = [("records compared", float(found.records))]
+        figures: list[tuple[str, float]] = [
+            (Message("masking.figure.records_compared"), float(found.records))
+        ]
         if isinstance(found, MaskedAccount):
             figures += [
-                ("linked correctly by distance", found.distance.share),
-                ("linked correctly by rank", found.rank.share),
+                (Message("masking.figure.linked_distance"), found.distance.share),
+                (Message("masking.figure.linked_rank"), found.rank.share),
             ]
             if found.probabilistic is not None:
-                figures.append(("linked correctly by agreement", found.probabilistic.share))
+                figures.append(
+                    (Message("masking.figure.linked_agreement"), found.probabilistic.share)
+                )
         else:
-            figures.append(("unique records repeated", float(found.replicas.repeated)))
+            figures.append(
+                (Message("masking.figure.unique_repeated"), float(found.replicas.repeated))
+            )
             if found.membership is not None:
-                figures.append(("membership AUC", found.membership.auc))
+                figures.append((Message("masking.figure.membership_auc"), found.membership.auc))
         if found.utility.loss is not None:
-            figures.append(("information loss IL1s", found.utility.loss.il1s))
-        return [*figures, ("pMSE over chance", found.utility.propensity.ratio)]
+            figures.append((Message("masking.figure.il1s"), found.utility.loss.il1s))
+        return [*figures, (Message("masking.figure.pmse"), found.utility.propensity.ratio)]
 
 
 def _format_figure(name: str, value: float) -> str:
     """A figure with its unit: counts of records whole, shares of them in per cent."""
     if "records" in name:
-        return f"{value:,.0f}"
-    return f"{value:.2%}" if name.startswith("linked") else f"{value:.4g}"
+        return number(value, ",.0f")
+    return number(value, ".2%" if name.startswith("linked") else ".4g")
 
 
 def account(  # noqa: PLR0913 - two tables and how they are read
@@ -112,7 +126,7 @@ def account(  # noqa: PLR0913 - two tables and how they are read
         holdout: people who were held back, where the rows are new.
         progress: called as the work proceeds.
     """
-    progress(Step("Measuring risk and use", 0))
+    progress(Step(Message("masking.stage.measuring"), 0))
     if rows is None and set(masked.columns) != set(raw.columns):
         # A listing of counts: each row is a cell of a table, and no record.
         return Account(risk=None, risk_before=None, compared=None)

@@ -49,7 +49,7 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], method: str) -> NDArray
             raise InputError("CEL-V004", dtype=series.dtype, method=method, column=name)
         values = series.cast(pl.Float64).to_numpy()
         if np.isinf(values).any():
-            raise InputError("CEL-V005.numbers", column=name)
+            raise InputError("CEL-V005.computing", column=name)
         matrix[:, place] = values
     return matrix
 

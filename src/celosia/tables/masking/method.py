@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.core.neighbours import Neighbours
+from celosia.core.messages import Message
+from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.value_counts import ValueCounts
@@ -74,8 +75,6 @@ class Method(ABC):
     neighbours: ClassVar[Neighbours | None] = None
     """Of a differentially private method: which two tables its result does not tell apart."""
 
-    assumes: ClassVar[tuple[str, ...]] = ()
-    """What must hold for its promise, besides one record for each person."""
     confidential: ClassVar[tuple[str, ...]] = ()
     """Facts that tell a moment of the original columns: for the report, never for a certificate."""
     reaches: ClassVar[tuple[Reach, ...]] = ("whole",)
@@ -125,6 +124,10 @@ class Method(ABC):
         """What is guaranteed of these columns, in one line; None where nothing is."""
         return None
 
+    def assumes(self) -> tuple[str, ...]:
+        """What must hold for its promise, besides one record for each person."""
+        return ()
+
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         """What a reader of the release must know that the method does not do."""
         return ()
@@ -142,3 +145,16 @@ class Method(ABC):
 def _alone(method: Method, cells: pl.Series, rng: Source) -> pl.Series:
     """A column by itself: of a method that reaches no other rows."""
     return method.apply(cells.to_frame(), [cells.name], rng=rng).frame.get_column(cells.name)
+
+
+def describe_neighbours(neighbours: Neighbours) -> Message:
+    """A neighbour relation of tables in words; their privacy unit is a row.
+
+    >>> from celosia.core.neighbours import ADD_REMOVE
+    >>> describe_neighbours(ADD_REMOVE)
+    'add or remove one row'
+    """
+    assert neighbours.unit == "row", "each step changes one row of a table"
+    if neighbours.relation is Relation.ADD_REMOVE:
+        return Message("masking.neighbours.add_remove")
+    return Message("masking.neighbours.change_one")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
+from celosia.core.wording import joined
+from celosia.tables.masking.method import describe_neighbours
 from celosia.tables.masking.recipe import Recipe, RecipeStep
 from celosia.tables.schema import Role
-
-NOTHING = "no formal guarantee"
 
 
 def guarantee(
@@ -29,17 +30,17 @@ def guarantee(
         simulation: whether a seed was used.
         keep_order: whether the rows are in their original order.
     """
-    names = ", ".join(recipe.schema.named(Role.QUASI_IDENTIFIER))
-    promises = [f"{k}-anonymity over {names}"] if k > 1 else []
-    protects = [f"no person can be tied to fewer than {k} records by {names}"] if k > 1 else []
+    names = list(recipe.schema.named(Role.QUASI_IDENTIFIER))
+    promises: list[str] = []
+    protects: list[str] = []
     gaps: list[str] = []
+    if k > 1:
+        promises.append(Message("masking.promise.k_anonymity", k=k, columns=names))
+        protects.append(Message("masking.protects.k_anonymity", k=k, columns=names))
     if k == 1:
-        gaps.append(f"a record that is alone in its values of {names} can be linked to a person")
+        gaps.append(Message("masking.gap.alone", columns=names))
     if keep_order:
-        gaps.append(
-            "rows are in their original order: an attacker who knows it knows whose record each "
-            "is, whatever is promised of the values"
-        )
+        gaps.append(Message("masking.gap.original_order"))
     claimed: list[RecipeStep] = []
     for number, step in enumerate(recipe.steps, 1):
         gaps += step.method.leaves_open(step.columns)
@@ -48,29 +49,31 @@ def guarantee(
             continue
         other = _undone_by(recipe, number)
         if other is not None:
-            gaps.append(
-                f"what step {number} ({step.method.kind}) promises is not claimed: step {other} "
-                "works on the same columns or rows"
-            )
+            method = step.method.kind
+            gaps.append(Message("masking.gap.undone", number=number, method=method, other=other))
             continue
         claimed.append(step)
         promises.append(promise)
-        protects.append(f"step {number} ({step}): {promise}")
+        step_name = step.describe()
+        protects.append(
+            Message("masking.protects.step", number=number, step=step_name, promise=promise)
+        )
         rest = [name for name in released if name not in step.columns]
         if rest:
-            gaps.append(
-                f"step {number} promises nothing of {', '.join(rest)}, released beside its columns"
-            )
+            gaps.append(Message("masking.gap.beside", number=number, columns=rest))
     relations = dict.fromkeys(
-        str(step.method.neighbours) for step in claimed if step.method.neighbours is not None
+        describe_neighbours(step.method.neighbours)
+        for step in claimed
+        if step.method.neighbours is not None
     )
-    assumed = [text for step in claimed for text in step.method.assumes]
+    assumed = [text for step in claimed for text in step.method.assumes()]
+    semicolon = "reports.joined.semicolon"
     return Guarantee(
-        promise="; ".join(promises) or NOTHING,
-        unit="record",
-        neighbours="; ".join(relations) or None,
-        protects="; ".join(protects) or "values are blurred; how well is measured, not promised",
-        assumes=tuple(dict.fromkeys(["each person has at most one record", *assumed])),
+        promise=joined(semicolon, promises) if promises else Message("masking.promise.nothing"),
+        unit=Message("masking.unit.record"),
+        neighbours=joined(semicolon, relations) if relations else None,
+        protects=(joined(semicolon, protects) if protects else Message("masking.protects.blurred")),
+        assumes=tuple(dict.fromkeys([Message("masking.assumes.one_record"), *assumed])),
         leaves_open=tuple(dict.fromkeys(gaps)),
         simulation=simulation,
     )

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.tables.masking.method import Method
 from celosia.tables.masking.registry import method_from
 from celosia.tables.schema import Role, Schema
@@ -45,8 +46,12 @@ class RecipeStep:
         values = self.method.as_dict()
         return {"method": values.pop("method"), "columns": list(self.columns)} | values
 
+    def describe(self) -> Message:
+        """The step in words."""
+        return Message("masking.step", method=self.method.kind, columns=list(self.columns))
+
     def __str__(self) -> str:
-        return f"{self.method.kind} of {', '.join(self.columns)}"
+        return str(self.describe())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class Recipe:
             named = sorted(hidden & set(step.columns))
             if named:
                 raise InputError(
-                    "CEL-V014", number=number, method_kind=step.method.kind, column=named[0]
+                    "CEL-V014", number=number, method=step.method.kind, column=named[0]
                 )
 
     @classmethod
@@ -94,9 +99,11 @@ class Recipe:
         try:
             table = tomllib.loads(source.read_text("utf-8-sig"))  # Windows adds a mark
         except OSError as error:
-            raise InputError("CEL-V015.load", source=source, strerror=error.strerror) from error
+            raise InputError(
+                "CEL-V015.unreadable", source=source, strerror=error.strerror
+            ) from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError("CEL-V015.load_2", source=source, error=error) from error
+            raise InputError("CEL-V015.not_toml", source=source, error=error) from error
         return cls.from_table(table, folder=source.parent)
 
     @classmethod
@@ -104,7 +111,7 @@ class Recipe:
         cls, table: Mapping[str, Any], *, folder: Path = Path(), schema: Schema | None = None
     ) -> Recipe:
         """A recipe from the parsed content of its file; `schema` takes the place of its own."""
-        check_keys(table, {"schema", "table", "columns", "steps"}, "the recipe")
+        check_keys(table, {"schema", "table", "columns", "steps"}, Message("tables.place.recipe"))
         return cls(
             schema or _schema(table, folder),
             tuple(_step(each, number, folder) for number, each in enumerate(_listed(table), 1)),
@@ -131,19 +138,19 @@ def _schema(table: Mapping[str, Any], folder: Path) -> Schema:
 def _listed(table: Mapping[str, Any]) -> list[Any]:
     steps = table.get("steps", [])
     if not isinstance(steps, list):
-        raise InputError("CEL-V016.listed")
+        raise InputError("CEL-V016.not_a_list")
     return steps
 
 
 def _step(given: Any, number: int, folder: Path) -> RecipeStep:
-    where = f"step {number} of the recipe"
+    place = Message("tables.place.step", number=number)
     if not isinstance(given, Mapping) or not {"method", "columns"} <= set(given):
-        raise InputError("CEL-V016.step", where=where)
+        raise InputError("CEL-V016.incomplete_step", place=place)
     names = given["columns"]
     if isinstance(names, str):
         names = [names]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError("CEL-V016.step_2", where=where)
+        raise InputError("CEL-V016.bad_columns", place=place)
     parameters = {key: value for key, value in given.items() if key not in ("method", "columns")}
     hierarchy = parameters.get("hierarchy")
     if isinstance(hierarchy, Mapping) and isinstance(hierarchy.get("file"), str):
@@ -151,6 +158,4 @@ def _step(given: Any, number: int, folder: Path) -> RecipeStep:
     try:
         return RecipeStep(method_from(given["method"], parameters), tuple(names))
     except InputError as error:
-        raise InputError(
-            error.code, f"{where}: {error.what}", why=error.why, fix=error.fix, **error.details
-        ) from error
+        raise error.within(place) from error

@@ -10,12 +10,14 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from celosia import frames
+from celosia.core.messages import Message, say
 from celosia.core.release import Release
 from celosia.core.release_report import format_numbers
 from celosia.core.report import Document
 from celosia.engines.tables import Place
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
+from celosia.tables.masking.fact_names import FACT_NAMES
 from celosia.tables.release import TEXT
 
 
@@ -35,8 +37,9 @@ class StepOutcome:
         return {"method": self.method, "columns": list(self.columns), "facts": facts}
 
     def __str__(self) -> str:
-        numbers = format_numbers(self.facts)
-        return f"{self.method} of {', '.join(self.columns)}" + (f": {numbers}" if numbers else "")
+        step = Message("masking.step", method=self.method, columns=list(self.columns))
+        numbers = format_numbers(self.facts, FACT_NAMES)
+        return say("masking.report.outcome", step=step, numbers=numbers) if numbers else str(step)
 
 
 def _without(facts: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -82,8 +85,15 @@ class MaskingRelease(Release):
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        compared = "" if self.account.compared is None else f"; {self.account.compared}"
-        return f"{self.guarantee.promise}: {self.height:,} records{compared}"
+        promise, compared = self.guarantee.promise, self.account.compared
+        if compared is None:
+            return say("masking.report.line", promise=promise, records=self.height)
+        return say(
+            "masking.report.line_compared",
+            promise=promise,
+            records=self.height,
+            compared=str(compared),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

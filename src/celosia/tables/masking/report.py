@@ -7,8 +7,8 @@ from typing import Any
 
 from celosia.assess.account_report import PRIVATE, masked_blocks, synthetic_blocks
 from celosia.assess.accounts import MaskedAccount, SyntheticAccount
-from celosia.core import figures
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import say
 from celosia.core.provenance import Provenance
 from celosia.core.release_report import facts_block, made_blocks, promise_blocks
 from celosia.core.report import (
@@ -22,6 +22,8 @@ from celosia.core.report import (
 )
 from celosia.core.wording import sentence
 from celosia.tables.masking.account import Account
+from celosia.tables.masking.fact_names import FACT_NAMES
+from celosia.tables.report import risk_chart
 
 Told = tuple[str, Sequence[str], Mapping[str, Any]]
 """A step: its method, its columns, its facts."""
@@ -51,23 +53,31 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     elif isinstance(account.compared, SyntheticAccount):
         blocks += synthetic_blocks(account.compared)
     blocks += made_blocks(provenance)
-    return Document("Masked table", f"{sentence(guarantee.promise)} {rows:,} records.", blocks)
+    subtitle = say("masking.report.subtitle", promise=sentence(guarantee.promise), rows=rows)
+    return Document(say("masking.report.title"), subtitle, blocks)
 
 
 def _steps(steps: Sequence[Told]) -> list[Block]:
     blocks: list[Block] = [
-        Heading("What was done"),
+        Heading(say("masking.report.done")),
         Table(
-            ["Step", "Method", "Columns"],
+            [
+                say("masking.report.step"),
+                say("masking.report.method"),
+                say("masking.report.columns"),
+            ],
             [
                 [str(number), method, ", ".join(columns)]
                 for number, (method, columns, _) in enumerate(steps, 1)
             ],
-            "The steps of the recipe, in order",
+            say("masking.report.steps_table"),
         ),
     ]
-    for number, (method, _, facts) in enumerate(steps, 1):
-        blocks += facts_block(f"Step {number}: {method}", facts)
+    for number, (method, columns, facts) in enumerate(steps, 1):
+        title = say("masking.report.step_facts", number=number, method=method)
+        # Facts may be those of columns: what a user calls a column is not translated.
+        names = {name: key for name, key in FACT_NAMES.items() if name not in columns}
+        blocks += facts_block(title, facts, names)
     return blocks
 
 
@@ -75,22 +85,15 @@ def _classes(account: Account) -> list[Block]:
     before, after = account.risk_before, account.risk
     if before is None or after is None:
         return []
-    chart = figures.bars(
-        ["Average", "Highest", f"Records above {after.threshold:.0%}"],
-        {
-            "Original": [before.average, before.maximum, before.at_risk],
-            "Released": [after.average, after.maximum, after.at_risk],
-        },
-        title="Risk before and after",
-        y_label="chance or share",
-        percent=True,
-    )
-    words = (
-        f"Average risk {before.average:.2%} before, {after.average:.2%} after; smallest class "
-        f"{before.smallest:,} before, {after.smallest:,} after."
+    words = say(
+        "masking.report.classes_words",
+        average_before=before.average,
+        average=after.average,
+        smallest_before=before.smallest,
+        smallest=after.smallest,
     )
     return [
-        Heading("Classes of equal quasi-identifiers"),
+        Heading(say("masking.report.classes_heading")),
         Paragraph(words),
-        Figure(chart, "Risk of an attacker who knows all quasi-identifiers exactly", words),
+        Figure(risk_chart(after, before), say("masking.report.risk_figure"), words),
     ]

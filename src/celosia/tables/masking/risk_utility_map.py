@@ -16,6 +16,7 @@ from celosia.assess.risk_utility import (
     risk_utility_map,
 )
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.frames import TableLike, as_frame, pick
@@ -84,7 +85,7 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
     frame = frame[evenly_spaced(frame.height, MOST_MAPPED)]
     masked: dict[str, Candidate] = {"none": (frame, None)}
     for number, (label, method) in enumerate(tried.items()):
-        progress(Step(f"Masking: {label}", number, len(tried)))
+        progress(Step(Message("masking.stage.masking", method=label), number, len(tried)))
         try:
             done = method.apply(frame, names, rng=rng)
         except InputError:
@@ -92,7 +93,7 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
                 raise
             continue
         if done.synthetic:
-            raise InputError("CEL-V020", method_kind=method.kind)
+            raise InputError("CEL-V020", method=method.kind)
         masked[label] = (done.frame, np.arange(frame.height) if done.rows is None else done.rows)
     return risk_utility_map(frame, masked, names, risk=risk, loss=loss, progress=progress)
 

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from celosia.core.errors import InputError, PrivacyWarning
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
@@ -153,7 +154,4 @@ def order_warnings(keep_order: bool) -> tuple[str, ...]:
     """What is to be said of rows that are not shuffled."""
     if not keep_order:
         return ()
-    return (
-        "The rows are in their original order: an attacker who holds the original rows in that "
-        "order can join them to this table one by one.",
-    )
+    return (Message("masking.warning.original_order"),)

@@ -19,6 +19,7 @@ from celosia.assess.risk.measure import classes_of
 from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.files import check_writable
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
@@ -106,7 +107,7 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
     notes = order_warnings(keep_order)
     for note in notes:
         warnings.warn(note, PrivacyWarning, stacklevel=2)
-    progress(Step("Masking on the engine", 0))
+    progress(Step(Message("masking.stage.masking_engine"), 0))
     with engine.map_batches(
         source,
         target,
@@ -156,7 +157,11 @@ class _Preparation:
         outcomes = []
         for number, step in enumerate(recipe.steps, 1):
             self._progress(
-                Step(f"Step {number}: {step.method.kind}", number - 1, len(recipe.steps))
+                Step(
+                    Message("masking.stage.step", number=number, method=step.method.kind),
+                    number - 1,
+                    len(recipe.steps),
+                )
             )
             with at_step(number):
                 check_columns(empty, step.columns, step.method.kind)
@@ -183,7 +188,7 @@ class _Preparation:
         keys = [each for each in recipe.schema.named(Role.QUASI_IDENTIFIER) if each in names]
         if not keys:
             return _empty_account()
-        self._progress(Step("Counting classes on the engine", 0))
+        self._progress(Step(Message("masking.stage.counting_classes"), 0))
         groups = self._groups(keys)
         after = None
         if not any(ready.draws and set(keys) & set(ready.masks) for ready in self.masker.steps):
@@ -216,17 +221,9 @@ def _check_out_of_core(recipe: Recipe) -> None:
     for number, step in enumerate(recipe.steps, 1):
         kind, reach = step.method.kind, step.method.reach
         if reach == "whole":
-            raise InputError(
-                "CEL-V207",
-                f"step {number} of the recipe ({kind}) needs all rows in memory: an engine cannot "
-                "do it.",
-                why="What becomes of a row depends on the others, not on facts of its columns alone"
-                + (", with these parameters." if len(step.method.reaches) > 1 else "."),
-                fix="Read the table, or a sample of its rows, and call mask (the same command "
-                "without --engine); or choose noise, pram, rounding, recoding or top-bottom. For "
-                "k-anonymity on an engine, publish by the lattice or by Mondrian.",
-                step=number,
-            )
+            depends = len(step.method.reaches) > 1
+            key = "CEL-V207.parameters" if depends else "CEL-V207.always"
+            raise InputError(key, method=kind, step=number)
         before = [name for name in step.columns if name in drawn]
         if reach == "facts" and before:
             raise InputError(
@@ -274,5 +271,5 @@ def _guarantee(
     )
     if measured.risk is not None or not recipe.schema.named(Role.QUASI_IDENTIFIER):
         return found
-    gap = "how many records share their quasi-identifiers was not counted after masking"
+    gap = Message("masking.gap.not_counted")
     return replace(found, leaves_open=(gap, *found.leaves_open))

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.recipe import Recipe
@@ -32,7 +33,13 @@ def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress
     frame, outcomes = raw, []
     rows: NDArray[np.int64] | None = np.arange(raw.height, dtype=np.int64)
     for number, step in enumerate(recipe.steps, 1):
-        progress(Step(f"Step {number}: {step.method.kind}", number - 1, len(recipe.steps)))
+        progress(
+            Step(
+                Message("masking.stage.step", number=number, method=step.method.kind),
+                number - 1,
+                len(recipe.steps),
+            )
+        )
         with at_step(number):
             done = step.method.apply(frame, step.columns, rng=rng, progress=progress)
         frame = done.frame
@@ -54,10 +61,4 @@ def at_step(number: int) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(
-            error.code,
-            f"step {number} of the recipe: {error.what}",
-            why=error.why,
-            fix=error.fix,
-            **error.details,
-        ) from error
+        raise error.within(Message("tables.place.step", number=number)) from error

@@ -8,6 +8,7 @@ from functools import lru_cache
 from math import isqrt, nextafter
 
 from celosia.accounting.losses import ConcentratedLoss
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric
 from celosia.mechanisms.parameters import check_delta, check_epsilon
@@ -65,9 +66,16 @@ class TableBudget:
             part = Fraction(isqrt((8 * part * digits**2).__floor__()), digits)  # rounded down
         return Exponential(epsilon=round_down(part), sensitivity=sensitivity)
 
+    def promise(self) -> Message:
+        """What it promises, in words."""
+        if self.is_pure:
+            return Message("masking.budget.pure", epsilon=float(self.epsilon))
+        return Message(
+            "masking.budget.approximate", epsilon=float(self.epsilon), delta=float(self.delta)
+        )
+
     def __str__(self) -> str:
-        amount = f"{self.epsilon:g}" if self.is_pure else f"({self.epsilon:g}, {self.delta:g})"
-        return f"{amount}-differential privacy"
+        return str(self.promise())
 
 
 def round_down(value: Fraction) -> float:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -86,7 +87,8 @@ class Contingency(PrivateMethod):
     def __post_init__(self) -> None:
         for name in ("domains", "bounds"):
             put(self, **{name: tuples(getattr(self, name), name)})
-        put(self, orders=listed(self.kind, "orders", self.orders, "a list of whole numbers"))
+        rule = Message("tables.must_be.whole_numbers")
+        put(self, orders=listed(self.kind, "orders", self.orders, rule))
         for order in self.orders:
             whole_number(self.kind, "orders", order, least=0)
         choice(self.kind, "output", self.output, (COUNTS, ROWS))
@@ -134,7 +136,7 @@ class Contingency(PrivateMethod):
             check_astray(self.rows, variance=noise.variance, cells=prod(shape))
         margins, wanted = {}, self._margins(len(columns))
         for place, axes in enumerate(wanted):
-            progress(Step("counting with noise", place, len(wanted)))
+            progress(Step(Message("masking.stage.counting_noise"), place, len(wanted)))
             others = tuple(axis for axis in range(len(shape)) if axis not in axes)
             counts = np.atleast_1d(exact.sum(axis=others))
             noisy = noise.release(counts.ravel(), rng=rng).astype(np.float64)

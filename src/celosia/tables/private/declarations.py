@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import real, whole
 from celosia.tables.private.domain import ListedColumn, PublicColumn, RangedColumn
 
@@ -41,18 +42,22 @@ class DomainDeclarations:
         for name, given in self.domains.items():
             kinds = {type(value) for value in given}
             if not given or len(set(given)) < len(given) or not _are_one_kind(kinds):
-                raise _bad(name, "domain", "a list of different texts, numbers or truth values")
+                wanted = Message("tables.must_be.domain_values")
+                raise InputError("CEL-Y021.domain", wanted=wanted, column=name)
         for name, given in self.bounds.items():
             if len(given) != 2 or not _rising(given):
-                raise _bad(name, "bounds", "two numbers within 2**53, the lower one first")
+                wanted = Message("tables.must_be.bounds")
+                raise InputError("CEL-Y021.bounds", wanted=wanted, column=name)
         for name, given in (self.edges or {}).items():
             if len(given) < 2 or not _rising(given):
-                raise _bad(name, "edges", "at least two rising numbers within 2**53")
+                wanted = Message("tables.must_be.edges")
+                raise InputError("CEL-Y021.edges", wanted=wanted, column=name)
         each = self.bins.items() if isinstance(self.bins, Mapping) else [("bins", self.bins)]
         for name, count in each:
             number = whole(count)
             if number is None or not 1 <= number <= MOST_BINS:
-                raise _bad(name, "number of bins", f"a whole number from 1 to {MOST_BINS:,}")
+                wanted = Message("tables.must_be.number_of_bins", most=MOST_BINS)
+                raise InputError("CEL-Y021.bins", wanted=wanted, column=name)
 
     def columns(self, schema: pl.Schema, names: Sequence[str]) -> list[PublicColumn]:
         """The columns of a table over their declared domains.
@@ -66,12 +71,12 @@ class DomainDeclarations:
         lists = (self.domains, self.bounds, self.edges or {})
         for name in (one for each in lists for one in each):
             if name not in names:
-                raise _undeclared(name, "is declared and was not given")
+                raise InputError("CEL-Y020.not_given", column=name)
         found = []
         for name in names:
             times = sum(name in each for each in lists)
             if times != 1:
-                raise _undeclared(name, "is declared twice" if times else "is not declared")
+                raise InputError("CEL-Y020.twice" if times else "CEL-Y020.undeclared", column=name)
             found.append(self._column(name, schema[name]))
         return found
 
@@ -79,7 +84,7 @@ class DomainDeclarations:
         if name in self.domains:
             return ListedColumn(name, _values(name, dtype, self.domains[name]))
         if not dtype.is_numeric():
-            raise _misfit(name, dtype, "bounds")
+            raise InputError("CEL-Y022.bounds", dtype=dtype, column=name)
         edges = (self.edges or {}).get(name)
         if edges is not None:
             integer = dtype.is_integer() and all(float(edge).is_integer() for edge in edges)
@@ -102,7 +107,8 @@ def tuples(given: object, name: str) -> dict[str, tuple[Any, ...]] | None:
     if not isinstance(given, Mapping) or not all(
         isinstance(each, Sequence) and not isinstance(each, str) for each in given.values()
     ):
-        raise _bad(name, name, "a list for each column, such as { sex = ['f', 'm'] }")
+        wanted = Message("tables.must_be.lists_by_column")
+        raise InputError("CEL-Y021.table", wanted=wanted, parameter=name)
     return {column: tuple(each) for column, each in given.items()}
 
 
@@ -112,10 +118,10 @@ def _values(name: str, dtype: pl.DataType, given: tuple[Any, ...]) -> pl.Series:
     truths = all(isinstance(value, bool) for value in given)
     fits = texts if wanted == pl.String else truths if wanted == pl.Boolean else dtype.is_numeric()
     if not fits or (dtype.is_numeric() and (texts or truths)):
-        raise _misfit(name, dtype, "domain")
+        raise InputError("CEL-Y022.domain", dtype=dtype, column=name)
     values = pl.Series(name, given, strict=False).cast(wanted, strict=False)
     if values.null_count() or values.n_unique() < len(values):
-        raise _misfit(name, dtype, "domain")
+        raise InputError("CEL-Y022.domain", dtype=dtype, column=name)
     return values
 
 
@@ -128,15 +134,3 @@ def _rising(given: Sequence[object]) -> bool:
     known = [value for value in found if value is not None and isfinite(value)]
     inside = len(known) == len(found) and all(abs(value) <= LARGEST for value in known)
     return inside and all(low < high for low, high in pairwise(known))
-
-
-def _bad(name: str, what: str, wanted: str) -> InputError:
-    return InputError("CEL-Y021", thing=what, wanted=wanted, column=name)
-
-
-def _undeclared(name: str, what: str) -> InputError:
-    return InputError("CEL-Y020", thing=what, column=name)
-
-
-def _misfit(name: str, dtype: pl.DataType, what: str) -> InputError:
-    return InputError("CEL-Y022", dtype=dtype, thing=what, column=name)

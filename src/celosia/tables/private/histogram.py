@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -108,7 +109,7 @@ class NoisyHistogram(PrivateMethod):
             check_astray(self.rows, variance=noise.variance, cells=least)
         noisy = []
         for place, column in enumerate(public):
-            progress(Step("counting with noise", place, len(columns)))
+            progress(Step(Message("masking.stage.counting_noise"), place, len(columns)))
             counts = column.counts(frame[column.name])
             noisy.append(noise.release(counts, rng=rng).astype(np.float64))
         # From here on only released numbers are used.
@@ -146,7 +147,7 @@ class NoisyHistogram(PrivateMethod):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         gaps = PrivateMethod.leaves_open(self, columns)
-        lost = ("how the columns go together is lost: each is drawn on its own",)
+        lost = (Message("masking.gap.drawn_apart"),)
         return gaps + lost if len(columns) > 1 else gaps
 
 

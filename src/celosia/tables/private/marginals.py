@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.accounting.loss import Loss
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -110,7 +111,7 @@ class Marginals(PrivateMethod):
         given = [column.codes(frame[column.name]) for column in public]
         singles = []
         for place, column in enumerate(public):
-            progress(Step("measuring marginals", place, steps))
+            progress(Step(Message("masking.stage.measuring_marginals"), place, steps))
             counts = np.bincount(given[place], minlength=column.size).astype(np.int64)
             noisy = plan.single.release(counts, rng=rng).astype(np.float64)
             singles.append(merge_rare_values(noisy, plan.single.variance**0.5))
@@ -123,12 +124,14 @@ class Marginals(PrivateMethod):
                 plan,
                 rng=rng,
                 on_pair=lambda done: progress(
-                    Step("measuring marginals", len(columns) + done, steps)
+                    Step(Message("masking.stage.measuring_marginals"), len(columns) + done, steps)
                 ),
             )
         doubles = {}
         for place, pair in enumerate(pairs):
-            progress(Step("measuring marginals", 2 * len(columns) + place, steps))
+            progress(
+                Step(Message("masking.stage.measuring_marginals"), 2 * len(columns) + place, steps)
+            )
             shape = tuple(singles[end].counts.size for end in pair)
             exact = pair_counts(codes, pair, shape)
             doubles[pair] = plan.double.release(exact.ravel(), rng=rng).reshape(shape)
@@ -152,7 +155,7 @@ class Marginals(PrivateMethod):
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (
             *PrivateMethod.leaves_open(self, columns),
-            "only how the chosen pairs of columns go together is kept; small groups drown in noise",
+            Message("masking.gap.chosen_pairs"),
         )
 
 

@@ -10,8 +10,9 @@ from typing import ClassVar
 from celosia.accounting.loss import Loss
 from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import Method, describe_neighbours
 from celosia.tables.private.budget import TableBudget
 
 MOST_ASTRAY = 1e7
@@ -47,10 +48,9 @@ class PrivateMethod(Method):
     picks_rows: ClassVar[bool] = True
     neighbours: ClassVar[Neighbours] = ADD_REMOVE
     """Which two tables the result must not tell apart."""
-    assumes: ClassVar[tuple[str, ...]] = (
-        "domains, bounds, bins and the names and types of the columns were not taken from the data",
-        "nothing else is released from the same rows, or it is added to the same budget",
-    )
+
+    def assumes(self) -> tuple[str, ...]:  # noqa: D102 - as in Method
+        return (Message("masking.assumes.declared"), Message("masking.assumes.one_release"))
 
     @property
     @abstractmethod
@@ -62,24 +62,27 @@ class PrivateMethod(Method):
         """What the result costs for these columns, for a budget to be charged."""
 
     def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
-        return f"{self.budget} when neighbours {self.neighbours}, over {', '.join(columns)}"
+        return Message(
+            "masking.promise.private",
+            budget=self.budget.promise(),
+            neighbours=describe_neighbours(self.neighbours),
+            columns=list(columns),
+        )
 
     def guarantee(self, columns: Sequence[str], *, simulation: bool = False) -> Guarantee:
         """The promise with what it assumes and leaves open."""
         return Guarantee(
-            promise=str(self.budget),
-            unit=self.neighbours.unit,
-            protects="an attacker cannot tell, beyond what epsilon allows, whether any one row was "
-            "in the table or what it held",
-            neighbours=str(self.neighbours),
-            assumes=("each person has one row", *self.assumes),
+            promise=self.budget.promise(),
+            unit=Message("masking.unit.row"),
+            protects=Message("masking.protects.private"),
+            neighbours=describe_neighbours(self.neighbours),
+            assumes=(Message("masking.assumes.one_row"), *self.assumes()),
             leaves_open=self.leaves_open(columns),
             simulation=simulation,
         )
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (
-            "what holds for a whole group is learnt, and tells about its members",
-            "risk and use that are measured against the original rows are not covered by the "
-            "promise: do not publish them",
+            Message("masking.gap.whole_groups"),
+            Message("masking.gap.measured"),
         )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -103,7 +104,7 @@ class PrivateMicroaggregation(PrivateMethod):
         check_whole_table(frame, columns, self.kind)
         DomainDeclarations({}, self.bounds).columns(frame.schema, columns)
         if self.k > frame.height:
-            raise InputError("CEL-Y023", k=self.k, frame_height=frame.height)
+            raise InputError("CEL-Y023", k=self.k, rows=frame.height)
         scales = self._scales(frame.schema, columns)
         starts = group_starts(frame.height, self.k)
         sizes = np.diff(starts, append=frame.height)
@@ -118,7 +119,7 @@ class PrivateMicroaggregation(PrivateMethod):
         exact = self.sums(frame, columns)
         cells = []
         for place, (name, scale) in enumerate(zip(columns, scales, strict=True)):
-            progress(Step("adding noise to means", place, len(columns)))
+            progress(Step(Message("masking.stage.noisy_means"), place, len(columns)))
             noisy = noises[place].release(exact[place], rng=rng) / sizes
             # From here on only released numbers are used.
             if self.order == SEPARATE:
@@ -170,9 +171,9 @@ class PrivateMicroaggregation(PrivateMethod):
         )
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        gaps = [*PrivateMethod.leaves_open(self, columns), "the number of rows is published"]
+        gaps = [*PrivateMethod.leaves_open(self, columns), Message("masking.gap.rows_published")]
         if self.order == SEPARATE and len(columns) > 1:
-            gaps.append("how the columns go together is lost: a row is put together at random")
+            gaps.append(Message("masking.gap.rows_composed"))
         return tuple(gaps)
 
 

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
@@ -74,10 +75,13 @@ class Exploration:
         }
 
     def __str__(self) -> str:
-        cut = f" ({self.tried:,} tried)" if self.tried < self.nodes else ""
-        return (
-            f"{len(self.solutions):,} of {self.nodes:,} nodes{cut} meet the models; "
-            f"{len(self.front)} of them are beaten by no other in both loss and risk"
+        cut = self.tried < self.nodes
+        return say(
+            "tables.report.exploration_cut" if cut else "tables.report.exploration",
+            solutions=len(self.solutions),
+            nodes=self.nodes,
+            tried=self.tried,
+            front=len(self.front),
         )
 
 
@@ -97,16 +101,17 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
         PrivacyError: CEL-P001 no node meets the models.
     """
     if lattice.nodes > MOST_NODES and time_limit is None:
-        raise InputError("CEL-P003.explore_lattice", most_nodes=MOST_NODES, nodes=lattice.nodes)
+        raise InputError("CEL-P003.too_many_nodes", most_nodes=MOST_NODES, nodes=lattice.nodes)
     allowed = min(allowance(suppression, lattice.rows), lattice.rows - 1)
     measure = (metric or Loss()).over(lattice)
     until = inf if time_limit is None else monotonic() + time_limit
     in_order = product(*(range(levels) for levels in lattice.shape))
+    stage = Message("tables.stage.trying_nodes")
     solutions, tried = [], 0
     for node in in_order if time_limit is None else _scattered(lattice):
         if tried and monotonic() > until:
             break
-        progress(Step("Trying every node", tried, lattice.nodes))
+        progress(Step(stage, tried, lattice.nodes))
         tried += 1
         outcome = lattice.evaluate(node, models)
         if outcome.suppressed <= allowed:
@@ -122,7 +127,7 @@ def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
                 )
             )
     if not solutions and tried < lattice.nodes:
-        raise InputError("CEL-P003.explore_lattice_2", tried=tried, nodes=lattice.nodes)
+        raise InputError("CEL-P003.none_in_time", tried=tried, nodes=lattice.nodes)
     if not solutions:
         raise infeasibility_error(lattice.one_class(), models, suppression)
     solutions.sort(key=lambda solution: (solution.score, sum(solution.levels), solution.levels))

@@ -32,16 +32,16 @@ def evaluate_levels(
     node = _node(lattice, levels)
     if not isinstance(metric, Loss) and not is_searchable(lattice):
         raise InputError(
-            "CEL-P012.evaluate_levels",
-            lattice_shape_count=len(lattice.shape),
-            metric_name=metric.method_name,
+            "CEL-P012.metric",
+            columns=len(lattice.shape),
+            metric=metric.method_name,
             nodes=lattice.nodes,
         )
     outcome = lattice.evaluate(node, models)
     if outcome.suppressed > min(allowance(suppression, lattice.rows), lattice.rows - 1):
         raise PrivacyError(
-            "CEL-P001.evaluate_levels",
-            suppressed2=outcome.suppressed / lattice.rows,
+            "CEL-P001.chosen_levels",
+            share=outcome.suppressed / lattice.rows,
             suppression=suppression,
             suppressed=outcome.suppressed,
         )
@@ -57,7 +57,7 @@ def _node(lattice: Lattice, levels: Mapping[str, int]) -> Node:
     unknown = [name for name in levels if name not in names]
     if unknown:
         raise InputError(
-            "CEL-P008.node",
+            "CEL-P008.unknown_column",
             unknown=unknown[0],
             hint=did_you_mean(unknown[0], names),
             names=", ".join(names),
@@ -67,9 +67,9 @@ def _node(lattice: Lattice, levels: Mapping[str, int]) -> Node:
         level = whole(levels.get(column.name, 0))
         if level is None or not 0 <= level <= column.hierarchy.height:
             raise InputError(
-                "CEL-P008.node_2",
-                hierarchy_height=column.hierarchy.height,
-                levels=levels[column.name],
+                "CEL-P008.out_of_range",
+                height=column.hierarchy.height,
+                level=levels[column.name],
                 column=column.name,
             )
         node.append(level)

@@ -18,6 +18,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
 from celosia.tables.metrics import Loss
@@ -143,7 +144,7 @@ class _Descent:
 
     def _look(self, node: Node) -> _NodeEvaluation:
         if node not in self.known:
-            self.progress(Step("Going down the lattice", len(self.known)))
+            self.progress(Step(Message("tables.stage.going_down"), len(self.known)))
             outcome = self.lattice.evaluate(node, self.models)
             score = self.measure.score(outcome)
             self.known[node] = _NodeEvaluation(node, score, outcome.suppressed, outcome.must_go)
@@ -152,7 +153,7 @@ class _Descent:
 
 def _unknown(models: Sequence[Model]) -> PrivacyError:
     """The error for a table that as one class fails, though parts of it might not."""
-    promises = ", ".join(model.promise() for model in models)
+    promises = [model.promise() for model in models]
     return PrivacyError("CEL-P066", promises=promises)
 
 

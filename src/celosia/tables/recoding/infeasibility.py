@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.core.errors import PrivacyError
+from celosia.core.wording import joined
 from celosia.tables.models import Classes, Model
 
 
@@ -18,20 +19,20 @@ def infeasibility_error(
         models: what was asked for.
         suppression: the largest share of the records that might have been suppressed.
     """
-    promises = ", ".join(model.promise() for model in models)
+    promises = [model.promise() for model in models]
     rows = int(one_class.sizes.sum())
     smallest = max(model.smallest for model in models)
     if rows < smallest:
         return PrivacyError(
-            "CEL-P001.infeasibility_error", promises=promises, rows=rows, smallest=smallest
+            "CEL-P001.too_few_rows", promises=promises, rows=rows, smallest=smallest
         )
     reasons = [
         reason for model in models if (reason := model.why_infeasible(one_class)) is not None
     ]
     return PrivacyError(
-        "CEL-P001",
-        f"{promises} cannot be reached with at most {suppression:.4g} of the records suppressed.",
-        why=" ".join(reasons) or "No way to generalise the columns meets it within the limit.",
-        fix="Weaken the model or raise the suppression limit.",
+        "CEL-P001.unreachable_because" if reasons else "CEL-P001.unreachable",
+        promises=promises,
+        suppression=suppression,
+        reason=joined("reports.joined.sentence", reasons) if reasons else "",
         rows=rows,
     )

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Measure, Metric
 from celosia.tables.models import Model
@@ -85,8 +86,8 @@ def find_optimum(  # noqa: PLR0913 - each is a choice of the search
     """
     if not is_searchable(lattice):
         raise InputError(
-            "CEL-P012.find_optimum",
-            lattice_shape_count=len(lattice.shape),
+            "CEL-P012.exact_search",
+            columns=len(lattice.shape),
             most_nodes=MOST_NODES,
             most_columns=MOST_COLUMNS,
             nodes=lattice.nodes,
@@ -94,8 +95,9 @@ def find_optimum(  # noqa: PLR0913 - each is a choice of the search
     deadline = None if time_limit is None else monotonic() + time_limit
     measure = (metric or Loss()).over(lattice)
     search = _Search(lattice, models, allowance(suppression, lattice.rows), measure)
+    stage = Message("tables.stage.searching")
     while search.step():
-        progress(Step("Searching the lattice", search.decided, lattice.nodes))
+        progress(Step(stage, search.decided, lattice.nodes))
         if deadline is not None and search.best is not None and monotonic() > deadline:
             break
     if search.best is None:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -108,7 +109,8 @@ class BayesianNetwork(Method):
         check_rows(self.rows)
         check_parameter(self.degree, name="degree", least=0, most=4)
         check_parameter(self.bins, name="bins", least=2, most=1000)
-        number(self.kind, "prior", self.prior, lambda x: x >= 0, "a number of at least 0")
+        rule = Message("tables.must_be.number_at_least", least=0)
+        number(self.kind, "prior", self.prior, lambda x: x >= 0, rule)
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -125,7 +127,9 @@ class BayesianNetwork(Method):
             [each.codes for each in found],
             [each.size for each in found],
             degree=self.degree,
-            on_node=lambda done: progress(Step("learning a network", done, len(columns))),
+            on_node=lambda done: progress(
+                Step(Message("masking.stage.learning_network"), done, len(columns))
+            ),
         )
         count = frame.height if self.rows is None else self.rows
         drawn = self._drawn(found, nodes, count, rng)
@@ -163,9 +167,7 @@ class BayesianNetwork(Method):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (
-            NO_PROMISE,
-            "the range of each column is that of the data: its extremes show through, and values "
-            "of categories that one person has come again",
-            f"a case of the tables may hold a single person; only how up to {self.degree + 1} "
-            "columns go together is kept",
+            Message(NO_PROMISE),
+            Message("masking.gap.range_and_categories"),
+            Message("masking.gap.network_cases", columns=self.degree + 1),
         )

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -65,7 +66,7 @@ class Copula(Method):
         choice(self.kind, "marginals", self.marginals, (EMPIRICAL, PARAMETRIC))
         if self.order is not None:
             if not isinstance(self.order, Mapping):
-                raise wrong(self.kind, "order", "a list of values for each of some columns")
+                raise wrong(self.kind, "order", Message("tables.must_be.values_by_column"))
             order = {name: names(self.kind, "order", values) for name, values in self.order.items()}
             object.__setattr__(self, "order", order)
 
@@ -79,7 +80,7 @@ class Copula(Method):
     ) -> MethodResult:
         check_whole_table(frame, columns, self.kind)
         check_filled(frame, self.kind)
-        progress(Step("fitting a copula", 0, len(columns) + 1))
+        progress(Step(Message("masking.stage.fitting_copula"), 0, len(columns) + 1))
         fitted, found = order_categories(variables(frame, columns, self.order))
         latents, correlation = found.names, found.correlation()
         count = frame.height if self.rows is None else self.rows
@@ -87,7 +88,7 @@ class Copula(Method):
         drawn = normals(rng, count * len(latents)).reshape(count, len(latents)) @ root.T
         cells = []
         for place, variable in enumerate(fitted):
-            progress(Step("fitting a copula", place + 1, len(columns) + 1))
+            progress(Step(Message("masking.stage.fitting_copula"), place + 1, len(columns) + 1))
             cells.append(variable.series(self._values(variable, place, latents, drawn)))
         facts = {
             "rows": count,
@@ -125,8 +126,7 @@ class Copula(Method):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (
-            NO_PROMISE,
-            "the range of each column is that of the data: its extremes show through, and values "
-            "of categories that one person has come again",
-            "only how pairs of columns rise and fall together is kept, nothing of three or more",
+            Message(NO_PROMISE),
+            Message("masking.gap.range_and_categories"),
+            Message("masking.gap.pairs_only"),
         )

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -81,7 +82,7 @@ class Distribution(Method):
         choice(self.kind, "fit", self.fit, (AIC, KS))
         check_rows(self.rows)
         if self.rows is not None and self.keep_ranks:
-            raise InputError("CEL-Y009.post_init")
+            raise InputError("CEL-Y009.keep_ranks")
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -98,7 +99,7 @@ class Distribution(Method):
         anew = not self.keep_ranks and set(columns) == set(frame.columns)
         fits = []
         for place, name in enumerate(columns):
-            progress(Step("fitting distributions", place, len(columns)))
+            progress(Step(Message("masking.stage.fitting_distributions"), place, len(columns)))
             column = matrix[:, place]
             known = column[~np.isnan(column)]
             fits.append(best_family(known, column=name, families=self.families, by=self.fit))
@@ -136,11 +137,11 @@ class Distribution(Method):
         return placed
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        gaps = [NO_PROMISE, "the parameters of the fitted families are those of the data"]
+        gaps = [Message(NO_PROMISE), Message("masking.gap.fitted_parameters")]
         if self.keep_ranks:
-            gaps.append("the order of the people in each column is kept, so ranks link them")
+            gaps.append(Message("masking.gap.order_kept"))
         else:
-            gaps.append("how the columns go together is lost")
+            gaps.append(Message("masking.gap.apart"))
         if self.within_range:
-            gaps.append("the range of each column is that of the data: its extremes show through")
+            gaps.append(Message("masking.gap.range"))
         return tuple(gaps)

@@ -127,7 +127,7 @@ def check_families(families: Sequence[str]) -> None:
     """Refuse a list of families that is empty or names one that is not there."""
     unknown = [name for name in families if name not in _FAMILIES]
     if unknown or not families:
-        raise InputError("CEL-Y007", families=", ".join(FAMILIES), families2=list(families))
+        raise InputError("CEL-Y007", families=", ".join(FAMILIES), given=list(families))
 
 
 def best_family(
@@ -142,12 +142,12 @@ def best_family(
             CEL-V203 numbers whose squares leave the floats.
     """
     if values.size < 2 or values.min() == values.max():
-        raise InputError("CEL-Y008.best_family", column=column)
+        raise InputError("CEL-Y008.one_value", column=column)
     if np.abs(values).max() > LARGEST or values.max() - values.min() < 1 / LARGEST:
-        raise InputError("CEL-V203.best_family", column=column)
+        raise InputError("CEL-V203.no_fit", column=column)
     tried = [fit(values, name) for name in families if _applies(values, name)]
     if not tried:
-        raise InputError("CEL-Y008.best_family_2", column=column)
+        raise InputError("CEL-Y008.not_positive", column=column)
     return min(tried, key=lambda found: found.aic if by == AIC else found.distance)
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -69,7 +70,7 @@ class Trees(Method):
         check_parameter(self.leaf, name="leaf", least=1, most=2**31 - 1)
         flag(self.kind, "bayesian", self.bayesian)
         if flag(self.kind, "partial", self.partial) and self.rows is not None:
-            raise InputError("CEL-Y009.post_init_2")
+            raise InputError("CEL-Y009.partial")
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -91,7 +92,7 @@ class Trees(Method):
         seen, made = [_feature(each) for each in known], [_feature(each) for each in known]
         cells, leaves = [], []
         for place, variable in enumerate(variables(frame, columns)):
-            progress(Step("growing trees", place, len(columns)))
+            progress(Step(Message("masking.stage.growing_trees"), place, len(columns)))
             if seen:
                 tree = grow(
                     variable, np.column_stack(seen), self.leaf, int(rng.integers(2**31, 1)[0])
@@ -132,12 +133,12 @@ class Trees(Method):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         gaps = [
-            NO_PROMISE,
-            "every cell is the cell of a real row: extremes and rare values come again",
-            f"rows are drawn among as few as {self.leaf} real rows that look alike",
+            Message(NO_PROMISE),
+            Message("masking.gap.real_cells"),
+            Message("masking.gap.few_rows", rows=self.leaf),
         ]
         if self.partial:
-            gaps.append("the other columns are those of real people, row by row")
+            gaps.append(Message("masking.gap.real_columns"))
         return tuple(gaps)
 
 

@@ -68,14 +68,14 @@ def variable(frame: pl.DataFrame, name: str, order: Sequence[str] | None = None)
     series = frame[name]
     dtype = series.dtype
     if dtype.is_nested() or dtype in {pl.Object, pl.Binary, pl.Null}:
-        raise _unfit(name, f"holds {dtype}")
+        raise InputError("CEL-Y004.type", dtype=dtype, column=name)
     if order is None and (dtype.is_numeric() or dtype.is_temporal()):
         numbers = series.to_physical() if dtype.is_temporal() else series
         values = numbers.cast(pl.Float64).to_numpy().copy()
         if np.isinf(values).any():
-            raise InputError("CEL-V005.variable", column=name)
+            raise InputError("CEL-V005.synthesis", column=name)
         if dtype.is_integer() and np.nanmax(np.abs(values), initial=0) > LARGEST:
-            raise _unfit(name, "holds whole numbers beyond 2**53")
+            raise InputError("CEL-Y004.large", column=name)
         return Variable(name, dtype, values, None)
     codes, labels = categories(frame, name, order)
     values = np.where(codes < 0, np.nan, codes)
@@ -89,7 +89,3 @@ def variables(
     """Several columns as variables, in the order of their names in `columns`."""
     orders = order or {}
     return [variable(frame, name, orders.get(name)) for name in columns]
-
-
-def _unfit(name: str, what: str) -> InputError:
-    return InputError("CEL-Y004", thing=what, column=name)

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
@@ -24,7 +25,6 @@ from celosia.tables.masking.parameters import (
     exactly_one,
     listed,
     names,
-    not_together,
     number,
     put,
     whole_number,
@@ -84,7 +84,9 @@ class Recoding(Method):
         extras["level"] = self.level != 1
         for name, partner in partners.items():
             if extras[name] and given != partner:
-                raise not_together(self.kind, name, given, f"It belongs to '{partner}'.")
+                raise InputError(
+                    "CEL-V201.belongs", method=self.kind, first=name, second=given, partner=partner
+                )
         if given == "breaks":
             self._check_breaks()
         elif given == "mapping":
@@ -92,7 +94,7 @@ class Recoding(Method):
         else:
             put(self, level=whole_number(self.kind, "level", self.level, least=0))
             if not isinstance(self.hierarchy, Mapping):
-                raise wrong(self.kind, "hierarchy", "a table, as a schema has it")
+                raise wrong(self.kind, "hierarchy", Message("tables.must_be.hierarchy_table"))
             if "file" not in self.hierarchy:  # a rule is checked now, a file when it is read
                 from_table(self.hierarchy, folder=Path())
 
@@ -139,10 +141,10 @@ class Recoding(Method):
         return CellFunction(partial(_labelled, self, known))
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return ("a label that few records have still singles them out",)
+        return (Message("masking.gap.rare_label"),)
 
     def _check_breaks(self) -> None:
-        rule = "a list of rising numbers"
+        rule = Message("tables.must_be.rising_numbers")
         breaks = tuple(
             number(self.kind, "breaks", each, lambda _: True, rule)
             for each in listed(self.kind, "breaks", self.breaks, rule)
@@ -151,20 +153,18 @@ class Recoding(Method):
             raise wrong(self.kind, "breaks", rule)
         put(self, breaks=breaks, labels=names(self.kind, "labels", self.labels))
         if self.labels and len(self.labels) not in (len(breaks) + 1, len(breaks) - 1):
-            rule = (
-                f"{len(breaks) + 1} different labels, or {len(breaks) - 1} without the two beyond "
-                "the breaks"
-            )
+            few, every = len(breaks) - 1, len(breaks) + 1
+            rule = Message("tables.must_be.labels_of_breaks", all=every, inner=few)
             raise wrong(self.kind, "labels", rule)
 
     def _check_mapping(self) -> None:
-        rule = "a table of labels by value, all texts"
+        rule = Message("tables.must_be.labels_by_value")
         if not isinstance(self.mapping, Mapping) or not self.mapping:
             raise wrong(self.kind, "mapping", rule)
         if not all(isinstance(each, str) for pair in self.mapping.items() for each in pair):
             raise wrong(self.kind, "mapping", rule)
         if self.other is not None and not isinstance(self.other, str):
-            raise wrong(self.kind, "other", "a text")
+            raise wrong(self.kind, "other", Message("tables.must_be.a_text"))
         put(self, mapping=dict(self.mapping))
 
     def _recoded(
@@ -179,13 +179,14 @@ class Recoding(Method):
             known = {text: self.mapping.get(text, self.other) for text in distinct}
             unknown = [text for text, label in known.items() if label is None]
             if unknown:
-                raise _placeless(name, int(texts.is_in(unknown).sum()), "are not in the mapping")
+                count = int(texts.is_in(unknown).sum())
+                raise InputError("CEL-V270.mapping", column=name, count=count)
         elif known is None:
             known = self._by_level(distinct, name)
         else:
             absent = sum(text not in known for text in distinct)
             if absent:
-                raise _placeless(name, absent, "are not in its hierarchy", "different values")
+                raise InputError("CEL-V270.hierarchy", column=name, count=absent)
             known = {text: known[text] for text in distinct}
         return texts.replace_strict(known, return_dtype=pl.String)
 
@@ -198,7 +199,7 @@ class Recoding(Method):
         if len(labels) < len(self.breaks):
             beyond = int(((places == 0) | (places == len(self.breaks)))[~empty].sum())
             if beyond:
-                raise _placeless(name, beyond, "lie beyond the breaks, which have no label")
+                raise InputError("CEL-V270.breaks", column=name, count=beyond)
             labels = (None, *labels, None)
         places[empty] = len(labels)
         return pl.Series([*labels, None], dtype=pl.String).gather(places)
@@ -213,7 +214,7 @@ class Recoding(Method):
             raise InputError("CEL-V271", level=self.level, column=name, height=tree.height)
         absent = sum(text not in tree.index for text in distinct)
         if absent:
-            raise _placeless(name, absent, "are not in its hierarchy", "different values")
+            raise InputError("CEL-V270.hierarchy", column=name, count=absent)
         return {text: tree.label(text, level=self.level) for text in distinct}
 
 
@@ -225,7 +226,3 @@ def _labelled(
 
 def _without_nan(series: pl.Series) -> pl.Series:
     return series.fill_nan(None) if series.dtype.is_float() else series
-
-
-def _placeless(name: str, count: int, what: str, noun: str = "cells") -> InputError:
-    return InputError("CEL-V270", noun=noun, thing=what, column=name, count=count)

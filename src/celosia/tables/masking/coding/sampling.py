@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
@@ -61,7 +62,7 @@ class Sampling(Method):
         if given == "rows":
             put(self, rows=whole_number(self.kind, given, self.rows, least=1))
         else:
-            rule = "a number above 0 and at most 1"
+            rule = Message("tables.must_be.number_above_to", low=0, most=1)
             value = number(self.kind, given, self.fraction, lambda x: 0 < x <= 1, rule)
             put(self, fraction=value)
         put(self, by=names(self.kind, "by", self.by))
@@ -91,10 +92,7 @@ class Sampling(Method):
         return MethodResult(frame=frame[rows], facts=facts, rows=rows)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return (
-            "a sample does not hide a record in it that is known to be unique, such as an extreme "
-            "one",
-        )
+        return (Message("masking.gap.sample_uniques"),)
 
     def _wanted(self, height: int) -> int:
         """How many records are drawn: the nearest whole number, at least one."""

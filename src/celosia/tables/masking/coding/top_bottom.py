@@ -12,13 +12,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.masking.coding.labels import format_number
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
-from celosia.tables.masking.parameters import choice, flag, not_together, number, put, wrong
+from celosia.tables.masking.parameters import choice, flag, number, put, wrong
 from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
 
 Matrix = NDArray[np.float64]
@@ -72,8 +73,13 @@ class TopBottom(Method):
         for end in ("top", "bottom"):
             share = f"{end}_quantile"
             if getattr(self, end) is not None and getattr(self, share) is not None:
-                raise not_together(self.kind, end, share, "An end has one threshold.")
-            for name, rule in ((end, "a number"), (share, "a number above 0 and below 1")):
+                raise InputError(
+                    "CEL-V201.one_threshold", method=self.kind, first=end, second=share
+                )
+            for name, rule in (
+                (end, Message("tables.must_be.number")),
+                (share, Message("tables.must_be.number_between", low=0, high=1)),
+            ):
                 if getattr(self, name) is not None:
                     inside = (lambda x: 0 < x < 1) if name == share else (lambda _: True)
                     value = number(self.kind, name, getattr(self, name), inside, rule)
@@ -84,7 +90,7 @@ class TopBottom(Method):
             each is not None
             for each in (self.top, self.bottom, self.top_quantile, self.bottom_quantile)
         ):
-            raise wrong(self.kind, "top", "given, or 'bottom', or one of the quantiles")
+            raise wrong(self.kind, "top", Message("tables.must_be.threshold"))
         self._check_ends(self.bottom, self.top)
         self._check_ends(self.bottom_quantile, self.top_quantile)
 
@@ -126,18 +132,16 @@ class TopBottom(Method):
         return CellFunction(partial(_coded, self, ends), facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        gaps = ["who is beyond a threshold is still told, and the values between are as they were"]
+        gaps = [Message("masking.gap.beyond_threshold")]
         if self.replace != "label":
-            gaps.append(f"the {self.replace} of coded values is true of none of them")
+            gaps.append(Message("masking.gap.average", average=self._average_name()))
         if self.top_quantile is not None or self.bottom_quantile is not None:
-            gaps.append(
-                "a threshold at a quantile is a value of the column, or between two of them"
-            )
+            gaps.append(Message("masking.gap.quantile_threshold"))
         return tuple(gaps)
 
     def _check_ends(self, low: float | None, high: float | None) -> None:
         if low is not None and high is not None and low >= high:
-            raise wrong(self.kind, "bottom", "smaller than 'top'")
+            raise wrong(self.kind, "bottom", Message("tables.must_be.below_top"))
 
     def _ends(self, value_counts: Callable[[], NumberCounts] | None, name: str) -> _Ends:
         """The thresholds of a column, and what is released beyond them."""
@@ -191,15 +195,19 @@ class TopBottom(Method):
             raise InputError("CEL-V281", column=name)
         return counted.quantile(share)
 
+    def _average_name(self) -> Message:
+        if self.replace == "mean":
+            return Message("masking.average.mean")
+        return Message("masking.average.median")
+
     def _average(self, coded: NumberCounts, end: str, name: str) -> float:
         if coded.count == 0:
             return 0.0  # of no cell
         if coded.count < FEWEST:
             raise PrivacyError(
-                "CEL-V280",
+                "CEL-V280.top" if end == "top" else "CEL-V280.bottom",
                 count=coded.count,
-                end=end,
-                replace=self.replace,
+                replace=self._average_name(),
                 fewest=FEWEST,
                 column=name,
             )

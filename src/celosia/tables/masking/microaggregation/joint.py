@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import with_categories, with_numbers
@@ -83,7 +84,7 @@ class JointMicroaggregation(Method):
         if self.orders is None:
             return None
         if not isinstance(self.orders, Mapping):
-            raise wrong(self.kind, "orders", "a list of texts for each of some columns")
+            raise wrong(self.kind, "orders", Message("tables.must_be.texts_by_column"))
         return {
             name: ordered_values(self.kind, "orders", order) for name, order in self.orders.items()
         }
@@ -119,14 +120,11 @@ class JointMicroaggregation(Method):
 
     def promise(self, columns: Sequence[str]) -> str | None:
         """The columns are k-anonymous together."""
-        return f"each combination of {', '.join(columns)} occurs at least {self.k} times"
+        return Message("masking.promise.k_combinations", columns=list(columns), k=self.k)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         """That other columns, and a group that agrees on them, may tell."""
-        return (
-            "Columns outside the step are as they were: with one of them a record may be alone "
-            "again, and a group whose records agree on a sensitive one discloses it.",
-        )
+        return (Message("masking.gap.other_columns"),)
 
     def _patterns(
         self, points: Points

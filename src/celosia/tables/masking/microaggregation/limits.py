@@ -33,7 +33,7 @@ def check_line(values: ArrayLike, k: int) -> NDArray[np.float64]:
     """One column of finite numbers with at least `k` of them."""
     line = np.ascontiguousarray(values, dtype=np.float64)
     if line.ndim != 1:
-        raise InputError("CEL-V102.check_line", ndim=line.ndim)
+        raise InputError("CEL-V102.not_a_line", ndim=line.ndim)
     check_records(line.size, check_k(k))
     _check_finite(line)
     return line
@@ -43,7 +43,7 @@ def check_matrix(matrix: ArrayLike, k: int) -> NDArray[np.float64]:
     """A matrix of finite numbers, one row a record, with at least `k` rows and one column."""
     table = np.ascontiguousarray(matrix, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] == 0:
-        raise InputError("CEL-V102.check_matrix", table_shape=table.shape)
+        raise InputError("CEL-V102.not_a_matrix", shape=table.shape)
     check_records(len(table), check_k(k))
     _check_finite(table)
     return table
@@ -51,15 +51,14 @@ def check_matrix(matrix: ArrayLike, k: int) -> NDArray[np.float64]:
 
 def _check_finite(table: NDArray[np.float64]) -> None:
     if not np.isfinite(table).all():
-        raise InputError("CEL-V103", sum=int((~np.isfinite(table)).sum()))
+        raise InputError("CEL-V103", cells=int((~np.isfinite(table)).sum()))
 
 
 def check_varies(name: str, values: NDArray[Any]) -> None:
     """Refuse a column without two different values, or with numbers whose squares overflow."""
     if values.size == 0 or (values == values[0]).all():
-        raise InputError(
-            "CEL-V108", word="is empty" if values.size == 0 else "holds one value only", column=name
-        )
+        key = "CEL-V108.empty" if values.size == 0 else "CEL-V108.one_value"
+        raise InputError(key, column=name)
     if np.abs(values).max() > LARGEST:
         raise InputError("CEL-V113", largest=LARGEST, column=name)
 
@@ -70,7 +69,7 @@ def check_choice(parameter: str, value: object, choices: tuple[str, ...]) -> Non
         raise InputError(
             "CEL-V109",
             parameter=parameter,
-            choices=", ".join(choices),
+            choices=list(choices),
             value=value,
-            choices2=choices[0],
+            default=choices[0],
         )

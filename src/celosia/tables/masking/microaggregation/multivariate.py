@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.masking.microaggregation.limits import check_matrix
 from celosia.tables.masking.microaggregation.scale import group_means, on_grid, standard_scores
@@ -56,7 +57,7 @@ def mdav_groups(
         labels[rows] = _staged(grid[rows], k, silent) + groups
         groups = int(labels[rows].max()) + 1
         done += len(rows)
-        progress(Step("group records", done, len(grid)))
+        progress(Step(Message("masking.stage.grouping_records"), done, len(grid)))
     return labels
 
 
@@ -153,7 +154,7 @@ def _staged(grid: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np
         labels[rows[taken]] = found[taken] + groups
         groups += more
         rows = rows[~taken]
-        progress(Step("group records", len(grid) - rows.size, len(grid)))
+        progress(Step(Message("masking.stage.grouping_records"), len(grid) - rows.size, len(grid)))
     return labels
 
 

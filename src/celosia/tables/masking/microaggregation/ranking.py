@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import (
@@ -80,7 +81,7 @@ class Microaggregation(Method):
         check_choice("representative", self.representative, (MEAN, MEDIAN, MODE))
         put(self, order=ordered_values(self.kind, "order", self.order))
         if self.by is not None and not isinstance(self.by, str):
-            raise wrong(self.kind, "by", "the name of a column")
+            raise wrong(self.kind, "by", Message("tables.must_be.column_name"))
         for name in ("integer", "truncate"):
             flag(self.kind, name, getattr(self, name))
 
@@ -99,23 +100,22 @@ class Microaggregation(Method):
         masked, facts = frame, {}
         for done, name in enumerate(columns):
             masked, facts[name] = self._one(frame, masked, name)
-            progress(Step("group columns", done + 1, len(columns)))
+            progress(Step(Message("masking.stage.grouping_columns"), done + 1, len(columns)))
         return MethodResult(frame=masked, facts={"k": self.k, "columns": facts})
 
     def promise(self, columns: Sequence[str]) -> str | None:
         """Each value occurs k times, where there is one column."""
         if len(columns) != 1:
             return None
-        return f"each value of {columns[0]} occurs at least {self.k} times"
+        return Message("masking.promise.k_values", column=columns[0], k=self.k)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         """That columns grouped one by one are not anonymous together."""
-        empty = "A cell that was empty stays empty, however few such cells there are."
+        empty = Message("masking.gap.empty_cells")
         if len(columns) == 1:
-            return ("Other columns of a record are as they were, and may single it out.", empty)
+            return (Message("masking.gap.rest_of_record"), empty)
         return (
-            "Each column was grouped on its own: a combination of their values may belong to one "
-            "record only. Use mdav over all of them for groups that are shared.",
+            Message("masking.gap.grouped_apart"),
             empty,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.masking.microaggregation.limits import check_matrix
 from celosia.tables.masking.microaggregation.multivariate import mdav_groups
@@ -62,7 +63,7 @@ def refined_groups(
         near_groups(grid, groups, near)
         changes = rearrange(grid, k, groups, near, least)
         changes += dissolve(grid, k, groups, near, least)
-        progress(Step("improve groups", done + 1, None))
+        progress(Step(Message("masking.stage.improving_groups"), done + 1, None))
         if not changes:
             break
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)

@@ -18,12 +18,8 @@ Rows = NDArray[np.int64]
 def check_varied(values: NDArray[np.generic], column: str, method: str) -> None:
     """Refuse a column whose filled cells hold fewer than two different values."""
     if values.size == 0 or values.min() == values.max():
-        raise InputError(
-            "CEL-V202",
-            word="no values" if values.size == 0 else "one value only",
-            method=method,
-            column=column,
-        )
+        key = "CEL-V202.empty" if values.size == 0 else "CEL-V202.one_value"
+        raise InputError(key, method=method, column=column)
 
 
 def filled_cells(matrix: Matrix, place: int) -> Rows:
@@ -69,5 +65,5 @@ def ordered_cells(
     rows = np.flatnonzero(keys.is_not_null().to_numpy())
     found = keys.drop_nulls().to_numpy()
     if found.dtype.kind == "f" and np.isinf(found).any():
-        raise InputError("CEL-V005.numbers", column=column)
+        raise InputError("CEL-V005.computing", column=column)
     return rows, found

@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
@@ -21,7 +23,6 @@ from celosia.tables.masking.parameters import (
     choice,
     exactly_one,
     flag,
-    not_together,
     number,
     put,
     wrong,
@@ -98,7 +99,11 @@ class Noise(Method):
     def __post_init__(self) -> None:
         given = exactly_one(self.kind, {"amount": self.amount, "alpha": self.alpha})
         checked = number(
-            self.kind, given, getattr(self, given), lambda x: x >= 0, "a number of at least 0"
+            self.kind,
+            given,
+            getattr(self, given),
+            lambda x: x >= 0,
+            Message("tables.must_be.number_at_least", least=0),
         )
         put(self, **{given: checked})
         for name in ("correlated", "multiplicative", "integer"):
@@ -108,13 +113,18 @@ class Noise(Method):
         for name in ("lower", "upper"):
             bound = getattr(self, name)
             if bound is not None:
-                put(self, **{name: number(self.kind, name, bound, lambda _: True, "a number")})
+                rule = Message("tables.must_be.number")
+                put(self, **{name: number(self.kind, name, bound, lambda _: True, rule)})
         if self.correlated and self.multiplicative:
-            why = "Noise that is multiplied in has no covariance of its own."
-            raise not_together(self.kind, "correlated", "multiplicative", why)
+            raise InputError(
+                "CEL-V201.no_covariance",
+                method=self.kind,
+                first="correlated",
+                second="multiplicative",
+            )
         low, high = self._bounds()
         if low > high:
-            raise wrong(self.kind, "upper", "at least as large as 'lower'")
+            raise wrong(self.kind, "upper", Message("tables.must_be.above_lower"))
 
     @property
     def ratio(self) -> float:
@@ -178,9 +188,9 @@ class Noise(Method):
         return CellFunction(partial(_noisy_cells, self, counted.mean, spread), facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        gaps = ["noise does not hide a value that lies farther from all others than it is wide"]
+        gaps = [Message("masking.gap.far_values")]
         if self.multiplicative:
-            gaps.append("noise that is multiplied in leaves zeros as they are")
+            gaps.append(Message("masking.gap.zeros"))
         return tuple(gaps)
 
     def _noisy(self, matrix: Matrix, spread: Matrix, factor: Matrix | None, rng: Source) -> Matrix:

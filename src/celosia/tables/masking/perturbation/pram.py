@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, check_columns, with_categories
@@ -24,7 +25,6 @@ from celosia.tables.masking.parameters import (
     flag,
     listed,
     names,
-    not_together,
     number,
     put,
 )
@@ -101,20 +101,19 @@ class Pram(Method):
         flag(self.kind, "invariant", self.invariant)
         put(self, values=names(self.kind, "values", self.values))
         if given == "stay":
-            rule = "a number of at least 0 and at most 1"
+            rule = Message("tables.must_be.number_from_to", least=0, most=1)
             put(self, stay=number(self.kind, given, self.stay, lambda x: 0 <= x <= 1, rule))
         elif given == "theta":
-            rule = "a number above 0 and below 1"
+            rule = Message("tables.must_be.number_between", low=0, high=1)
             put(self, theta=number(self.kind, given, self.theta, lambda x: 0 < x < 1, rule))
             if self.invariant:
-                raise not_together(
-                    self.kind, given, "invariant", "It is invariant without another step."
+                raise InputError(
+                    "CEL-V201.invariant_already", method=self.kind, first=given, second="invariant"
                 )
         else:
             put(self, matrix=self._rows())
         if self.values and given != "matrix":
-            why = "Only a matrix of your own has an order of your own."
-            raise not_together(self.kind, "values", given, why)
+            raise InputError("CEL-V201.own_order", method=self.kind, first="values", second=given)
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -133,7 +132,7 @@ class Pram(Method):
             ready.append((name, codes, values, self._transitions(counts, name)))
         masked, facts = frame, {}
         for done, (name, codes, values, transitions) in enumerate(ready):
-            progress(Step("PRAM", done, len(columns)))
+            progress(Step(Message("masking.stage.pram"), done, len(columns)))
             changed = randomise_codes(codes, transitions, rng)
             masked = with_categories(masked, name, changed, values)
             facts[name] = self._facts(codes, changed, transitions)
@@ -163,13 +162,13 @@ class Pram(Method):
         return CellFunction(partial(_changed, values, transitions), self._published(transitions))
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        gaps = ["a category that is true of few records changes by chance only, and often not"]
+        gaps = [Message("masking.gap.rare_category")]
         if self._reads_counts():
-            gaps.append("the published matrix is made from the counts of the original column")
+            gaps.append(Message("masking.gap.published_matrix"))
         return tuple(gaps)
 
     def _rows(self) -> tuple[tuple[float, ...], ...]:
-        rule = "a list of lists of numbers"
+        rule = Message("tables.must_be.lists_of_numbers")
         rows = tuple(
             tuple(
                 number(self.kind, "matrix", chance, lambda _: True, rule)
@@ -185,9 +184,11 @@ class Pram(Method):
 
     def _transitions(self, counts: Codes, name: str) -> Matrix:
         width = len(counts)
-        if width > MOST or (self.matrix is not None and len(self.matrix) != width):
-            wanted = f"at most {MOST:,}" if self.matrix is None else f"{len(self.matrix):,}"
-            raise InputError("CEL-V220", width=width, wanted=wanted, column=name)
+        if self.matrix is None and width > MOST:
+            raise InputError("CEL-V220.too_many", width=width, most=MOST, column=name)
+        if self.matrix is not None and (width > MOST or len(self.matrix) != width):
+            rows = len(self.matrix)
+            raise InputError("CEL-V220.other_number", width=width, rows=rows, column=name)
         if self.theta is not None:
             return invariant_matrix(counts, self.theta)
         if self.matrix is not None:

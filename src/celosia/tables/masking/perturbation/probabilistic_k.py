@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, cells, check_columns, numbers
@@ -73,7 +74,7 @@ class ProbabilisticK(Method):
         for place, name in enumerate(columns):
             values = matrix[:, place]
             check_varied(values[~np.isnan(values)], name, self.kind)
-        progress(Step("Grouping", 0, 1))
+        progress(Step(Message("masking.stage.grouping"), 0, 1))
         labels = self._groups(matrix, columns)
         swapped = [
             cells(frame, name).gather(permute_within(labels, rng)).alias(name) for name in columns
@@ -87,10 +88,10 @@ class ProbabilisticK(Method):
         return MethodResult(frame=frame.with_columns(swapped), facts=facts)
 
     def promise(self, columns: Sequence[str]) -> str:  # noqa: D102 - as in Method
-        return f"a record is linked by {', '.join(columns)} with a chance of at most 1/{self.k}"
+        return Message("masking.promise.linked", columns=list(columns), k=self.k)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return ("every value of a permuted column is a true value of some record of its group",)
+        return (Message("masking.gap.permuted_values"),)
 
     def _matrix(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.float64]:
         """The columns as numbers; to sort, the places of their values are enough."""
@@ -105,7 +106,10 @@ class ProbabilisticK(Method):
         sizes = np.bincount(patterns)
         if sizes.min() < self.k:
             raise InputError(
-                "CEL-V240", sum=int((sizes < self.k).sum()), columns=", ".join(columns), k=self.k
+                "CEL-V240",
+                patterns=int((sizes < self.k).sum()),
+                columns=", ".join(columns),
+                k=self.k,
             )
         labels = np.empty(len(matrix), dtype=np.int64)
         made = 0

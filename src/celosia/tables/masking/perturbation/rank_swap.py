@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -21,7 +22,6 @@ from celosia.tables.masking.parameters import (
     exactly_one,
     listed,
     names,
-    not_together,
     number,
     put,
     whole_number,
@@ -75,7 +75,7 @@ class RankSwap(Method):
     order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        share = "a number above 0 and at most 100"
+        share = Message("tables.must_be.number_above_to", low=0, most=100)
         given = exactly_one(
             self.kind,
             {
@@ -93,10 +93,13 @@ class RankSwap(Method):
         if self.value_range is not None:
             put(self, value_range=self._ends(self.value_range))
             if given != "range_percent":
-                why = "A range of values has no part in a distance of ranks."
-                raise not_together(self.kind, "value_range", given, why)
+                raise InputError(
+                    "CEL-V201.ranks_only", method=self.kind, first="value_range", second=given
+                )
         if self.order and given == "range_percent":
-            raise not_together(self.kind, "order", given, "Ordered texts have no differences.")
+            raise InputError(
+                "CEL-V201.no_differences", method=self.kind, first="order", second=given
+            )
 
     def apply(  # noqa: D102 - as in Method
         self,
@@ -118,7 +121,7 @@ class RankSwap(Method):
         for done, ((name, rows, placed, by_rank), last) in enumerate(
             zip(ready, reaches, strict=True)
         ):
-            progress(Step("Rank swapping", done, len(columns)))
+            progress(Step(Message("masking.stage.rank_swapping"), done, len(columns)))
             partner = swap_partners(last, rng)
             source = np.arange(frame.height)
             source[rows[by_rank]] = rows[by_rank[partner]]
@@ -128,12 +131,12 @@ class RankSwap(Method):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (
-            "rank swapping bounds how far a value moves, not the chance that a record is linked",
-            "every value of a swapped column is a true value of some record",
+            Message("masking.gap.swap_bounds"),
+            Message("masking.gap.swapped_values"),
         )
 
     def _ends(self, given: Any) -> tuple[float, float]:
-        rule = "two numbers, the second larger"
+        rule = Message("tables.must_be.two_rising_numbers")
         ends = listed(self.kind, "value_range", given, rule)
         if len(ends) != 2:
             raise wrong(self.kind, "value_range", rule)

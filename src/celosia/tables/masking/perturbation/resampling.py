@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
@@ -71,7 +72,7 @@ class Resampling(Method):
                 raise too_large(name, self.kind)
         masked = matrix.copy()
         for place in range(len(columns)):
-            progress(Step("Resampling", place, len(columns)))
+            progress(Step(Message("masking.stage.resampling"), place, len(columns)))
             rows = filled_cells(matrix, place)
             by_rank = np.argsort(matrix[rows, place], kind="stable")
             averages = rank_averages(matrix[rows[by_rank], place], self.samples, rng)
@@ -82,9 +83,7 @@ class Resampling(Method):
         )
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return (
-            "resampling keeps the ranks: an attacker who knows an order of people finds it again",
-        )
+        return (Message("masking.gap.ranks_kept"),)
 
 
 def rank_averages(placed: Matrix, samples: int, rng: Source) -> Matrix:

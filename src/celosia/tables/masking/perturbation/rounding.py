@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
@@ -64,14 +65,15 @@ class Rounding(Method):
     random: bool = False
 
     def __post_init__(self) -> None:
-        rule = "a number above 0"
+        rule = Message("tables.must_be.number_above", low=0)
         put(self, base=number(self.kind, "base", self.base, lambda x: x > 0, rule))
-        put(self, offset=number(self.kind, "offset", self.offset, lambda _: True, "a number"))
+        rule = Message("tables.must_be.number")
+        put(self, offset=number(self.kind, "offset", self.offset, lambda _: True, rule))
         flag(self.kind, "random", self.random)
         for name in ("base", "offset"):
             parts = self._exact(name)
             if abs(parts.numerator) >= FINEST or parts.denominator >= FINEST:
-                raise wrong(self.kind, name, "a number of at most nine digits")
+                raise wrong(self.kind, name, Message("tables.must_be.few_digits"))
 
     @property
     def draws(self) -> bool:
@@ -98,7 +100,7 @@ class Rounding(Method):
         return MethodResult(frame=frame.with_columns(rounded), facts=facts)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
-        return ("rounded values need not add up to rounded totals",)
+        return (Message("masking.gap.totals"),)
 
     def _exact(self, name: str) -> Fraction:
         found = exact(getattr(self, name))

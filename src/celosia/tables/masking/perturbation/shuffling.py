@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
@@ -74,7 +75,7 @@ class Shuffling(Method):
         matrix = numbers(frame, every, self.kind)
         for place, name in enumerate(every):
             check_varied(matrix[filled_cells(matrix, place), place], name, self.kind)
-        progress(Step("Shuffling", 0, 1))
+        progress(Step(Message("masking.stage.shuffling"), 0, 1))
         correlation = copula_correlations(matrix, every)
         scores = self._scores(matrix, correlation, rng)
         shuffled = []
@@ -94,8 +95,8 @@ class Shuffling(Method):
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (
-            "where the given columns determine a shuffled one, shuffling hides little of it",
-            "every value of a shuffled column is a true value of some record",
+            Message("masking.gap.determined"),
+            Message("masking.gap.shuffled_values"),
         )
 
     def _scores(self, matrix: Matrix, correlation: Matrix, rng: Source) -> Matrix:

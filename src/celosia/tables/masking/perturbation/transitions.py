@@ -30,10 +30,11 @@ def check_matrix(matrix: ArrayLike) -> Matrix:
         found = np.empty(0)
     square = found.ndim == 2 and found.shape[0] == found.shape[1] and found.shape[0] > 1
     if not square or not ((found >= 0) & (found <= 1)).all():
-        raise _no_transitions("is not a square matrix of probabilities")
+        raise InputError("CEL-V221.not_square")
     sums = found.sum(axis=1)
-    if (np.abs(sums - 1) > TOLERANCE).any():
-        raise _no_transitions(f"has {int((np.abs(sums - 1) > TOLERANCE).sum())} rows whose sum is")
+    wrong_rows = int((np.abs(sums - 1) > TOLERANCE).sum())
+    if wrong_rows:
+        raise InputError("CEL-V221.sums", rows=wrong_rows)
     scaled: Matrix = found / sums[:, np.newaxis]
     return scaled
 
@@ -114,15 +115,10 @@ def unbiased_counts(masked: ArrayLike, matrix: ArrayLike) -> Matrix:
     transitions = check_matrix(matrix)
     counts = np.asarray(masked, dtype=np.float64)
     if counts.shape != (len(transitions),) or not is_invertible(transitions):
-        raise InputError("CEL-V222", counts_size=counts.size)
+        raise InputError("CEL-V222", categories=counts.size)
     return np.linalg.solve(transitions.T, counts).astype(np.float64)
 
 
 def is_invertible(matrix: Matrix) -> bool:
     """Whether counts can be estimated through a matrix without losing all digits."""
     return bool(np.linalg.cond(matrix) < 1e12)
-
-
-def _no_transitions(what: str) -> InputError:
-    ending = " not 1" if what.endswith("is") else ""
-    return InputError("CEL-V221", thing=what, ending=ending)

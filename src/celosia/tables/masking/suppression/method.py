@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
@@ -74,7 +75,6 @@ class LocalSuppression(Method):
         if self.reading not in READINGS:
             raise InputError(
                 "CEL-V301",
-                readings=" or ".join(map(repr, READINGS)),
                 reading=self.reading,
                 hint=did_you_mean(self.reading, READINGS),
             )
@@ -82,9 +82,9 @@ class LocalSuppression(Method):
         if not isinstance(weights, Mapping) or any(
             not 1e-6 <= (real(weight) or 0.0) <= 1e6 for weight in weights.values()
         ):
-            raise InputError("CEL-V302.post_init")
+            raise InputError("CEL-V302.bad_weight")
         if self.subsets is not None and (whole(self.subsets) or 0) < 1:
-            raise InputError("CEL-V305.post_init", subsets=self.subsets)
+            raise InputError("CEL-V305.not_a_number", subsets=self.subsets)
         if self.marker is not None and (not isinstance(self.marker, str) or not self.marker):
             raise InputError("CEL-V304")
 
@@ -98,7 +98,7 @@ class LocalSuppression(Method):
     ) -> MethodResult:
         self._check(frame, columns)
         if not frame.height:
-            raise InputError("CEL-V303.apply", k=self.k)
+            raise InputError("CEL-V303.no_rows", k=self.k)
         codes = self._codes(frame, columns)
         costs = [float((self.weights or {}).get(name, 1.0)) for name in columns]
         if self.subsets is None or self.subsets == len(columns):
@@ -113,21 +113,19 @@ class LocalSuppression(Method):
         return MethodResult(frame=released, facts=self._facts(columns, codes, start, best, costs))
 
     def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
-        what = "every combination" if self.subsets is None else f"each {self.subsets} together"
-        as_read = "" if self.reading == "own" else ", a blank cell matching every value"
-        return f"{what} of {', '.join(columns)} occurs {self.k} times at least{as_read}"
+        names, own = list(columns), self.reading == "own"
+        if self.subsets is None:
+            key = "masking.promise.combinations" if own else "masking.promise.combinations_any"
+            return Message(key, columns=names, k=self.k)
+        key = "masking.promise.subsets" if own else "masking.promise.subsets_any"
+        return Message(key, columns=names, k=self.k, subsets=self.subsets)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102 - as in Method
-        gaps: tuple[str, ...] = (
-            "a class may share one sensitive value, which then is known of all its records",
-        )
+        gaps: tuple[str, ...] = (Message("masking.gap.homogeneous_class"),)
         if self.reading == "any":
-            gaps += (
-                "a blank cell counts as every value, so a few blanked records give cover to many; "
-                "read as values of their own, combinations may be rarer",
-            )
+            gaps += (Message("masking.gap.blank_as_any"),)
         if self.subsets is not None:
-            gaps += (f"combinations of more than {self.subsets} columns may be rare",)
+            gaps += (Message("masking.gap.larger_combinations", subsets=self.subsets),)
         return gaps
 
     def _check(self, frame: pl.DataFrame, columns: Sequence[str]) -> None:
@@ -135,16 +133,18 @@ class LocalSuppression(Method):
         unknown = [name for name in self.weights or {} if name not in columns]
         if unknown:
             raise InputError(
-                "CEL-V302.check", unknown=unknown[0], hint=did_you_mean(unknown[0], columns)
+                "CEL-V302.unknown_column",
+                unknown=unknown[0],
+                hint=did_you_mean(unknown[0], columns),
             )
         if len(columns) > MOST_COLUMNS:
             raise InputError(
-                "CEL-V306", kind=self.kind, most_columns=MOST_COLUMNS, columns_count=len(columns)
+                "CEL-V306", kind=self.kind, most_columns=MOST_COLUMNS, columns=len(columns)
             )
         if self.subsets is not None and self.subsets > len(columns):
-            raise InputError("CEL-V305.check", subsets=self.subsets, columns_count=len(columns))
+            raise InputError("CEL-V305.too_many", subsets=self.subsets, columns=len(columns))
         if frame.height and frame.height < self.k:
-            raise InputError("CEL-V303.check", frame_height=frame.height, k=self.k)
+            raise InputError("CEL-V303.too_few_rows", rows=frame.height, k=self.k)
 
     def _codes(self, frame: pl.DataFrame, columns: Sequence[str]) -> Codes:
         codes = np.empty((frame.height, len(columns)), dtype=np.int64)

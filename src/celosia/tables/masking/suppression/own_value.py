@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.masking.suppression.costs import (
     BLANK,
@@ -37,7 +38,9 @@ def greedy(codes: Codes, k: int, costs: Sequence[float], *, progress: Progress =
     everyone = waiting.size
     for level in patterns_by_cost(costs):
         while waiting.size:
-            progress(Step("Blanking cells", int(everyone - waiting.size), int(everyone)))
+            progress(
+                Step(Message("masking.stage.blanking"), int(everyone - waiting.size), int(everyone))
+            )
             joining = max(
                 (_joining(codes, released, waiting, pattern, k) for pattern in level),
                 key=lambda found: int(found[1].sum()),

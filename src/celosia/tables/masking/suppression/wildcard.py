@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.masking.suppression.costs import (
     BLANK,
@@ -40,7 +41,7 @@ def greedy(codes: Codes, k: int, costs: Sequence[float], *, progress: Progress =
         untried = list(level)
         while untried and (counts < k).any():
             waiting = np.flatnonzero(counts < k)
-            progress(Step("Blanking cells", everyone - waiting.size, everyone))
+            progress(Step(Message("masking.stage.blanking"), everyone - waiting.size, everyone))
             reach = {each: _reach(released, waiting, each) >= k for each in untried}
             pattern = max(untried, key=lambda each: int(reach[each].sum()))
             untried.remove(pattern)

@@ -78,7 +78,7 @@ def check_size(nodes: int, shape: Node) -> None:
     if nodes > MOST_NODES or len(shape) > MOST_COLUMNS:
         raise InputError(
             "CEL-P051",
-            shape_count=len(shape),
+            columns=len(shape),
             most_nodes=MOST_NODES,
             most_columns=MOST_COLUMNS,
             nodes=nodes,
@@ -94,4 +94,4 @@ def check_node(node: Node, shape: Node) -> None:
     if len(node) != len(shape) or not all(
         0 <= level < levels for level, levels in zip(node, shape, strict=True)
     ):
-        raise InputError("CEL-P052.check_node", node=node, shape_count=len(shape), top=top(shape))
+        raise InputError("CEL-P052.not_a_node", node=node, columns=len(shape), top=top(shape))

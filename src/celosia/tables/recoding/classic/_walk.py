@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.tables.models import KAnonymity, Model
 from celosia.tables.recoding.classic.search_trace import (
@@ -60,7 +61,9 @@ class Walk:
     def record(self, visit: Visit) -> None:
         """Add a visit to the trace."""
         self.visits.append(visit)
-        self._progress(Step(f"Walking the lattice with {self.algorithm}", len(self.visits)))
+        self._progress(
+            Step(Message("tables.stage.walking", algorithm=self.algorithm), len(self.visits))
+        )
 
     def trace(
         self,

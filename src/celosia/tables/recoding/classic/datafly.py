@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
@@ -12,11 +13,6 @@ from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
 from celosia.tables.recoding.classic.search_trace import SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
-
-GUARANTEE = (
-    "k-anonymous, by a single way up the lattice. Neither minimal nor of least loss: a column with "
-    "many values is not always the one that keeps records apart."
-)
 
 
 def datafly(
@@ -48,17 +44,19 @@ def datafly(
     model = as_k_anonymity(k, "Datafly")
     allowed = model.k if suppression is None else allowance(suppression, lattice.rows)
     walk = Walk("Datafly", lattice, model, allowed, progress)
-    node, why = bottom(lattice.shape), "the raw table"
+    node, why = bottom(lattice.shape), Message("tables.trace.raw_table")
     while (suppressed := walk.suppressed(node)) > walk.allowed:
         column, values = _most_varied(lattice, node)
         name = walk.columns[column]
-        decision = f"more than {walk.allowed}: generalise '{name}', with most values ({values})"
+        decision = Message(
+            "tables.trace.generalise", allowed=walk.allowed, column=name, values=values
+        )
         walk.record(Visit(walk.columns, node, why, suppressed, False, decision))
-        why = f"'{name}' went up a level"
+        why = Message("tables.trace.went_up", column=name)
         node = (*node[:column], node[column] + 1, *node[column + 1 :])
-    decision = f"at most {walk.allowed}: stop here"
+    decision = Message("tables.trace.stop", allowed=walk.allowed)
     walk.record(Visit(walk.columns, node, why, suppressed, True, decision))
-    return walk.trace([node], guarantee=GUARANTEE)
+    return walk.trace([node], guarantee=Message("tables.trace.datafly"))
 
 
 def _most_varied(lattice: Lattice, node: Node) -> tuple[int, int]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from math import prod
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
-from celosia.core.wording import counted
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
 from celosia.tables.recoding.classic._nodes import check_size, top
@@ -15,11 +15,6 @@ from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
 from celosia.tables.recoding.classic.search_trace import LatticeTally, SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
-
-GUARANTEE = (
-    "Every node that is k-anonymous within the limit, and no other. So the first of them is the "
-    "optimum."
-)
 
 Subset = tuple[int, ...]
 """Positions of some columns, in ascending order."""
@@ -74,7 +69,7 @@ def incognito(
                 )
             )
     found = survivors[tuple(columns)]
-    return walk.trace(found, guarantee=GUARANTEE, tallies=tallies)
+    return walk.trace(found, guarantee=Message("tables.trace.incognito"), tallies=tallies)
 
 
 def _joined(lattice: Lattice, subset: Subset, survivors: dict[Subset, set[Node]]) -> Iterator[Node]:
@@ -94,7 +89,9 @@ def _joined(lattice: Lattice, subset: Subset, survivors: dict[Subset, set[Node]]
 def _survivors(walk: Walk, subset: Subset, candidates: list[Node]) -> set[Node]:
     """The candidates that work, looked at from the lowest up."""
     names = tuple(walk.columns[column] for column in subset)
-    among = f"survived on every subset of {len(subset) - 1}" if len(subset) > 1 else "one column"
+    among = Message("tables.trace.one_column")
+    if len(subset) > 1:
+        among = Message("tables.trace.survived", columns=len(subset) - 1)
     working: set[Node] = set()
     for node in sorted(candidates, key=sum):
         if node in working:
@@ -105,10 +102,10 @@ def _survivors(walk: Walk, subset: Subset, candidates: list[Node]) -> set[Node]:
             marked = {other for other in candidates if _generalises(other, node)} - working
             working |= marked
             others = len(marked) - 1
-            decision = f"it works: mark {counted(others, 'node', 'nodes')} above"
+            decision = Message("tables.trace.mark_above", nodes=others)
         else:
             others = 0
-            decision = "it fails: drop it"
+            decision = Message("tables.trace.drop")
         walk.record(Visit(names, node, among, suppressed, works, decision, others))
     return working
 

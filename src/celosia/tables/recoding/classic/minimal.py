@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.models import Model
@@ -64,7 +65,7 @@ def minimal_nodes(
             covered[lattice_nodes.above(node)] = True
         elif outcome.must_go > allowed:
             ruled_out[lattice_nodes.below(node)] = True
-        progress(Step("Finding minimal nodes", done, lattice.nodes))
+        progress(Step(Message("tables.stage.minimal_nodes"), done, lattice.nodes))
     return tuple(
         node
         for node in (tuple(int(level) for level in place) for place in np.argwhere(covered))
@@ -90,7 +91,7 @@ def strategies(shape: Sequence[int]) -> int:
     for given in shape:
         levels = whole(given)
         if levels is None or levels < 1:
-            raise InputError("CEL-P052.strategies", given=given)
+            raise InputError("CEL-P052.bad_shape", given=given)
         steps += levels - 1
         ways *= comb(steps, levels - 1)
     return ways

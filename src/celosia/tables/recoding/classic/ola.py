@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
-from celosia.core.wording import counted
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
 from celosia.tables.recoding.classic import _nodes as lattice_nodes
@@ -13,12 +13,6 @@ from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
 from celosia.tables.recoding.classic.search_trace import SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
-
-GUARANTEE = (
-    "All k-minimal nodes: each is k-anonymous within the limit, and no node below it is. With no "
-    "suppression the first of them is the optimum. With suppression it need not be: a node further "
-    "up may suppress fewer records and lose less in all."
-)
 
 OPEN, WORKS, FAILS = 0, 1, 2
 
@@ -53,9 +47,9 @@ def ola(
     lattice_nodes.check_size(lattice.nodes, lattice.shape)
     tags = _Tags(walk)
     top = lattice_nodes.top(lattice.shape)
-    tags.check(top, "the top: does anything work?")
+    tags.check(top, Message("tables.trace.top"))
     _halve(tags, lattice_nodes.bottom(lattice.shape), top)
-    return walk.trace(tags.lowest(), guarantee=GUARANTEE)
+    return walk.trace(tags.lowest(), guarantee=Message("tables.trace.ola"))
 
 
 class _Tags:
@@ -77,10 +71,10 @@ class _Tags:
             works = suppressed <= walk.allowed
             if works:
                 others = self._tag(lattice_nodes.above(node), WORKS)
-                decision = f"it works: tag {counted(others, 'node', 'nodes')} above, go below"
+                decision = Message("tables.trace.tag_above", nodes=others)
             else:
                 others = self._tag(lattice_nodes.below(node), FAILS)
-                decision = f"it fails: tag {counted(others, 'node', 'nodes')} below, go above"
+                decision = Message("tables.trace.tag_below", nodes=others)
             walk.record(Visit(walk.columns, node, why, suppressed, works, decision, others))
         return bool(self._known[node] == WORKS)
 
@@ -114,9 +108,9 @@ def _halve(tags: _Tags, low: Node, high: Node) -> None:
         return
     height = sum(high) - sum(low)
     if height <= 1:
-        tags.check(low, f"the last step below {high}")
+        tags.check(low, Message("tables.trace.last_step", high=high))
         return
-    why = f"half way from {low} to {high}"
+    why = Message("tables.trace.half_way", low=low, high=high)
     for node in lattice_nodes.of_height(sum(low) + height // 2, low, high):
         if tags.check(node, why):
             _halve(tags, low, node)

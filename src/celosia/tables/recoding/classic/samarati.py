@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.tables.models import KAnonymity
 from celosia.tables.recoding.certificate import allowance
@@ -10,12 +11,6 @@ from celosia.tables.recoding.classic._walk import Walk, as_k_anonymity
 from celosia.tables.recoding.classic.search_trace import SearchTrace, Visit
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
-
-GUARANTEE = (
-    "All k-anonymous nodes of least height; no node with fewer generalisation steps is "
-    "k-anonymous within the limit. Fewest steps is not least loss, and a minimal node may be "
-    "higher up."
-)
 
 
 def samarati(
@@ -45,11 +40,12 @@ def samarati(
     low, high = 0, sum(top(lattice.shape))
     while low < high:
         middle = (low + high) // 2
-        if heights.some_node_works(middle, f"heights {low} to {high} are open"):
+        why = Message("tables.trace.open_heights", low=low, high=high)
+        if heights.some_node_works(middle, why):
             high = middle
         else:
             low = middle + 1
-    return walk.trace(heights.all_that_work(low), guarantee=GUARANTEE)
+    return walk.trace(heights.all_that_work(low), guarantee=Message("tables.trace.samarati"))
 
 
 class _Heights:
@@ -64,17 +60,16 @@ class _Heights:
         nodes = self._of(height)
         for number, node in enumerate(nodes, 1):
             last = number == len(nodes)
-            fails = f"no node of height {height} works, go higher" if last else "try the next"
-            if self._check(node, why, f"height {height} works, try lower", fails):
+            fails = "tables.trace.height_fails" if last else "tables.trace.next"
+            if self._check(node, why, "tables.trace.height_works", fails):
                 return True
         return False
 
     def all_that_work(self, height: int) -> list[Node]:
         """Every node of a height that works."""
-        least = f"of the least height, {height}"
-        return [
-            node for node in self._of(height) if self._check(node, least, "an answer", "no answer")
-        ]
+        least = Message("tables.trace.least_height", height=height)
+        works, fails = "tables.trace.answer", "tables.trace.no_answer"
+        return [node for node in self._of(height) if self._check(node, least, works, fails)]
 
     def _of(self, height: int) -> list[Node]:
         shape = self._walk.lattice.shape
@@ -85,6 +80,7 @@ class _Heights:
             walk = self._walk
             suppressed = walk.suppressed(node)
             holds = self._works[node] = suppressed <= walk.allowed
-            decision = f"at most {walk.allowed}: {works}" if holds else f"too many: {fails}"
+            key = works if holds else fails
+            decision = Message(key, allowed=walk.allowed, height=sum(node))
             walk.record(Visit(walk.columns, node, why, suppressed, holds, decision))
         return self._works[node]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from celosia.core.wording import counted
+from celosia.core.messages import say
 from celosia.tables.recoding.roll_up import Node
 
 
@@ -32,8 +32,13 @@ class Visit:
 
     def __str__(self) -> str:
         place = ", ".join(f"{n} {lv}" for n, lv in zip(self.columns, self.node, strict=True))
-        gone = counted(self.suppressed, "record", "records")
-        return f"{place} ({self.why}): {gone} to suppress, {self.decision}"
+        return say(
+            "tables.trace.visit",
+            place=place,
+            why=self.why,
+            records=self.suppressed,
+            decision=self.decision,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +110,18 @@ class SearchTrace:
         return _lists(values)  # type: ignore[no-any-return]  # a dictionary stays one
 
     def __str__(self) -> str:
-        others = f" (one of {len(self.solutions)} nodes)" if len(self.solutions) > 1 else ""
-        return (
-            f"{self.algorithm}, k = {self.k}: {self.best.node}{others}, "
-            f"{self.best.suppressed} of {self.rows} records suppressed, "
-            f"loss {100 * self.best.loss:.2f} %; "
-            f"checked {self.checked:,} of {counted(self.nodes, 'node', 'nodes')}"
+        one = len(self.solutions) == 1
+        return say(
+            "tables.trace.one_solution" if one else "tables.trace.several_solutions",
+            algorithm=self.algorithm,
+            k=self.k,
+            node=self.best.node,
+            solutions=len(self.solutions),
+            suppressed=self.best.suppressed,
+            records=self.rows,
+            loss=100 * self.best.loss,
+            checked=self.checked,
+            nodes=self.nodes,
         )
 
 

@@ -97,7 +97,7 @@ def partition(  # noqa: PLR0913 - each is a choice of its own
 
 def _check(columns: Sequence[CodedColumn], models: Sequence[Model]) -> None:
     if not columns or not models:
-        raise InputError("CEL-P043", columns_count=len(columns), models_count=len(models))
+        raise InputError("CEL-P043", columns=len(columns), models=len(models))
     for model in models:
         if model.judges_table or model.needs_population:
             raise InputError("CEL-P040", model=model.promise())

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.tables.recoding.mondrian.rank_table import Nodes, RankTable
 
-STAGE = "Partitioning the records"
+STAGE = "tables.stage.partitioning"
 SHARES = 16
 """Nodes are cut one level at a time until none has more than this share of the records. From then
 on they are tasks of about that size: more of them than threads, for some take longer."""
@@ -32,7 +33,7 @@ def cut_by_counts(rank_table: RankTable, least: int, progress: Progress) -> None
             for cut in as_completed(cuts):
                 cut.result()
                 done += _records(cuts[cut])
-                progress(Step(STAGE, done, rank_table.records))
+                progress(Step(Message(STAGE), done, rank_table.records))
         except BaseException:  # cancelled: what has not begun need not begin
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -46,7 +47,7 @@ def _tasks(
     large: Nodes = np.array([[0, rank_table.records]], dtype=np.int64)
     small: list[Nodes] = []
     while large.size:
-        progress(Step(STAGE, 0, rank_table.records))
+        progress(Step(Message(STAGE), 0, rank_table.records))
         cuts = pool.map(lambda node: _cut_once(rank_table, node, least), large)
         parts = np.concatenate(list(cuts))
         is_large = parts[:, 1] - parts[:, 0] > most

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.tables.coded_sensitive import CodedSensitive
 from celosia.tables.models import Classes, Histogram, Model, judge_all
@@ -53,7 +54,7 @@ def cut_by_judgement(rank_table: RankTable, judge: Judge, least: int, progress: 
     skips = np.zeros(1, dtype=np.int64)
     while nodes.shape[0]:
         open_records = int((nodes[:, 1] - nodes[:, 0]).sum())
-        progress(Step(STAGE, rank_table.records - open_records, rank_table.records))
+        progress(Step(Message(STAGE), rank_table.records - open_records, rank_table.records))
         parts, begins, turns = rank_table.split_each(nodes, skips, least)
         satisfied = judge(parts)
         node_of_part = np.repeat(np.arange(nodes.shape[0]), np.diff(begins))
