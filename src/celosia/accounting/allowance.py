@@ -60,7 +60,7 @@ class Allowance:
 
     def __post_init__(self) -> None:
         if (self.epsilon is None) == (self.rho is None):
-            raise InputError("CEL-B060.post_init")
+            raise InputError("CEL-B060.epsilon_or_rho")
         object.__setattr__(self, "rule", self._rule())
         object.__setattr__(self, "filter", self.rule.name)
 
@@ -93,7 +93,7 @@ class Allowance:
         fits = ("concentrated",) if self.rho is not None else fits
         if name not in fits:
             hint = did_you_mean(name, FILTERS)
-            raise InputError("CEL-B061.name", fits=", ".join(fits), name=name, hint=hint)
+            raise InputError("CEL-B061.unknown", fits=", ".join(fits), name=name, hint=hint)
         return name
 
     def _orders(self, epsilon: Fraction, delta: Fraction) -> tuple[tuple[float, Fraction], ...]:
@@ -103,7 +103,7 @@ class Allowance:
             raise InputError("CEL-B061.orders")
         limits = renyi_limits(epsilon, delta, orders)
         if not limits:
-            raise InputError("CEL-B061.orders_2", orders=max(orders))
+            raise InputError("CEL-B061.orders_too_low", orders=max(orders))
         return limits
 
     def as_dict(self) -> dict[str, Any]:

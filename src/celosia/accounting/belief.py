@@ -128,7 +128,7 @@ def epsilon_for_belief(prior: float, *, at_most: float, delta: float = 0) -> flo
     p, b = share_amount(prior, name="prior"), share_amount(at_most, name="target belief")
     failure = delta_amount(delta, zero=True)
     if b < p + failure:
-        raise PrivacyError("CEL-B071.epsilon_for_belief", p=float(p), b=float(b))
+        raise PrivacyError("CEL-B071.belief", p=float(p), b=float(b))
     found = max(log((b - failure) / p), log((1 - p - failure) / (1 - b)))
     return found * (1 - float(MARGIN))
 
@@ -157,8 +157,6 @@ def epsilon_for_advantage(at_most: float, *, delta: float = 0) -> float:
     target = share_amount(at_most, name="advantage")
     failure = delta_amount(delta, zero=True)
     if failure > target:
-        raise PrivacyError(
-            "CEL-B071.epsilon_for_advantage", failure=float(failure), target=float(target)
-        )
+        raise PrivacyError("CEL-B071.advantage", failure=float(failure), target=float(target))
     gain = 2 * (target - failure) / (1 - target)
     return log1p(gain) * (1 - float(MARGIN))

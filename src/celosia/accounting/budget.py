@@ -92,7 +92,7 @@ class Budget:
         """Take the arguments of `Allowance`, or `allowance=` for one that was made before."""
         given = allowance.pop("allowance", None)
         if given is not None and (allowance or not isinstance(given, Allowance)):
-            raise InputError("CEL-B060.init")
+            raise InputError("CEL-B060.two_allowances")
         self.allowance: Allowance = Allowance(**allowance) if given is None else given
         self._lock = Lock()
         self._total = self.allowance.rule.nothing

@@ -36,8 +36,8 @@ from celosia.accounting.prices import (
     epsilon_delta_of,
     exact_pure,
     exact_rho,
-    missing_price,
 )
+from celosia.core.errors import PrivacyError
 from celosia.core.numbers import exact
 
 ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0)
@@ -115,7 +115,7 @@ def concentrated_price(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fr
     if rho is not None:
         return rho, Fraction(0)
     if delta is None and not isinstance(loss, ApproximateLoss):
-        raise missing_price("a rho of its own")
+        raise PrivacyError("CEL-B062.no_rho")
     epsilon, failure = epsilon_delta_of(loss, delta)
     return epsilon**2 / 2, failure
 
@@ -224,7 +224,7 @@ class RenyiFilter(Filter):
         found = {order: loss.renyi(order) for order, _ in self.bounds}
         amounts = {f"order {order:g}": exact(value) for order, value in found.items()}
         if all(amount is None for amount in amounts.values()):
-            raise missing_price("a finite Renyi divergence")
+            raise PrivacyError("CEL-B062.no_divergence")
         return Price(amounts)
 
     def admits(self, total: Price) -> bool:

@@ -111,10 +111,5 @@ def epsilon_delta_of(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Frac
         return loss.value, exact(loss.failure) or Fraction(0)
     found = None if delta is None else exact(loss.epsilon(float(delta)))
     if found is None or delta is None:
-        raise missing_price("an epsilon of its own with delta 0")
+        raise PrivacyError("CEL-B062.no_epsilon")
     return found, max(delta, exact(float(delta)) or delta)  # whichever the loss was asked with
-
-
-def missing_price(wanted: str) -> PrivacyError:
-    """The refusal of a loss that cannot be paid in the currency of a budget."""
-    return PrivacyError("CEL-B062", wanted=wanted)

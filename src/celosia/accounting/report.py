@@ -49,7 +49,7 @@ def belief_figure(table: BeliefTable, *, delta: float = 0) -> figures.Svg:
     """
     priors = sorted({row[0].prior for row in table.rows})
     if len(priors) > MOST_LINES:
-        raise InputError("CEL-B089", most_lines=MOST_LINES, priors_count=len(priors))
+        raise InputError("CEL-B089", most_lines=MOST_LINES, priors=len(priors))
     places = _places(table.epsilons)
     return figures.lines(
         places,

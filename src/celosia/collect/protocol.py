@@ -257,7 +257,7 @@ class Server(ABC):
         found, users, arrays = read_state(data)
         self._same(found)
         if not self._fits(arrays):
-            raise InputError("CEL-R006.load")
+            raise InputError("CEL-R006.form")
         self._add(users, arrays)
         return self
 
@@ -283,7 +283,7 @@ class Server(ABC):
 
     def _same(self, fingerprint: bytes) -> None:
         if fingerprint != self.protocol.fingerprint:
-            raise InputError("CEL-R004.check_schema")
+            raise InputError("CEL-R004.other_parameters")
 
     def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress

@@ -33,9 +33,9 @@ class Neighbours:
 
     def __post_init__(self) -> None:
         if self.relation not in tuple(Relation):
-            raise InputError("CEL-M001.post_init", relation=", ".join(Relation))
+            raise InputError("CEL-M001.relation", relation=", ".join(Relation))
         if not isinstance(self.unit, str) or not self.unit:
-            raise InputError("CEL-M001.post_init_2")
+            raise InputError("CEL-M001.unit")
         object.__setattr__(self, "relation", Relation(self.relation))
 
     def __str__(self) -> str:

@@ -186,7 +186,7 @@ def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommen
     found = mechanism.with_accuracy(targets.error, confidence=targets.confidence, size=targets.size)
     needed = found.privacy_loss().epsilon(delta)
     if needed > most:
-        raise PrivacyError("CEL-B073.choose_epsilon", needed=needed, allowed=most)
+        raise PrivacyError("CEL-B073.contradiction", needed=needed, allowed=most)
     return _recommendation(found, targets, "as little as the error needs")
 
 
@@ -216,7 +216,7 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
     low, high = LEAST_EPSILON, MOST_EPSILON
     if not holds(low):
         raise PrivacyError(
-            "CEL-B073.largest", parameter=mechanism.parameter, most=most, delta=delta
+            "CEL-B073.no_price", parameter=mechanism.parameter, most=most, delta=delta
         )
     if holds(high):
         return _with_price(mechanism, high)

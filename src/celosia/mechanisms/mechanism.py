@@ -55,7 +55,7 @@ class Mechanism(ABC, Generic[Input, Output]):
     def __post_init__(self) -> None:
         given: object = self.neighbours
         if not isinstance(given, Neighbours):
-            raise InputError("CEL-M001.post_init_3", given=given)
+            raise InputError("CEL-M001.not_neighbours", given=given)
 
     if TYPE_CHECKING:
         # A field of some mechanisms and a property of others: at run time an inherited property
@@ -109,7 +109,7 @@ class Mechanism(ABC, Generic[Input, Output]):
         check_confidence(confidence)
         wanted = real(error)
         if wanted is None or not wanted > 0:
-            raise InputError("CEL-M010.with_accuracy", error=error)
+            raise InputError("CEL-M010.not_positive", error=error)
 
         def holds(price: Fraction) -> bool:
             try:

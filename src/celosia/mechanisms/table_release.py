@@ -132,17 +132,17 @@ def for_unit(
     """
     if unit is None:
         if rows_per_unit is not None:
-            raise _no_bound("rows_per_unit is given, but no unit.")
+            raise InputError("CEL-M126.no_unit")
         return mechanism
     if not isinstance(mechanism, OF_ROWS):
         raise PrivacyError("CEL-M125", name=type(mechanism).__name__)
     named = unit if unit != ROW else f"unit of column {ROW!r}"
     if isinstance(mechanism, KeyHistogram):
         if rows_per_unit not in {None, mechanism.keys_per_unit}:
-            raise _no_bound("rows_per_unit is not the keys_per_unit of the histogram.")
+            raise InputError("CEL-M126.two_bounds")
         return replace(mechanism, neighbours=Neighbours(mechanism.neighbours.relation, named))
     if rows_per_unit is None:
-        raise _no_bound("a unit is given, but not how many of its rows may count.")
+        raise InputError("CEL-M126.no_bound")
     return per_unit(mechanism, rows_per_unit, unit=named)
 
 
@@ -181,13 +181,3 @@ def _limit(mechanism: AnyMechanism, rows_per_unit: int | None) -> int:
         return mechanism.keys_per_unit
     assert rows_per_unit is not None  # `for_unit` has refused it
     return rows_per_unit
-
-
-def _no_bound(what: str) -> InputError:
-    return InputError(
-        "CEL-M126",
-        what,
-        why="A promise for a person with several rows costs as many times as much, and holds only "
-        "if no more rows of one person count.",
-        fix="Give the unit and rows_per_unit together (--unit customer --rows-per-unit 5).",
-    )

@@ -265,7 +265,7 @@ class Collector:
         if before == mark:
             return Receipt(reports=len(reports), counted=False)
         if before is not None:
-            raise InputError("CEL-R078.counted")
+            raise InputError("CEL-R078.other_reports")
         self.limits.check_source(batch.source, self._journal.sent_by(batch.source), len(reports))
         server.absorb(reports)
         self._journal.note([(name, mark)])

@@ -62,7 +62,7 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
         raise InputError("CEL-E075")
     files = [str(path.resolve()) for path in report_files(places)]
     if any(each.endswith(STREAM) for each in files):
-        raise InputError("CEL-R082.gather_in_processes", stream=STREAM, tables=", ".join(TABLES))
+        raise InputError("CEL-R082.stream", stream=STREAM, tables=", ".join(TABLES))
     check_each([], files)
     whole_part = merge_parts(protocol, [])
     spawned = multiprocessing.get_context("spawn")  # forks of a process with threads may hang
