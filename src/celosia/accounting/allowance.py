@@ -21,6 +21,7 @@ from celosia.accounting.filters import (
     renyi_limits,
 )
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.numbers import exact
 from celosia.core.wording import did_you_mean
@@ -112,11 +113,17 @@ class Allowance:
             "epsilon": None if self.epsilon is None else float(self.epsilon),
             "delta": float(self.delta),
             "rho": None if self.rho is None else float(self.rho),
-            "neighbours": str(self.neighbours),
+            "neighbours": self.neighbours.message,
             **self.rule.as_dict(),
         }
 
     def __str__(self) -> str:
-        amount = f"rho {self.rho}" if self.epsilon is None else f"epsilon {self.epsilon}"
-        failure = f", delta {self.delta}" if self.delta else ""
-        return f"{amount}{failure} ({self.rule.name}; {self.neighbours})"
+        amount = self.rho if self.epsilon is None else self.epsilon
+        named = {"amount": amount, "rule": self.rule.name, "neighbours": self.neighbours.message}
+        if self.epsilon is None and self.delta:
+            return Message("accounting.allowance.rho_delta", delta=self.delta, **named)
+        if self.epsilon is None:
+            return Message("accounting.allowance.rho", **named)
+        if self.delta:
+            return Message("accounting.allowance.epsilon_delta", delta=self.delta, **named)
+        return Message("accounting.allowance.epsilon", **named)

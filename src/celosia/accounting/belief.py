@@ -9,6 +9,7 @@ from typing import Any
 
 from celosia.accounting.amounts import MARGIN, delta_amount, epsilon_amount, share_amount
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import say
 
 PRIORS = (0.001, 0.01, 0.1, 0.5, 0.75, 0.99)
 EPSILONS = (0.01, 0.1, 1.0, 5.0, 10.0)
@@ -87,7 +88,8 @@ class BeliefTable:
         }
 
     def __str__(self) -> str:
-        head = "prior   " + " ".join(f"{f'epsilon {each:g}':>15}" for each in self.epsilons)
+        names = [say("accounting.belief.epsilon", epsilon=each) for each in self.epsilons]
+        head = f"{say('accounting.belief.prior'):<8}" + " ".join(f"{name:>15}" for name in names)
         lines = [
             f"{row[0].prior:<8.4g}"
             + " ".join(f"{f'{cell.low:.4f}-{cell.high:.4f}':>15}" for cell in row)

@@ -38,6 +38,7 @@ from celosia.accounting.prices import (
     exact_rho,
 )
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 
 ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0)
@@ -47,8 +48,11 @@ class Filter(ABC):
     """A rule over sums of prices."""
 
     name: ClassVar[str]
-    why: ClassVar[str]
-    """Why the rule is right when each release is chosen by the answers to the earlier ones."""
+
+    @property
+    @abstractmethod
+    def why(self) -> Message:
+        """Why the rule is right when each release is chosen by the answers to the earlier ones."""
 
     @property
     @abstractmethod
@@ -89,10 +93,14 @@ class BasicFilter(Filter):
     """Epsilons add up, deltas add up (Rogers, Roth, Ullman & Vadhan 2016)."""
 
     name = "basic"
-    why = "The loss of the transcript is at most the sum of the epsilons, whatever was chosen."
 
     epsilon: Fraction
     delta: Fraction
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.basic")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -125,11 +133,15 @@ class ConcentratedFilter(Filter):
     """Rhos add up (Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers & Wu 2023)."""
 
     name = "concentrated"
-    why = "For every order the moment of the loss stays below that of the sum of the rhos."
 
     rho: Fraction
     own: Fraction
     """How much of delta may be spent by releases that have a delta themselves."""
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.concentrated")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -153,11 +165,15 @@ class EpsilonOrRhoFilter(Filter):
     """
 
     name = "either"
-    why = "The basic rule never fails, so allowing what either rule allows fails no more often."
 
     epsilon: Fraction
     rho: Fraction
     own: Fraction
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.either")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -185,10 +201,14 @@ class AdvancedFilter(Filter):
     """
 
     name = "advanced"
-    why = "Epsilon-DP is epsilon^2/2-zCDP, and rhos add up under full adaptivity."
 
     squares: Fraction
     own: Fraction
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.advanced")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -210,9 +230,13 @@ class RenyiFilter(Filter):
     """
 
     name = "renyi"
-    why = "Each order has its own share of delta, and the last order to hold bounds the loss."
 
     bounds: tuple[tuple[float, Fraction], ...]
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.renyi")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:

@@ -17,6 +17,7 @@ from celosia.accounting.losses import (
     PureLoss,
 )
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Language, Message
 from celosia.core.numbers import exact
 
 EPSILON, DELTA, RHO, SQUARES = "epsilon", "delta", "rho", "squares"
@@ -52,11 +53,18 @@ class Price:
             name: None if amount is None else float(amount) for name, amount in self.amounts.items()
         }
 
+    def render(self, into: Language | None = None) -> str:
+        """The amounts as a text in a language, the current one where none is named."""
+        return ", ".join(self._amount(name).render(into) for name in self.amounts)
+
+    def _amount(self, currency: str) -> Message:
+        amount = self[currency]
+        if amount is None:
+            return Message("accounting.price.unbounded", currency=currency)
+        return Message("accounting.price.amount", currency=currency, amount=float(amount))
+
     def __str__(self) -> str:
-        return ", ".join(
-            f"{name} {'without bound' if amount is None else f'{float(amount):.6g}'}"
-            for name, amount in self.amounts.items()
-        )
+        return self.render()
 
 
 def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:

@@ -195,7 +195,7 @@ def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
         refused = sorted(whole.refused, key=lambda each: (each.path, each.what))
         shown = "; ".join(map(str, refused[:SHOWN])) + ("; ..." if len(refused) > SHOWN else "")
         raise InputError(
-            "CEL-R082.refused",
+            "CEL-R082.nothing_counted",
             count=len(refused),
             files=len(whole.files),
             shown=shown,
