@@ -134,8 +134,13 @@ class Mechanism(ABC, Generic[Input, Output]):
         given = [item for item in fields(self) if item.init]
         shown = [item for item in given if getattr(self, item.name) != item.default]
         shown.sort(key=lambda item: item.default is not MISSING)
-        written = ", ".join(f"{item.name}={getattr(self, item.name)}" for item in shown)
+        written = ", ".join(f"{item.name}={_plain(getattr(self, item.name))}" for item in shown)
         return f"{type(self).__name__}({written})"
+
+
+def _plain(value: object) -> str:
+    """A parameter as it is written down, which does not depend on the language."""
+    return str.__str__(value.message) if isinstance(value, Neighbours) else str(value)
 
 
 def least(holds: Any, low: Fraction, high: Fraction) -> Fraction:

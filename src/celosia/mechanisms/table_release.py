@@ -11,6 +11,7 @@ import polars as pl
 from celosia import frames
 from celosia.accounting.budget import Budget
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
@@ -31,20 +32,20 @@ from celosia.mechanisms.table_columns import OF_ROWS, read_columns, select_rows,
 
 AnyMechanism = Mechanism[Any, Any]
 
-NAMES = {
-    "Sum": "sum",
-    "NormalisedMean": "mean",
-    "SumCountMean": "mean",
-    "DirectMean": "mean",
-    "ExponentialMean": "mean",
-    "Variance": "variance",
-    "StandardDeviation": "standard deviation",
-    "Median": "median",
-    "Quantile": "quantile",
-    "Quantiles": "quantiles",
-    "Histogram": "histogram",
-    "KeyHistogram": "histogram",
-    "MostFrequent": "most frequent",
+QUESTIONS = {
+    "Sum": "mechanisms.question.sum",
+    "NormalisedMean": "mechanisms.question.mean",
+    "SumCountMean": "mechanisms.question.mean",
+    "DirectMean": "mechanisms.question.mean",
+    "ExponentialMean": "mechanisms.question.mean",
+    "Variance": "mechanisms.question.variance",
+    "StandardDeviation": "mechanisms.question.deviation",
+    "Median": "mechanisms.question.median",
+    "Quantile": "mechanisms.question.quantile",
+    "Quantiles": "mechanisms.question.quantiles",
+    "Histogram": "mechanisms.question.histogram",
+    "KeyHistogram": "mechanisms.question.histogram",
+    "MostFrequent": "mechanisms.question.most_frequent",
 }
 
 
@@ -154,11 +155,13 @@ def describe_question(mechanism: AnyMechanism, column: str | None) -> str:
     """
     core = unwrap(mechanism)
     if isinstance(core, Count):
-        return "number of rows" if column is None else f"number of rows with {column}"
+        if column is None:
+            return Message("mechanisms.question.rows")
+        return Message("mechanisms.question.rows_with", column=column)
     if isinstance(core, SparseMechanism):
-        return f"which of {column} reach their threshold"
-    name = NAMES.get(type(core).__name__)
-    return str(mechanism) if name is None else f"{name} of {column}"
+        return Message("mechanisms.question.thresholds", column=column)
+    key = QUESTIONS.get(type(core).__name__)
+    return str(mechanism) if key is None else Message(key, column=column)
 
 
 def _bound_contributions(
