@@ -36,6 +36,7 @@ from typing import Any
 
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
+from celosia.core.messages import say
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.parameters import check_epsilon
 
@@ -224,7 +225,7 @@ class Memory:
     def __str__(self) -> str:
         row = self._row()
         spent, budget = (float(Fraction(row[each])) for each in ("spent", "budget"))
-        return f"epsilon {spent:g} of {budget:g} spent for life"
+        return say("collect.summary.memory", spent=spent, budget=budget)
 
     def _row(self) -> dict[str, Any]:
         with self._transaction() as (_, row):

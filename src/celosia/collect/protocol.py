@@ -29,6 +29,7 @@ from celosia.collect.post_processing import POSTS, post_process
 from celosia.collect.reports import Reports
 from celosia.collect.state import State, read_state, write_state
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -153,7 +154,7 @@ class Client(ABC):
     ) -> Iterator[Reports]:
         """Reports of many values, batch by batch: memory for `size` reports is all it takes."""
         for start in range(0, len(values), size):
-            progress(Step("report", start, len(values)))
+            progress(Step(Message("collect.stage.report"), start, len(values)))
             yield self.privatise(values[start : start + size])
 
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import Any
 
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 
 LONGEST_ID = 200
@@ -66,7 +67,9 @@ class Receipt:
         return {"reports": self.reports, "counted": self.counted}
 
     def __str__(self) -> str:
-        return f"{self.reports:,} reports{'' if self.counted else ' (had been counted before)'}"
+        if self.counted:
+            return say("collect.summary.receipt", reports=self.reports)
+        return say("collect.summary.receipt_again", reports=self.reports)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from celosia.collect.protocol import Protocol
 from celosia.collect.registry import reason_of
 from celosia.collect.reports import HEAD, Reports, read_head
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 
 PIECE = 2**20
@@ -70,11 +71,13 @@ class IngestionSummary:
         }
 
     def __str__(self) -> str:
-        already_counted = (
-            f", {self.already_counted:,} counted before" if self.already_counted else ""
-        )
-        refused = f", {len(self.refused):,} files refused" if self.refused else ""
-        return f"{self.counted:,} reports from {self.files:,} files{already_counted}{refused}"
+        line = say("collect.summary.files", counted=self.counted, files=self.files)
+        if self.already_counted:
+            reports = self.already_counted
+            line = say("collect.summary.counted_before", files=line, reports=reports)
+        if self.refused:
+            line = say("collect.summary.files_refused", files=line, refused=len(self.refused))
+        return line
 
 
 def absorb_files(
@@ -111,7 +114,8 @@ def absorb_files(
                     counted += outcome.reports if outcome.counted else 0
                     already_counted += 0 if outcome.counted else outcome.reports
                 done += sum(len(each.data) for each in group)
-                progress(Step(f"counting {path.name}", min(done, total), total))
+                stage = Message("collect.stage.counting_file", file=path.name)
+                progress(Step(stage, min(done, total), total))
         except InputError as refusal:
             refused.append(RefusedFile(str(path), refusal.code, refusal.what))
     return IngestionSummary(len(files), counted, already_counted, tuple(refused))

@@ -18,6 +18,7 @@ from celosia.collect.protocol import Client, Protocol, Server
 from celosia.collect.registry import protocol_class
 from celosia.collect.state import State
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -270,7 +271,7 @@ class TreeServer(Server):
             most = MOST_CANDIDATES // tree.branches
         candidates: tuple[Hashable, ...] = tree.start()
         for level, server in enumerate(self.levels):
-            progress(Step("grow", level, len(self.levels)))
+            progress(Step(Message("collect.stage.grow"), level, len(self.levels)))
             common = server.estimate(candidates).significant(significance).candidates
             last = level == len(self.levels) - 1
             common = common if last else common[:most]

@@ -20,7 +20,7 @@ from celosia.collect.protocol import Protocol, Server
 from celosia.collect.registry import reason_of
 from celosia.collect.reports import HEAD
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 
 Marks = dict[bytes, bytes]
 """Of pieces that are counted: the hash of the place, and of the reports there; 16 bytes each."""
@@ -83,10 +83,11 @@ class GatheredCounts:
         }
 
     def __str__(self) -> str:
-        already_counted = (
-            f", {self.already_counted:,} counted before" if self.already_counted else ""
-        )
-        return f"{self.counted:,} reports from {self.files:,} files{already_counted}"
+        line = say("collect.summary.files", counted=self.counted, files=self.files)
+        if not self.already_counted:
+            return line
+        reports = self.already_counted
+        return say("collect.summary.counted_before", files=line, reports=reports)
 
 
 class FileCounter:
