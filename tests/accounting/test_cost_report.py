@@ -51,7 +51,7 @@ def test_more_beliefs_than_can_be_told_apart_are_refused() -> None:
 
 
 def test_the_report_of_costs_speaks_spanish() -> None:
-    losses: list[tuple[str, Loss, int]] = [("0.1-DP", PureLoss(0.1), 50)]
+    losses: list[tuple[str, Loss, int]] = [("0.1-DP", PureLoss(Fraction(1, 10)), 50)]
     with speaking("es"):
-        page = document(explain([PureLoss(0.1)] * 50, delta=1e-6), losses)
+        page = document(explain([PureLoss(Fraction(1, 10))] * 50, delta=1e-6), losses)
     assert english_words(page) == set()

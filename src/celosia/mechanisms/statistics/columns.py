@@ -243,8 +243,8 @@ def _as_keys(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], KeyKind 
         raise _bad_keys(kinds[None], len(column))
     found = [kind for kind, size in kinds.items() if kind is not None and size]
     if len(found) > 1:
-        kinds = [kind.named for kind in sorted(found)]
-        raise InputError("CEL-M083.several_kinds", count=len(found), kinds=kinds)
+        named = [kind.named for kind in sorted(found)]
+        raise InputError("CEL-M083.several_kinds", count=len(found), kinds=named)
     return column, found[0] if found else None
 
 
