@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from celosia.core.messages import say
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
@@ -36,9 +34,8 @@ class Guarantee:
     """True when the randomness came from a seed: nothing is promised then."""
 
     def __str__(self) -> str:
-        if self.simulation:
-            return say("mechanisms.guarantee.simulation", promise=self.promise, unit=self.unit)
-        return say("mechanisms.guarantee.in_short", promise=self.promise, unit=self.unit)
+        mark = " [simulation: made with a seed, not for release]" if self.simulation else ""
+        return f"{self.promise} (unit: {self.unit}){mark}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
