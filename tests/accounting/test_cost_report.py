@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from tests.spanish import english_words
+from tests.english_words import english_words
 
 from celosia.accounting import GaussianLoss, Loss, PureLoss, belief_table, explain
 from celosia.accounting.report import belief_figure, document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.spanish import english_words
+from tests.english_words import english_words
 
 from celosia.core.messages import speaking
 from celosia.mechanisms import (

@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.english_words import english_words
 from tests.mechanisms.forbidden_source import ForbiddenSource
-from tests.spanish import english_words
 
 from celosia.accounting import Budget
 from celosia.accounting.belief import belief_interval
