@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from tests.english_words import english_words
 
 from celosia.accounting import GaussianLoss, Loss, PureLoss, belief_table, explain
 from celosia.accounting.report import belief_figure, document
 from celosia.core.errors import InputError
+from celosia.core.messages import speaking
 
 
 def page(releases: list[tuple[str, Loss, int]], delta: float = 1e-6) -> str:
@@ -46,3 +48,10 @@ def test_more_beliefs_than_can_be_told_apart_are_refused() -> None:
     with pytest.raises(InputError) as refusal:
         belief_figure(belief_table([k / 10 for k in range(1, 8)], (1,)))
     assert refusal.value.code == "CEL-B089"
+
+
+def test_the_report_of_costs_speaks_spanish() -> None:
+    losses: list[tuple[str, Loss, int]] = [("0.1-DP", PureLoss(Fraction(1, 10)), 50)]
+    with speaking("es"):
+        page = document(explain([PureLoss(Fraction(1, 10))] * 50, delta=1e-6), losses)
+    assert english_words(page) == set()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.english_words import english_words
 
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
@@ -30,6 +31,7 @@ from celosia.collect.recommendations.selection import choose, epsilon_for, users
 from celosia.collect.registry import protocol_class
 from celosia.collect.simulation.run import simulate
 from celosia.core.errors import InputError
+from celosia.core.messages import speaking
 
 TABLE = {
     # epsilon: optimum, CMS with many columns, HCMS, GRR of 1,000, GRR of 100,000, OLH, its g
@@ -199,7 +201,7 @@ def test_short_reports_leave_long_protocols_out() -> None:
     with pytest.raises(InputError) as error:
         choose(users=USERS, domain=10**6, epsilon=2, bytes=1)
     assert error.value.code == "CEL-R092"
-    assert "grr: its reports have 3 bytes" in str(error.value)
+    assert "grr (its reports have 3 bytes)" in str(error.value)
 
 
 def test_a_report_of_one_bit_may_use_twice_the_epsilon() -> None:
@@ -324,3 +326,10 @@ def test_numbers_that_cannot_be_are_refused(words: dict[str, Any], code: str) ->
     with pytest.raises(InputError) as error:
         choose(**given_words)
     assert error.value.code == code
+
+
+def test_the_report_of_protocols_speaks_spanish() -> None:
+    found = choose(users=10**6, domain=1000, epsilon=2, bytes=3)
+    with speaking("es"):
+        page = choosing_report.document(found)
+    assert english_words(page) == set()

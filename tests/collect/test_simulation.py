@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.english_words import english_words
 
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
@@ -16,8 +17,9 @@ from celosia.collect.numbers.one_bit_mean import OneBitMean
 from celosia.collect.oracles.kary_response import KaryResponse
 from celosia.collect.simulation import report as simulation_report
 from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
-from celosia.collect.simulation.run import AGGREGATE, FOUND, FROM_DATA, SELECTED, simulate
+from celosia.collect.simulation.run import simulate
 from celosia.core.errors import Cancelled, InputError
+from celosia.core.messages import Message, speaking
 from celosia.core.progress import Step
 from celosia.datasets import telemetry as data
 
@@ -97,7 +99,7 @@ def test_reports_and_aggregates_have_the_same_law() -> None:
     assert real.predicted_rmse == drawn.predicted_rmse
     for found in (real, drawn):
         assert abs(found.pooled_rmse / real.predicted_rmse - 1) < 0.25  # type: ignore[operator]
-    assert AGGREGATE in drawn.notes
+    assert Message("collect.note.aggregate") in drawn.notes
     assert drawn.timing.client_us is None
     assert drawn.timing.aggregate_ms is not None
     with pytest.raises(InputError) as error:
@@ -115,7 +117,7 @@ def test_a_seed_gives_the_same_simulation() -> None:
 
 def test_it_is_said_when_the_values_asked_about_are_those_of_the_data() -> None:
     protocol = HadamardCountMean(epsilon=4)
-    assert FROM_DATA in simulate(WORDS, protocol=protocol, seed=1).notes
+    assert Message("collect.note.from_data") in simulate(WORDS, protocol=protocol, seed=1).notes
     given = simulate(WORDS, protocol=protocol, candidates=["cool", "kaput"], seed=1)
     assert given.notes == ()
     assert [each.value for each in given.elements] == ["cool", "kaput"]
@@ -123,7 +125,7 @@ def test_it_is_said_when_the_values_asked_about_are_those_of_the_data() -> None:
     assert given.elements[1].relative_error is None
     found = simulate(WORDS, protocol=fit_protocol("sfp", WORDS, epsilon=8), seed=1)
     assert found.found
-    assert FOUND in found.notes
+    assert Message("collect.note.found") in found.notes
     assert {each.value for each in found.elements} >= {"cool", "brunch", "outfit"}
 
 
@@ -142,7 +144,7 @@ def test_more_candidates_than_bits_are_selected_from() -> None:
     assert len(found.elements) > 256
     assert all(np.isfinite(each.error) for each in found.elements)
     assert found.metrics.top_precision >= 0.9
-    assert SELECTED in found.notes
+    assert Message("collect.note.selected") in found.notes
 
 
 def test_buckets_get_the_names_of_their_values_again() -> None:
@@ -212,3 +214,10 @@ def test_a_simulation_can_be_stopped() -> None:
     with pytest.raises(Cancelled):
         simulate(EXPONENTIAL, protocol=HadamardCountMean(epsilon=1), runs=3, progress=stop)
     assert seen[0].stage == "Reporting (1 of 3)"
+
+
+def test_the_report_of_a_simulation_speaks_spanish() -> None:
+    found = simulate(["a"] * 900 + ["b"] * 100, protocol=CountMean(epsilon=8), seed=1)
+    with speaking("es"):
+        page = simulation_report.document(found)
+    assert english_words(page) == set()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tests.english_words import english_words
+
+from celosia.core.messages import speaking
 from celosia.mechanisms import (
     Count,
     Mean,
@@ -54,3 +57,13 @@ def test_a_mechanism_whose_price_is_no_field_has_a_curve_and_a_choice() -> None:
     curve = error_curve(asked, (0.5, 1, 2), size=1000)
     assert curve.points[1].error == asked.accuracy(0.95, size=1000)
     assert choose_epsilon(asked, Targets(belief=0.75, size=1000)).epsilon <= 0.6931
+
+
+def test_the_report_of_an_epsilon_speaks_spanish() -> None:
+    targets = Targets(error=10, belief=0.95, advantage=0.9)
+    found = choose_epsilon(Count(epsilon=1), targets)
+    with speaking("es"):
+        page = calibration_report.document(
+            found, words="un recuento", unit="filas", size=1, targets=targets
+        )
+    assert english_words(page) == set()

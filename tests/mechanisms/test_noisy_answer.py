@@ -15,11 +15,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.english_words import english_words
 from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting import Budget
 from celosia.accounting.belief import belief_interval
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
+from celosia.core.messages import speaking
 from celosia.core.randomness import Seeded, Source
 from celosia.mechanisms import (
     CHANGE_ONE,
@@ -47,6 +49,7 @@ from celosia.mechanisms import (
 )
 from celosia.mechanisms.answer_report import on_a_line
 from celosia.mechanisms.guarantees import format_rounded_up, guarantee_of
+from celosia.mechanisms.table_release import release_from_table
 
 AGES = [20 + place % 50 for place in range(200)]
 WARDS = ["a"] * 90 + ["b"] * 60 + ["c"] * 50
@@ -379,3 +382,15 @@ def test_the_source_is_never_asked_twice_for_one_answer() -> None:
     through = Counting(5)
     assert release(Count(epsilon=1), AGES, rng=through).value == plain
     assert through.calls == alone.calls  # type: ignore[attr-defined]
+
+
+def test_the_report_of_an_answer_speaks_spanish() -> None:
+    visits: dict[str, list[Any]] = {"patient": [1, 1, 2, 3], "town": ["a", "b", "b", "c"]}
+    counted = release_from_table(visits, Count(epsilon=12), unit="patient", rows_per_unit=1)
+    listed = release_from_table(visits, Histogram(epsilon=1, categories=["a", "b"]), column="town")
+    with speaking("es"):
+        assert english_words(counted.document()) | english_words(listed.document()) == set()
+        assert str(listed).startswith("histograma de town: ")
+    assert json.loads(json.dumps(counted.guarantee.as_dict()))["neighbours"] == (
+        "add or remove one patient"  # what is kept does not depend on the language
+    )

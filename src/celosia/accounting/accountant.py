@@ -20,6 +20,7 @@ from celosia.accounting.distributions import LossDistribution, Vector, distribut
 from celosia.accounting.epsilon_losses import ApproximateLoss, PureLoss
 from celosia.accounting.loss import Loss
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 
 LIMIT = 2**16
@@ -113,8 +114,8 @@ class Accountant:
         wanted = check_chance(delta)
         failure = round_up(self._failure)
         slack = wanted - failure
-        spent = f"the releases fail with a chance of {failure:.3g} already" if slack < 0 else ""
-        no_slack = spent or ("" if slack > 0 else "it needs a larger delta")
+        spent = Message("accounting.bound.already_failing", failure=failure) if slack < 0 else ""
+        no_slack = spent or ("" if slack > 0 else Message("accounting.bound.larger_delta"))
         return (
             self._by_sum(spent),
             self._by_advanced(slack, no_slack),
@@ -182,15 +183,15 @@ class Accountant:
         return self._grids[key]
 
     def _by_sum(self, spent: str) -> Bound:
-        name = "sum of epsilons"
+        name = Message("accounting.bound.sum")
         if spent or self._pure is None:
-            return Bound(name, inf, True, spent or "a release has no epsilon with delta 0")
+            return Bound(name, inf, True, spent or Message("accounting.bound.no_epsilon"))
         return Bound(name, round_up(self._pure), True)
 
     def _by_advanced(self, slack: float, no_slack: str) -> Bound:
-        name = "advanced composition"
+        name = Message("accounting.bound.advanced")
         if no_slack or self._pure is None:
-            return Bound(name, inf, False, no_slack or "a release has no epsilon with delta 0")
+            return Bound(name, inf, False, no_slack or Message("accounting.bound.no_epsilon"))
         total = round_up(self._pure)
         if slack >= 1:
             return Bound(name, 0.0, False)
@@ -198,22 +199,24 @@ class Accountant:
         return Bound(name, found, False)
 
     def _by_rho(self, slack: float, no_slack: str) -> Bound:
-        name = "zero-concentrated"
+        name = Message("accounting.bound.concentrated")
         if no_slack or self._rho is None:
-            return Bound(name, inf, True, no_slack or "a release is not zero-concentrated")
+            reason = no_slack or Message("accounting.bound.not_concentrated")
+            return Bound(name, inf, True, reason)
         return Bound(name, ConcentratedLoss(self._rho).epsilon(slack), True)
 
     def _by_renyi(self, slack: float, no_slack: str) -> Bound:
         found = inf if no_slack else renyi.epsilon_of(self._renyi, slack)
-        reason = no_slack or ("a release has no Renyi bound" if isinf(found) else "")
-        return Bound("Renyi", found, True, reason)
+        reason = no_slack or (Message("accounting.bound.no_renyi") if isinf(found) else "")
+        return Bound(Message("accounting.bound.renyi"), found, True, reason)
 
     def _by_distribution(self, delta: float) -> Bound:
-        name = "privacy loss distribution"
+        name = Message("accounting.bound.distribution")
         if self._distribution is None:
-            return Bound(name, inf, False, "a release has no distribution")
+            return Bound(name, inf, False, Message("accounting.bound.no_distribution"))
         found = self.distribution().epsilon(delta)
-        return Bound(name, found, False, "a loss may be infinite" if isinf(found) else "")
+        reason = Message("accounting.bound.infinite_loss") if isinf(found) else ""
+        return Bound(name, found, False, reason)
 
 
 def combine(one: LossDistribution, two: LossDistribution) -> LossDistribution:

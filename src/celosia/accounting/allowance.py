@@ -21,6 +21,7 @@ from celosia.accounting.filters import (
     renyi_limits,
 )
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.numbers import exact
 from celosia.core.wording import did_you_mean
@@ -60,7 +61,7 @@ class Allowance:
 
     def __post_init__(self) -> None:
         if (self.epsilon is None) == (self.rho is None):
-            raise InputError("CEL-B060.post_init")
+            raise InputError("CEL-B060.epsilon_or_rho")
         object.__setattr__(self, "rule", self._rule())
         object.__setattr__(self, "filter", self.rule.name)
 
@@ -93,7 +94,7 @@ class Allowance:
         fits = ("concentrated",) if self.rho is not None else fits
         if name not in fits:
             hint = did_you_mean(name, FILTERS)
-            raise InputError("CEL-B061.name", fits=", ".join(fits), name=name, hint=hint)
+            raise InputError("CEL-B061.unknown", fits=", ".join(fits), name=name, hint=hint)
         return name
 
     def _orders(self, epsilon: Fraction, delta: Fraction) -> tuple[tuple[float, Fraction], ...]:
@@ -103,7 +104,7 @@ class Allowance:
             raise InputError("CEL-B061.orders")
         limits = renyi_limits(epsilon, delta, orders)
         if not limits:
-            raise InputError("CEL-B061.orders_2", orders=max(orders))
+            raise InputError("CEL-B061.orders_too_low", orders=max(orders))
         return limits
 
     def as_dict(self) -> dict[str, Any]:
@@ -112,11 +113,17 @@ class Allowance:
             "epsilon": None if self.epsilon is None else float(self.epsilon),
             "delta": float(self.delta),
             "rho": None if self.rho is None else float(self.rho),
-            "neighbours": str(self.neighbours),
+            "neighbours": self.neighbours.message,
             **self.rule.as_dict(),
         }
 
     def __str__(self) -> str:
-        amount = f"rho {self.rho}" if self.epsilon is None else f"epsilon {self.epsilon}"
-        failure = f", delta {self.delta}" if self.delta else ""
-        return f"{amount}{failure} ({self.rule.name}; {self.neighbours})"
+        amount = self.rho if self.epsilon is None else self.epsilon
+        named = {"amount": amount, "rule": self.rule.name, "neighbours": self.neighbours.message}
+        if self.epsilon is None and self.delta:
+            return Message("accounting.allowance.rho_delta", delta=self.delta, **named)
+        if self.epsilon is None:
+            return Message("accounting.allowance.rho", **named)
+        if self.delta:
+            return Message("accounting.allowance.epsilon_delta", delta=self.delta, **named)
+        return Message("accounting.allowance.epsilon", **named)

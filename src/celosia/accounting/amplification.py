@@ -27,6 +27,7 @@ from celosia.accounting.losses import (
     PureLoss,
 )
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
 
@@ -59,7 +60,8 @@ def amplify_by_poisson_sampling(
         InputError: CEL-B051 the rate is no such probability.
         PrivacyError: CEL-B050 another relation.
     """
-    _expect(neighbours, Relation.ADD_REMOVE, "a coin for each unit", "a sample of a fixed size")
+    if neighbours.relation is not Relation.ADD_REMOVE:
+        raise PrivacyError("CEL-B050.poisson", neighbours=neighbours.message)
     share = exact(rate)
     if share is None or not 0 < share <= 1:
         raise InputError("CEL-B051", rate=rate)
@@ -84,17 +86,11 @@ def amplify_by_sampling_without_replacement(
         InputError: CEL-B043 not whole numbers, or a sample larger than its population.
         PrivacyError: CEL-B050 another relation.
     """
-    _expect(neighbours, Relation.CHANGE_ONE, "a sample of a fixed size", "a coin for each unit")
+    if neighbours.relation is not Relation.CHANGE_ONE:
+        raise PrivacyError("CEL-B050.fixed_size", neighbours=neighbours.message)
     population = count_amount(population, name="population")
     sample = count_amount(sample, name="sample", most=population)
     return _amplify(loss, Fraction(sample, population), poisson=False)
-
-
-def _expect(neighbours: Neighbours, relation: Relation, how: str, instead: str) -> None:
-    if neighbours.relation is not relation:
-        raise PrivacyError(
-            "CEL-B050", how=how, neighbours=neighbours, relation=relation, instead=instead
-        )
 
 
 def _amplify(loss: Loss, rate: Fraction, *, poisson: bool) -> Loss:
@@ -243,8 +239,10 @@ class SampledLoss(DerivedLoss):
         }
 
     def __str__(self) -> str:
-        how = "Poisson" if self.poisson else "fixed-size"
-        return f"{self.base} on a {how} sample of rate {float(self.rate):g}"
+        rate = float(self.rate)
+        if self.poisson:
+            return Message("accounting.loss.poisson_sample", loss=str(self.base), rate=rate)
+        return Message("accounting.loss.fixed_sample", loss=str(self.base), rate=rate)
 
 
 def _log_mean_exp(rate: float, exponent: float) -> float:

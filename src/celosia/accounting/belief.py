@@ -9,6 +9,7 @@ from typing import Any
 
 from celosia.accounting.amounts import MARGIN, delta_amount, epsilon_amount, share_amount
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import say
 
 PRIORS = (0.001, 0.01, 0.1, 0.5, 0.75, 0.99)
 EPSILONS = (0.01, 0.1, 1.0, 5.0, 10.0)
@@ -87,7 +88,8 @@ class BeliefTable:
         }
 
     def __str__(self) -> str:
-        head = "prior   " + " ".join(f"{f'epsilon {each:g}':>15}" for each in self.epsilons)
+        names = [say("accounting.belief.epsilon", epsilon=each) for each in self.epsilons]
+        head = f"{say('accounting.belief.prior'):<8}" + " ".join(f"{name:>15}" for name in names)
         lines = [
             f"{row[0].prior:<8.4g}"
             + " ".join(f"{f'{cell.low:.4f}-{cell.high:.4f}':>15}" for cell in row)
@@ -128,7 +130,7 @@ def epsilon_for_belief(prior: float, *, at_most: float, delta: float = 0) -> flo
     p, b = share_amount(prior, name="prior"), share_amount(at_most, name="target belief")
     failure = delta_amount(delta, zero=True)
     if b < p + failure:
-        raise PrivacyError("CEL-B071.epsilon_for_belief", p=float(p), b=float(b))
+        raise PrivacyError("CEL-B071.belief", p=float(p), b=float(b))
     found = max(log((b - failure) / p), log((1 - p - failure) / (1 - b)))
     return found * (1 - float(MARGIN))
 
@@ -157,8 +159,6 @@ def epsilon_for_advantage(at_most: float, *, delta: float = 0) -> float:
     target = share_amount(at_most, name="advantage")
     failure = delta_amount(delta, zero=True)
     if failure > target:
-        raise PrivacyError(
-            "CEL-B071.epsilon_for_advantage", failure=float(failure), target=float(target)
-        )
+        raise PrivacyError("CEL-B071.advantage", failure=float(failure), target=float(target))
     gain = 2 * (target - failure) / (1 - target)
     return log1p(gain) * (1 - float(MARGIN))

@@ -14,6 +14,7 @@ from celosia.accounting.group_privacy import convert
 from celosia.accounting.loss import Loss
 from celosia.accounting.prices import Price
 from celosia.core.errors import BudgetExceeded, InputError
+from celosia.core.messages import say
 from celosia.core.neighbours import Neighbours
 
 
@@ -31,7 +32,7 @@ class Charge:
         return {"label": self.label, "loss": self.loss.as_dict(), "price": self.price.as_dict()}
 
     def __str__(self) -> str:
-        return f"{self.label or 'a release'}: {self.price}"
+        return f"{self.label or say('accounting.budget.release')}: {self.price}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,14 @@ class Statement:
         }
 
     def __str__(self) -> str:
+        why = self.allowance.rule.why
         lines = [
-            f"Promised: {self.allowance}. {self.allowance.rule.why}",
-            f"Spent: {self.spent}",
-            f"Left: {self.remaining}",
+            say("accounting.statement.promised", allowance=str(self.allowance), why=why),
+            say("accounting.statement.spent", spent=self.spent),
+            say("accounting.statement.left", left=self.remaining),
         ]
         if self.fixed is not None:
-            lines += ["Had the same charges been fixed beforehand:", str(self.fixed)]
+            lines += [say("accounting.statement.fixed"), str(self.fixed)]
         return "\n".join(lines)
 
 
@@ -92,7 +94,7 @@ class Budget:
         """Take the arguments of `Allowance`, or `allowance=` for one that was made before."""
         given = allowance.pop("allowance", None)
         if given is not None and (allowance or not isinstance(given, Allowance)):
-            raise InputError("CEL-B060.init")
+            raise InputError("CEL-B060.two_allowances")
         self.allowance: Allowance = Allowance(**allowance) if given is None else given
         self._lock = Lock()
         self._total = self.allowance.rule.nothing
@@ -220,4 +222,9 @@ class Budget:
         }
 
     def __str__(self) -> str:
-        return f"Budget of {self.allowance}: {len(self.history)} charges, left {self.remaining}"
+        return say(
+            "accounting.budget.summary",
+            allowance=str(self.allowance),
+            charges=len(self.history),
+            remaining=self.remaining,
+        )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.accounting.checks import check_chance, check_epsilon, round_up
 from celosia.accounting.loss import Loss
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class ComposedLoss(Loss):
     def __str__(self) -> str:
         counts = Counter(self.parts)
         terms = [f"{times} x {part}" if times > 1 else str(part) for part, times in counts.items()]
-        return " + ".join(terms) if terms else "nothing"
+        return " + ".join(terms) if terms else Message("accounting.loss.nothing")
 
 
 def parts_of(losses: Iterable[Loss]) -> tuple[Loss, ...]:

@@ -69,7 +69,7 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool
     """
     parts = _some(losses)
     if not isinstance(neighbours, Neighbours):
-        raise InputError("CEL-B011.parallel")
+        raise InputError("CEL-B011.no_relation")
     if neighbours.relation is Relation.ADD_REMOVE:
         return _merge(parts, max)
     if not moves_only:
@@ -94,7 +94,7 @@ def _some(losses: Iterable[Loss]) -> tuple[Loss, ...]:
     parts = tuple(losses)
     parts_of(parts)  # refuses what is not a loss; a composed one stays the whole of one release
     if not parts:
-        raise InputError("CEL-B011.some")
+        raise InputError("CEL-B011.no_loss")
     return parts
 
 

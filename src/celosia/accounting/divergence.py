@@ -56,7 +56,7 @@ def hockey_stick(one: Chances, two: Chances, *, epsilon: float) -> float:
     """
     number = real(epsilon)
     if number is None or isnan(number):
-        raise InputError("CEL-B001.hockey_stick", epsilon=epsilon)
+        raise InputError("CEL-B001.not_a_number", epsilon=epsilon)
     pairs = _pairs(one, two)
     if number > 700:  # e^epsilon is beyond the floats, so only impossible outcomes count
         return fsum(upper for upper, lower in pairs if lower == 0)
@@ -77,26 +77,17 @@ def _pairs(one: Chances, two: Chances) -> list[tuple[float, float]]:
         outcomes = [*one, *(outcome for outcome in two if outcome not in one)]
         pairs = [(one.get(outcome, 0.0), two.get(outcome, 0.0)) for outcome in outcomes]
     elif isinstance(one, Mapping) or isinstance(two, Mapping) or len(one) != len(two):
-        raise _unequal("the two distributions must list the same outcomes.")
+        raise InputError("CEL-B013.other_outcomes")
     else:
         pairs = list(zip(one, two, strict=True))
     checked = [(_chance(upper), _chance(lower)) for upper, lower in pairs]
     for sums in zip(*checked, strict=True):
         if abs(fsum(sums) - 1) > SLIP:
-            raise _unequal("the chances of a distribution must add up to 1.")
+            raise InputError("CEL-B013.sum")
     if not checked:
-        raise _unequal("a distribution needs at least one outcome.")
+        raise InputError("CEL-B013.empty")
     return [pair for pair in checked if pair != (0.0, 0.0)]
 
 
 def _chance(value: object) -> float:
     return check_chance(float(value) if hasattr(value, "__float__") else value, name="a chance")
-
-
-def _unequal(what: str) -> InputError:
-    return InputError(
-        "CEL-B013",
-        what,
-        why="A divergence compares the chances of each outcome.",
-        fix="Give two lists of the same length, or two mappings from outcomes to chances.",
-    )

@@ -20,6 +20,7 @@ from celosia.accounting.checks import (
 )
 from celosia.accounting.curve_loss import CurveLoss
 from celosia.accounting.distributions import LossDistribution, distribution_from_losses
+from celosia.core.messages import Message
 
 TINY = 1e-9
 """Of an epsilon: below it nothing is left of a difference to 1."""
@@ -205,7 +206,7 @@ class BoundedRangeLoss(CurveLoss):
         return {"kind": "bounded-range", "epsilon": self.pure}
 
     def __str__(self) -> str:
-        return f"{format_amount(self.value)}-bounded range"
+        return Message("accounting.loss.bounded_range", epsilon=format_amount(self.value))
 
 
 def _response_curve(epsilon: float, at: NDArray[np.float64]) -> NDArray[np.float64]:

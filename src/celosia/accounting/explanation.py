@@ -11,6 +11,7 @@ from celosia.accounting.bound import Bound
 from celosia.accounting.checks import check_chance
 from celosia.accounting.composed_loss import ComposedLoss, account_of
 from celosia.accounting.loss import Loss
+from celosia.core.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +44,33 @@ class Explanation:
         return {"delta": self.delta, "loss": self.loss.as_dict(), "bounds": self.rows()}
 
     def __str__(self) -> str:
-        width = max(len(bound.name) for bound in self.bounds)
-        lines = [f"{len(self.loss.parts)} releases at delta {self.delta:g}: {self.loss}"]
+        width = max(len(str(bound.name)) for bound in self.bounds)
+        releases = len(self.loss.parts)
+        lines = [
+            say(
+                "accounting.explanation.heading",
+                releases=releases,
+                delta=self.delta,
+                loss=str(self.loss),
+            )
+        ]
         for bound in self.bounds:
-            value = "infinite" if isinf(bound.epsilon) else f"{bound.epsilon:.6g}"
+            value = format_epsilon(bound.epsilon)
             notes = [
-                "<- tightest" if bound is self.tightest else "",
-                "" if bound.adaptive else "losses fixed in advance",
-                bound.reason,
+                say("accounting.explanation.tightest_mark") if bound is self.tightest else "",
+                "" if bound.adaptive else say("accounting.explanation.fixed"),
+                str(bound.reason),
             ]
             remark = "; ".join(note for note in notes if note)
             lines.append(f"  {bound.name:<{width}}  {value:>10}  {remark}".rstrip())
         return "\n".join(lines)
+
+
+def format_epsilon(epsilon: float) -> str:
+    """An epsilon as a text in the current language."""
+    if isinf(epsilon):
+        return say("accounting.explanation.infinite")
+    return say("accounting.number", value=epsilon, form=".6g")
 
 
 def explain(losses: Iterable[Loss], *, delta: float) -> Explanation:

@@ -36,8 +36,9 @@ from celosia.accounting.prices import (
     epsilon_delta_of,
     exact_pure,
     exact_rho,
-    missing_price,
 )
+from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 
 ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0)
@@ -47,8 +48,11 @@ class Filter(ABC):
     """A rule over sums of prices."""
 
     name: ClassVar[str]
-    why: ClassVar[str]
-    """Why the rule is right when each release is chosen by the answers to the earlier ones."""
+
+    @property
+    @abstractmethod
+    def why(self) -> Message:
+        """Why the rule is right when each release is chosen by the answers to the earlier ones."""
 
     @property
     @abstractmethod
@@ -89,10 +93,14 @@ class BasicFilter(Filter):
     """Epsilons add up, deltas add up (Rogers, Roth, Ullman & Vadhan 2016)."""
 
     name = "basic"
-    why = "The loss of the transcript is at most the sum of the epsilons, whatever was chosen."
 
     epsilon: Fraction
     delta: Fraction
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.basic")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -115,7 +123,7 @@ def concentrated_price(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fr
     if rho is not None:
         return rho, Fraction(0)
     if delta is None and not isinstance(loss, ApproximateLoss):
-        raise missing_price("a rho of its own")
+        raise PrivacyError("CEL-B062.no_rho")
     epsilon, failure = epsilon_delta_of(loss, delta)
     return epsilon**2 / 2, failure
 
@@ -125,11 +133,15 @@ class ConcentratedFilter(Filter):
     """Rhos add up (Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers & Wu 2023)."""
 
     name = "concentrated"
-    why = "For every order the moment of the loss stays below that of the sum of the rhos."
 
     rho: Fraction
     own: Fraction
     """How much of delta may be spent by releases that have a delta themselves."""
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.concentrated")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -153,11 +165,15 @@ class EpsilonOrRhoFilter(Filter):
     """
 
     name = "either"
-    why = "The basic rule never fails, so allowing what either rule allows fails no more often."
 
     epsilon: Fraction
     rho: Fraction
     own: Fraction
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.either")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -185,10 +201,14 @@ class AdvancedFilter(Filter):
     """
 
     name = "advanced"
-    why = "Epsilon-DP is epsilon^2/2-zCDP, and rhos add up under full adaptivity."
 
     squares: Fraction
     own: Fraction
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.advanced")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -210,9 +230,13 @@ class RenyiFilter(Filter):
     """
 
     name = "renyi"
-    why = "Each order has its own share of delta, and the last order to hold bounds the loss."
 
     bounds: tuple[tuple[float, Fraction], ...]
+
+    @property
+    def why(self) -> Message:
+        """As in `Filter`."""
+        return Message("accounting.filter.renyi")
 
     @property
     def limits(self) -> Mapping[str, Fraction]:
@@ -224,7 +248,7 @@ class RenyiFilter(Filter):
         found = {order: loss.renyi(order) for order, _ in self.bounds}
         amounts = {f"order {order:g}": exact(value) for order, value in found.items()}
         if all(amount is None for amount in amounts.values()):
-            raise missing_price("a finite Renyi divergence")
+            raise PrivacyError("CEL-B062.no_divergence")
         return Price(amounts)
 
     def admits(self, total: Price) -> bool:

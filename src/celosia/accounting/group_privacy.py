@@ -23,6 +23,7 @@ from celosia.accounting.losses import (
     PureLoss,
 )
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours, Relation
 
 ROW = "row"
@@ -127,7 +128,7 @@ class GroupLoss(DerivedLoss):
         return {"kind": "group", "size": self.size, "of": self.base.as_dict()}
 
     def __str__(self) -> str:
-        return f"{self.base} for a group of {self.size}"
+        return Message("accounting.loss.group", loss=str(self.base), size=self.size)
 
 
 def convert(
@@ -147,7 +148,7 @@ def convert(
             nobody can say how many of one make up the other.
     """
     if (source.relation, target.relation) == (Relation.CHANGE_ONE, Relation.ADD_REMOVE):
-        raise PrivacyError("CEL-B045", source=source, target=target)
+        raise PrivacyError("CEL-B045", source=source.message, target=target.message)
     steps = _units(source, target, rows_per_unit)
     if source.relation is not target.relation:
         steps *= 2  # a change is a removal and an addition (spec C1)
@@ -163,4 +164,4 @@ def _units(source: Neighbours, target: Neighbours, rows_per_unit: int | None) ->
         # may be changed for one with a single row.
         if rows == 1 or source.relation is Relation.ADD_REMOVE:
             return rows
-    raise PrivacyError("CEL-B046", source=source, target=target)
+    raise PrivacyError("CEL-B046", source=source.message, target=target.message)

@@ -19,6 +19,7 @@ from celosia.accounting.losses import (
     PureLoss,
 )
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact, whole
 
 _FRACTION = re.compile(r"[0-9]+(/0*[1-9][0-9]*)?")
@@ -38,14 +39,14 @@ def loss_from_dict(values: Mapping[str, Any]) -> Loss:
     kind = values.get("kind") if isinstance(values, Mapping) else None
     read = _READERS.get(kind) if isinstance(kind, str) else None
     if read is None:
-        raise _unreadable(f"a loss of the kind {kind!r} cannot be read back")
+        raise _unreadable(Message("accounting.loss.unknown_kind", kind=kind))
     try:
         return read(values)
     except (KeyError, TypeError, ValueError):
-        raise _unreadable(f"the values of a loss of the kind {kind!r} are not complete") from None
+        raise _unreadable(Message("accounting.loss.incomplete", kind=kind)) from None
 
 
-def _unreadable(what: str) -> InputError:
+def _unreadable(what: Message) -> InputError:
     return InputError("CEL-Q117", thing=what, readers=", ".join(sorted(_READERS)))
 
 

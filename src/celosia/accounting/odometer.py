@@ -14,6 +14,7 @@ from celosia.accounting.filters import EpsilonOrRhoFilter, advanced_limit
 from celosia.accounting.loss import Loss
 from celosia.accounting.prices import DELTA, EPSILON, RHO
 from celosia.core.errors import BudgetExceeded
+from celosia.core.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,12 @@ class Reading:
         }
 
     def __str__(self) -> str:
-        return f"epsilon {self.epsilon:.6g}, delta {self.delta:g} after {self.charges} charges"
+        return say(
+            "accounting.odometer.reading",
+            epsilon=self.epsilon,
+            delta=self.delta,
+            charges=self.charges,
+        )
 
 
 class Odometer:

@@ -17,6 +17,7 @@ from celosia.accounting.losses import (
     PureLoss,
 )
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Language, Message
 from celosia.core.numbers import exact
 
 EPSILON, DELTA, RHO, SQUARES = "epsilon", "delta", "rho", "squares"
@@ -52,11 +53,18 @@ class Price:
             name: None if amount is None else float(amount) for name, amount in self.amounts.items()
         }
 
+    def render(self, into: Language | None = None) -> str:
+        """The amounts as a text in a language, the current one where none is named."""
+        return ", ".join(self._amount(name).render(into) for name in self.amounts)
+
+    def _amount(self, currency: str) -> Message:
+        amount = self[currency]
+        if amount is None:
+            return Message("accounting.price.unbounded", currency=currency)
+        return Message("accounting.price.amount", currency=currency, amount=float(amount))
+
     def __str__(self) -> str:
-        return ", ".join(
-            f"{name} {'without bound' if amount is None else f'{float(amount):.6g}'}"
-            for name, amount in self.amounts.items()
-        )
+        return self.render()
 
 
 def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
@@ -111,10 +119,5 @@ def epsilon_delta_of(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Frac
         return loss.value, exact(loss.failure) or Fraction(0)
     found = None if delta is None else exact(loss.epsilon(float(delta)))
     if found is None or delta is None:
-        raise missing_price("an epsilon of its own with delta 0")
+        raise PrivacyError("CEL-B062.no_epsilon")
     return found, max(delta, exact(float(delta)) or delta)  # whichever the loss was asked with
-
-
-def missing_price(wanted: str) -> PrivacyError:
-    """The refusal of a loss that cannot be paid in the currency of a budget."""
-    return PrivacyError("CEL-B062", wanted=wanted)

@@ -8,10 +8,11 @@ from math import ceil, isfinite, log10
 from celosia.accounting.accountant import Accountant
 from celosia.accounting.belief import PRIORS, BeliefTable, belief_interval
 from celosia.accounting.bound import Bound
-from celosia.accounting.explanation import Explanation
+from celosia.accounting.explanation import Explanation, format_epsilon
 from celosia.accounting.loss import Loss
 from celosia.core import figures
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.report import (
     Block,
     Document,
@@ -23,18 +24,12 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
+from celosia.core.wording import one_unit
 
 MOST_LINES = 6
 """Lines that can be told apart in one figure."""
 POINTS = 25
 STEPS = 10
-LATER = "No: losses fixed in advance"
-
-TWO_STEPS = (
-    "A guess about what these data say is about a change of them: where neighbours add or remove, "
-    "that is two steps, so read it at twice the epsilon."
-)
-"""Why a belief about a value moves further than one about being there."""
 
 
 def belief_figure(table: BeliefTable, *, delta: float = 0) -> figures.Svg:
@@ -49,19 +44,19 @@ def belief_figure(table: BeliefTable, *, delta: float = 0) -> figures.Svg:
     """
     priors = sorted({row[0].prior for row in table.rows})
     if len(priors) > MOST_LINES:
-        raise InputError("CEL-B089", most_lines=MOST_LINES, priors_count=len(priors))
+        raise InputError("CEL-B089", most_lines=MOST_LINES, priors=len(priors))
     places = _places(table.epsilons)
     return figures.lines(
         places,
         {
-            f"{prior:.3g} before": [
+            say("accounting.report.belief_line", prior=prior): [
                 belief_interval(prior, place, delta=delta).high for place in places
             ]
             for prior in priors
         },
-        title="The most that a belief may become",
-        x_label="epsilon",
-        y_label="belief after",
+        title=say("accounting.report.belief_title"),
+        x_label=say("accounting.report.epsilon"),
+        y_label=say("accounting.report.belief_after"),
         percent=True,
         log_x=True,
     )
@@ -88,23 +83,45 @@ def document(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
     blocks: list[Block] = [
         KeyFigures(
             [
-                KeyFigure("Epsilon of all together", _number(best.epsilon), best.name),
-                KeyFigure("Delta", f"{explanation.delta:g}", "the chance that it fails"),
-                KeyFigure("Releases", f"{count:,}", "of the same data"),
+                KeyFigure(
+                    say("accounting.report.epsilon_of_all"),
+                    format_epsilon(best.epsilon),
+                    str(best.name),
+                ),
+                KeyFigure(
+                    say("accounting.report.delta"),
+                    format_epsilon(explanation.delta),
+                    say("accounting.report.chance_of_failure"),
+                ),
+                KeyFigure(
+                    say("accounting.report.number_of_releases"),
+                    say("accounting.number", value=count, form=","),
+                    say("accounting.report.same_data"),
+                ),
             ]
         ),
-        Heading("What is released"),
-        Table(["kind", "releases"], [[words, times] for words, _, times in releases]),
+        Heading(say("accounting.report.released")),
+        Table(
+            [say("accounting.report.kind"), say("accounting.report.releases_column")],
+            [[str(words), times] for words, _, times in releases],
+        ),
         *_bounds(explanation),
     ]
     if count > 1:
         blocks += _growth(explanation, releases)
     blocks += belief_blocks(
-        best.epsilon, explanation.delta, unit="person", by="all releases together"
+        best.epsilon,
+        explanation.delta,
+        unit="person",
+        by=say("accounting.report.all_together"),
     )
     return Document(
-        "What several releases cost together",
-        f"({_number(best.epsilon)}, {explanation.delta:g})-differential privacy.",
+        say("accounting.report.releases"),
+        say(
+            "accounting.report.promise",
+            epsilon=format_epsilon(best.epsilon),
+            delta=explanation.delta,
+        ),
         tuple(blocks),
     )
 
@@ -112,23 +129,24 @@ def document(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]
 def _bounds(explanation: Explanation) -> list[Block]:
     best, adaptive = explanation.tightest, explanation.tightest_adaptive
     known = [bound for bound in explanation.bounds if isfinite(bound.epsilon)]
-    listed = "; ".join(f"{bound.name}: {_number(bound.epsilon)}" for bound in known)
+    listed = "; ".join(f"{bound.name}: {format_epsilon(bound.epsilon)}" for bound in known)
     drawn = figures.bars(
-        [bound.name for bound in known],
-        {"epsilon": [bound.epsilon for bound in known]},
-        x_label="epsilon",
+        [str(bound.name) for bound in known],
+        {say("accounting.report.epsilon"): [bound.epsilon for bound in known]},
+        x_label=say("accounting.report.epsilon"),
         horizontal=True,
     )
     blocks: list[Block] = [
-        Heading("Every bound side by side"),
-        Paragraph(
-            "All of them hold; the least is the one to quote. Some need every loss to be fixed "
-            "before the first answer is seen. The others hold as well where the next release is "
-            "chosen by the answers so far, against a total that is fixed in advance."
-        ),
-        Figure(drawn, "The epsilon that each bound gives", f"{listed}."),
+        Heading(say("accounting.report.bounds")),
+        Paragraph(say("accounting.report.bounds_text")),
+        Figure(drawn, say("accounting.report.bounds_caption"), f"{listed}."),
         Table(
-            ["bound", "epsilon", "losses chosen on the way", "remark"],
+            [
+                say("accounting.report.bound"),
+                say("accounting.report.epsilon"),
+                say("accounting.report.chosen_on_the_way"),
+                say("accounting.report.remark"),
+            ],
             [_bound_row(bound, best) for bound in explanation.bounds],
             numeric=(1,),
         ),
@@ -136,16 +154,20 @@ def _bounds(explanation: Explanation) -> list[Block]:
     if best is not adaptive:
         blocks.append(
             Notice(
-                f"Where losses are chosen on the way, epsilon is {_number(adaptive.epsilon)} "
-                f"({adaptive.name})."
+                say(
+                    "accounting.report.adaptive",
+                    epsilon=format_epsilon(adaptive.epsilon),
+                    name=adaptive.name,
+                )
             )
         )
     return blocks
 
 
 def _bound_row(bound: Bound, best: Bound) -> list[str]:
-    remark = "tightest" if bound is best else bound.reason
-    return [bound.name, _number(bound.epsilon), "Yes" if bound.adaptive else LATER, remark]
+    remark = say("accounting.report.tightest") if bound is best else str(bound.reason)
+    adaptive = say("accounting.report.yes") if bound.adaptive else say("accounting.report.fixed")
+    return [str(bound.name), format_epsilon(bound.epsilon), adaptive, remark]
 
 
 def _growth(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]]) -> list[Block]:
@@ -163,13 +185,25 @@ def _growth(explanation: Explanation, releases: Sequence[tuple[str, Loss, int]])
         places.append(len(account))
         sums.append(bounds[0].epsilon)
         least.append(min(bound.epsilon for bound in bounds))
-    series = {"sum of epsilons": sums, "tightest": least}
+    series = {say("accounting.bound.sum"): sums, say("accounting.report.tightest"): least}
     shown = {name: values for name, values in series.items() if all(map(isfinite, values))}
     if not shown:
         return []
-    words = f"After {places[-1]:,} releases the tightest bound is {_number(least[-1])}."
-    drawn = figures.lines(places, shown, x_label="releases", y_label="epsilon")
-    return [Heading("How it grows"), Figure(drawn, "Epsilon after so many releases", words)]
+    words = say(
+        "accounting.report.growth_text",
+        releases=places[-1],
+        epsilon=format_epsilon(least[-1]),
+    )
+    drawn = figures.lines(
+        places,
+        shown,
+        x_label=say("accounting.report.releases_column"),
+        y_label=say("accounting.report.epsilon"),
+    )
+    return [
+        Heading(say("accounting.report.growth")),
+        Figure(drawn, say("accounting.report.growth_caption"), words),
+    ]
 
 
 def belief_blocks(epsilon: float, delta: float, *, unit: str, by: str) -> list[Block]:
@@ -184,16 +218,31 @@ def belief_blocks(epsilon: float, delta: float, *, unit: str, by: str) -> list[B
     rows = []
     for prior in PRIORS:
         belief = belief_interval(prior, epsilon, delta=delta)
-        rows.append([f"{prior:.1%}", f"{belief.low:.2%}", f"{belief.high:.2%}"])
+        rows.append(
+            [
+                say("accounting.number", value=prior, form=".1%"),
+                say("accounting.number", value=belief.low, form=".2%"),
+                say("accounting.number", value=belief.high, form=".2%"),
+            ]
+        )
     return [
-        Heading("What an attacker may come to believe"),
+        Heading(say("accounting.report.beliefs")),
         Paragraph(
-            f"Whatever an attacker believes before, this is how far the belief can move by {by} "
-            f"because the data of one {unit} was used. {TWO_STEPS}"
+            say(
+                "accounting.report.beliefs_text",
+                cause=by,
+                unit=one_unit(unit),
+                two_steps=Message("accounting.report.two_steps"),
+            )
         ),
-        Table(["belief before", "at least after", "at most after"], rows, numeric=(0, 1, 2)),
+        Table(belief_header(), rows, numeric=(0, 1, 2)),
     ]
 
 
-def _number(value: float) -> str:
-    return f"{value:.6g}" if isfinite(value) else "infinite"
+def belief_header() -> list[str]:
+    """The names of the columns of a table of beliefs."""
+    return [
+        say("accounting.report.belief_before"),
+        say("accounting.report.at_least_after"),
+        say("accounting.report.at_most_after"),
+    ]

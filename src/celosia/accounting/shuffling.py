@@ -18,6 +18,7 @@ from celosia.accounting.checks import check_chance, check_epsilon, round_up
 from celosia.accounting.curve_loss import TAIL, CurveLoss
 from celosia.accounting.derived_loss import Vector
 from celosia.accounting.losses import PureLoss
+from celosia.core.messages import Message
 
 MOST_LOCAL = 100
 """Beyond it a report hides nothing, and floats overflow."""
@@ -147,7 +148,7 @@ class ShuffledLoss(CurveLoss):
         }
 
     def __str__(self) -> str:
-        return f"{self.reports} shuffled reports of local epsilon {float(self.local):g}"
+        return Message("accounting.loss.shuffled", reports=self.reports, epsilon=float(self.local))
 
 
 @lru_cache(maxsize=4096)

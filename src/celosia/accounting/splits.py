@@ -15,6 +15,7 @@ from celosia.accounting.advanced_composition import (
     optimal_delta,
 )
 from celosia.accounting.amounts import MARGIN, count_amount, delta_amount, epsilon_amount
+from celosia.core.messages import Message, say
 from celosia.core.numbers import exact
 
 MOST_RELEASES = 10**6
@@ -60,9 +61,13 @@ class Split:
 
     def __str__(self) -> str:
         each = Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(self.best.epsilon)
-        return (
-            f"each of {self.releases:,} releases may spend epsilon {each.normalize()} "
-            f"({self.best.name}) within ({self.total:g}, {self.delta:g})-DP"
+        return say(
+            "accounting.split.summary",
+            releases=self.releases,
+            epsilon=each.normalize(),
+            name=self.best.name,
+            total=self.total,
+            delta=self.delta,
         )
 
 
@@ -86,18 +91,19 @@ def split(total: float, *, releases: int, delta: float) -> Split:
     amount = float(exact_total)
     count = count_amount(releases, name="number of releases", most=MOST_RELEASES)
     failure = float(delta_amount(delta, zero=True))
-    shares = [Share("equal parts", _part(exact_total, count))]
+    shares = [Share(Message("accounting.share.equal_parts"), _part(exact_total, count))]
     if failure:
         if amount <= 1:
             corollary = advanced_corollary(count, amount, slack=failure)
-            shares.append(Share("advanced composition, corollary", corollary * SURELY))
+            name = Message("accounting.share.corollary")
+            shares.append(Share(name, corollary * SURELY))
         theorem = advanced_inverse(count, amount, slack=failure)
-        shares.append(Share("advanced composition", theorem * SURELY))
+        shares.append(Share(Message("accounting.share.advanced"), theorem * SURELY))
         largest = _largest(
             lambda each: optimal_delta(count, each, at=amount) <= failure * SURELY,
             least=max(share.epsilon for share in shares),
         )
-        shares.append(Share("optimal composition", largest * SURELY))
+        shares.append(Share(Message("accounting.share.optimal"), largest * SURELY))
     return Split(amount, count, failure, tuple(shares))
 
 

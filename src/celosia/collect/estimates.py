@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import exact
 from celosia.mechanisms.parameters import check_confidence
 
@@ -147,7 +148,12 @@ class Estimates:
         }
 
     def __str__(self) -> str:
-        return f"{len(self.candidates):,} estimates from {self.users:,} reports ({self.protocol})"
+        return say(
+            "collect.summary.estimates",
+            candidates=len(self.candidates),
+            users=self.users,
+            protocol=self.protocol,
+        )
 
 
 def _finite(numbers: NDArray[np.float64]) -> list[float | None]:

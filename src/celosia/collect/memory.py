@@ -36,6 +36,7 @@ from typing import Any
 
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
+from celosia.core.messages import say
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.parameters import check_epsilon
 
@@ -121,9 +122,9 @@ class Memory:
         begun = where.exists() and where.stat().st_size > 0
         price = None if budget is None else check_epsilon(budget, name="budget")
         if price is None and not begun:
-            raise _unfit("a new memory needs a budget.", "Give budget= in epsilon, such as 8.")
+            raise InputError("CEL-R036.no_budget")
         if secret is not None and not 16 <= len(secret) <= 64:
-            raise _unfit("a secret has 16 to 64 bytes.", "Draw 32 random bytes for the device.")
+            raise InputError("CEL-R036.secret_length")
         if not begun:  # nobody else on the device may read it
             try:
                 os.close(os.open(where, os.O_RDWR | os.O_CREAT, 0o600))
@@ -138,15 +139,9 @@ class Memory:
             row = _device(database, where)
             own = row["secret"] if secret is None else secret
             if own is None or not compare_digest(_proof(own), row["proof"]):
-                raise _unfit(
-                    "the secret is not the one of this memory.",
-                    "Give the secret= that it was begun with; leave it out if there was none.",
-                )
+                raise InputError("CEL-R036.other_secret")
             if price is not None and str(price) != row["budget"]:
-                raise _unfit(
-                    "this memory has another budget.",
-                    "Leave budget= out: it was set for life when the memory was begun.",
-                )
+                raise InputError("CEL-R036.other_budget")
             if moved:
                 database.execute("UPDATE device SET place = ?", (_place(where),))
             else:
@@ -230,7 +225,7 @@ class Memory:
     def __str__(self) -> str:
         row = self._row()
         spent, budget = (float(Fraction(row[each])) for each in ("spent", "budget"))
-        return f"epsilon {spent:g} of {budget:g} spent for life"
+        return say("collect.summary.memory", spent=spent, budget=budget)
 
     def _row(self) -> dict[str, Any]:
         with self._transaction() as (_, row):
@@ -297,7 +292,7 @@ def _affordable(row: dict[str, Any], price: Fraction) -> Fraction:
     budget, spent = Fraction(row["budget"]), Fraction(row["spent"])
     if spent + price > budget:
         raise BudgetExceeded(
-            "CEL-R039", price=float(price), budget=float(budget - spent), budget2=float(budget)
+            "CEL-R039", price=float(price), left=float(budget - spent), budget=float(budget)
         )
     return spent
 
@@ -317,8 +312,4 @@ def _in_place(row: dict[str, Any], path: Path) -> None:
 
 
 def _none(path: Path) -> InputError:
-    return InputError("CEL-R037", path_name=path.name)
-
-
-def _unfit(what: str, fix: str) -> InputError:
-    return InputError("CEL-R036", what, fix=fix)
+    return InputError("CEL-R037", file=path.name)

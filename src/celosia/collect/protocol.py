@@ -29,6 +29,7 @@ from celosia.collect.post_processing import POSTS, post_process
 from celosia.collect.reports import Reports
 from celosia.collect.state import State, read_state, write_state
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -153,7 +154,7 @@ class Client(ABC):
     ) -> Iterator[Reports]:
         """Reports of many values, batch by batch: memory for `size` reports is all it takes."""
         for start in range(0, len(values), size):
-            progress(Step("report", start, len(values)))
+            progress(Step(Message("collect.stage.report"), start, len(values)))
             yield self.privatise(values[start : start + size])
 
     @abstractmethod
@@ -257,7 +258,7 @@ class Server(ABC):
         found, users, arrays = read_state(data)
         self._same(found)
         if not self._fits(arrays):
-            raise InputError("CEL-R006.load")
+            raise InputError("CEL-R006.form")
         self._add(users, arrays)
         return self
 
@@ -283,7 +284,7 @@ class Server(ABC):
 
     def _same(self, fingerprint: bytes) -> None:
         if fingerprint != self.protocol.fingerprint:
-            raise InputError("CEL-R004.check_schema")
+            raise InputError("CEL-R004.other_parameters")
 
     def _find(
         self, candidates: tuple[Hashable, ...] | None, significance: float, progress: Progress

@@ -21,6 +21,7 @@ from typing import Any
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
+from celosia.core.messages import Message
 from celosia.core.numbers import exact, whole
 from celosia.core.wording import did_you_mean
 
@@ -88,15 +89,16 @@ def _create(parameters: Mapping[str, Any], *, inside: bool) -> Protocol:
     }
     for name in given:
         if name not in known:
-            raise _wrong(f"{kind.name} has no parameter {name!r}{did_you_mean(name, known)}")
+            hint = did_you_mean(name, known)
+            raise InputError("CEL-R072.unknown", protocol=kind.name, name=name, hint=hint)
     for name, each in known.items():
         if name not in given and each.default is MISSING and each.default_factory is MISSING:
-            raise _wrong(f"{kind.name} needs the parameter {name!r}")
+            raise InputError("CEL-R072.missing", protocol=kind.name, name=name)
     values = {name: _read(value, known[name], inside=inside) for name, value in given.items()}
     try:
         made = kind(**values)
     except (TypeError, ValueError, OverflowError):  # a list where a number should be, and the like
-        raise _wrong(f"a parameter of {kind.name} is of another kind than it must be") from None
+        raise InputError("CEL-R072.other_kind", protocol=kind.name) from None
     expected = parameters.get("fingerprint")
     if expected is not None and expected != made.fingerprint.hex():
         raise InputError("CEL-R073")
@@ -113,13 +115,14 @@ def load_protocol(path: str | Path) -> Protocol:
         with Path(path).open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
         if len(data) > LARGEST_FILE:
-            raise _unreadable(path, "it is too large")
+            raise _unreadable(path, Message("collect.reason.too_large"))
         return protocol_from(tomllib.loads(data.decode("utf-8")))
     except OSError as error:
-        raise _unreadable(path, (error.strerror or "it cannot be opened").lower()) from None
+        raise _unreadable(path, reason_of(error)) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        reason = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is no text"
-        raise _unreadable(path, f"not TOML: {reason}") from None
+        is_toml = isinstance(error, tomllib.TOMLDecodeError)
+        fault = str(error) if is_toml else Message("collect.reason.no_text")
+        raise _unreadable(path, Message("collect.reason.not_toml", fault=fault)) from None
 
 
 def parameters_of(protocol: Protocol) -> dict[str, Any]:
@@ -148,13 +151,13 @@ def _read(value: Any, field: Field[Any], *, inside: bool) -> Any:
         return tuple(_read(each, field, inside=True) for each in value)
     if isinstance(value, Mapping):
         if inside or "protocol" not in value:
-            raise _wrong(f"{field.name} cannot be a table, or it lacks a protocol")
+            raise InputError("CEL-R072.table", name=field.name)
         return _create(value, inside=True)
     if not _is_real(field):
         return value
     if isinstance(value, str):
         if not _FRACTION.fullmatch(value) or value.endswith("/0"):
-            raise _wrong(f'{field.name} must be a number, such as 0.5 or "1/3"')
+            raise InputError("CEL-R072.not_a_number", name=field.name)
         return Fraction(value)
     # Whole or not: `epsilon = 4` and `epsilon = 4.0` are one protocol.
     return Fraction(value) if whole(value) is not None else value
@@ -179,7 +182,7 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     number = exact(value)
     if number is None:
-        raise _wrong("a parameter that is neither a number nor a text cannot be written down")
+        raise InputError("CEL-R072.not_writable")
     if number.denominator == 1:
         return int(number)
     near = float(number)
@@ -203,9 +206,10 @@ def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _wrong(what: str) -> InputError:
-    return InputError("CEL-R072", thing=what)
+def reason_of(error: OSError) -> str:
+    """Why a file cannot be opened, in the words of the operating system."""
+    return error.strerror.lower() if error.strerror else Message("collect.reason.not_opened")
 
 
 def _unreadable(path: str | Path, reason: str) -> InputError:
-    return InputError("CEL-R071", path2=path, reason=reason, path=str(path))
+    return InputError("CEL-R071", path=str(path), reason=reason)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
+from celosia.core.wording import one_unit
 
 
 class Relation(StrEnum):
@@ -33,14 +35,21 @@ class Neighbours:
 
     def __post_init__(self) -> None:
         if self.relation not in tuple(Relation):
-            raise InputError("CEL-M001.post_init", relation=", ".join(Relation))
+            raise InputError("CEL-M001.relation", relation=", ".join(Relation))
         if not isinstance(self.unit, str) or not self.unit:
-            raise InputError("CEL-M001.post_init_2")
+            raise InputError("CEL-M001.unit")
         object.__setattr__(self, "relation", Relation(self.relation))
 
+    @property
+    def message(self) -> Message:
+        """The relation in words."""
+        one = one_unit(self.unit)
+        if self.relation is Relation.ADD_REMOVE:
+            return Message("words.neighbours.add_remove", one=one)
+        return Message("words.neighbours.change_one", one=one)
+
     def __str__(self) -> str:
-        verb = "add or remove" if self.relation is Relation.ADD_REMOVE else "change"
-        return f"{verb} one {self.unit}"
+        return str(self.message)
 
 
 ADD_REMOVE = Neighbours(Relation.ADD_REMOVE)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.accounting.report import belief_blocks
 from celosia.core import figures
 from celosia.core.figures.svg import SVG_NAMESPACE, Svg
+from celosia.core.messages import say
 from celosia.core.report import (
     Block,
     Document,
@@ -41,45 +42,64 @@ def document(answer: NoisyAnswer) -> Document:
     if answer.guarantee.simulation:
         blocks.append(Notice(str(answer.guarantee), tone="simulation"))
     blocks += [Notice(sentence(warning), tone="warning") for warning in answer.warnings]
-    blocks.append(Heading("The answer"))
+    blocks.append(Heading(say("mechanisms.answer_report.answer")))
     blocks += _many(answer) if isinstance(answer.value, (dict, list)) else _one(answer)
     blocks += _guarantee(answer)
     if answer.epsilon is not None:
         blocks += belief_blocks(
-            answer.epsilon, answer.delta, unit=answer.guarantee.unit, by="this answer"
+            answer.epsilon,
+            answer.delta,
+            unit=answer.guarantee.unit,
+            by=say("mechanisms.answer_report.this_answer"),
         )
     blocks += _provenance(answer)
-    return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
+    return Document(str(answer.question), f"{answer.guarantee.promise}.", tuple(blocks))
 
 
 def _one(answer: NoisyAnswer) -> list[Block]:
-    cards = [KeyFigure("Answer", short(answer.value), "with exact noise")]
+    cards = [
+        KeyFigure(
+            say("mechanisms.answer_report.answer_label"),
+            short(answer.value),
+            say("mechanisms.answer_report.exact_noise"),
+        )
+    ]
     if answer.interval is None:
         return [KeyFigures(cards)]
     low, high = map(short, answer.interval)
-    label = f"{_percent(answer.confidence)} interval"
-    cards.append(KeyFigure(label, f"{low} to {high}", "holds the exact answer"))
+    confidence = 100 * answer.confidence
+    cards.append(
+        KeyFigure(
+            say("mechanisms.answer_report.interval", confidence=confidence),
+            say("mechanisms.answer_report.from_to", low=low, high=high),
+            say("mechanisms.answer_report.holds_exact"),
+        )
+    )
     drawing = on_a_line(answer.value, answer.interval)
-    words = f"{short(answer.value)}, between {low} and {high}"
-    return [KeyFigures(cards), Figure(drawing, f"The answer and its {label}", words)]
+    caption = say("mechanisms.answer_report.interval_caption", confidence=confidence)
+    value = short(answer.value)
+    words = say("mechanisms.answer_report.interval_words", value=value, low=low, high=high)
+    return [KeyFigures(cards), Figure(drawing, caption, words)]
 
 
 def _many(answer: NoisyAnswer) -> list[Block]:
     frame = answer.frame()
     if not frame.height:
-        return [Paragraph("Nothing is released: no noisy count exceeded the threshold.")]
+        return [Paragraph(say("mechanisms.answer_report.nothing"))]
     labels = answer.value if isinstance(answer.value, dict) else range(1, frame.height + 1)
     names = [str(label) for label in labels]
-    header = ["", "answer", *(["at least", "at most"] if answer.interval else [])]
+    bounds = [say("mechanisms.answer_report.at_least"), say("mechanisms.answer_report.at_most")]
+    answers = say("mechanisms.answer_report.answer_column")
+    header = ["", answers, *(bounds if answer.interval else [])]
     shown = frame.drop("key", strict=False)
     rows = [[name, *map(short, row)] for name, row in zip(names, shown.iter_rows(), strict=True)]
     table = Table(header, rows)
     if len(names) > MOST_BARS or not frame["value"].dtype.is_numeric():
         return [table]
-    chart = figures.bars(names, {"answer": [float(value) for value in frame["value"]]})
-    caption = "The released numbers"
+    chart = figures.bars(names, {answers: [float(value) for value in frame["value"]]})
+    caption = say("mechanisms.answer_report.numbers_caption")
     if frame["value"].min() < 0:  # type: ignore[operator]
-        caption += "; noise may take a small one below 0"
+        caption = say("mechanisms.answer_report.numbers_caption_below_zero")
     return [Figure(chart, caption, short(answer.value)), table]
 
 
@@ -112,35 +132,48 @@ def on_a_line(value: float, interval: tuple[float, float]) -> Svg:
 def _guarantee(answer: NoisyAnswer) -> list[Block]:
     guarantee = answer.guarantee
     facts = [
-        ("Neighbours", guarantee.neighbours or ""),
-        *(("Assumes", text) for text in guarantee.assumes),
-        *(("Does not protect against", text) for text in guarantee.leaves_open),
+        (say("mechanisms.answer_report.neighbours"), str(guarantee.neighbours or "")),
+        *((say("mechanisms.answer_report.assumes"), str(text)) for text in guarantee.assumes),
+        *(
+            (say("mechanisms.answer_report.leaves_open"), str(text))
+            for text in guarantee.leaves_open
+        ),
     ]
     words = sentence(guarantee.protects)
     if guarantee.simulation:
-        words = f"Nothing, for it is a simulation. Drawn without a seed: {words}"
-    return [Heading("What is promised"), Paragraph(words), Facts(facts)]
+        words = say("mechanisms.answer_report.only_simulation", protects=words)
+    return [Heading(say("mechanisms.answer_report.promised")), Paragraph(words), Facts(facts)]
 
 
 def _provenance(answer: NoisyAnswer) -> list[Block]:
     made = answer.provenance
-    seed = "none: the operating system's entropy" if made.seed is None else str(made.seed)
+    seed = say("mechanisms.answer_report.no_seed") if made.seed is None else str(made.seed)
     return [
-        Heading("How it was made"),
+        Heading(say("mechanisms.answer_report.made")),
         Facts(
             [
-                *((_capital(name), str(value)) for name, value in made.parameters.items()),
-                ("Loss", _in_words(answer.loss)),
-                ("Made", made.created),
-                ("Seed", seed),
+                *((_label(name), str(value)) for name, value in made.parameters.items()),
+                (say("mechanisms.answer_report.loss"), _in_words(answer.loss)),
+                (say("mechanisms.answer_report.made_at"), made.created),
+                (say("mechanisms.answer_report.seed"), seed),
                 *made.versions.items(),
             ]
         ),
     ]
 
 
-def _capital(name: str) -> str:
-    return name[:1].upper() + name[1:].replace("_", " ")
+LABELS = {
+    "mechanism": "mechanisms.answer_report.mechanism",
+    "column": "mechanisms.answer_report.column",
+    "unit": "mechanisms.answer_report.unit",
+    "rows_per_unit": "mechanisms.answer_report.rows_per_unit",
+}
+
+
+def _label(parameter: str) -> str:
+    if parameter in LABELS:
+        return say(LABELS[parameter])
+    return parameter[:1].upper() + parameter[1:].replace("_", " ")
 
 
 def _in_words(loss: dict[str, Any]) -> str:
@@ -149,8 +182,7 @@ def _in_words(loss: dict[str, Any]) -> str:
         rest = (f"{key} {value}" for key, value in loss.items() if key != "kind")
         return ", ".join([str(loss["kind"]), *rest])
     parts = Counter(_in_words(part) for part in loss["parts"])
-    return "; ".join(part if n == 1 else f"{n} times {part}" for part, n in parts.items())
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.6g}%"
+    return "; ".join(
+        part if n == 1 else say("mechanisms.answer_report.times", count=n, loss=part)
+        for part, n in parts.items()
+    )

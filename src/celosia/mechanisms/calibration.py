@@ -17,6 +17,7 @@ from celosia.accounting.belief import (
     epsilon_for_belief,
 )
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message, say
 from celosia.mechanisms.mechanism import DIGITS, Mechanism
 from celosia.mechanisms.parameters import (
     LEAST_EPSILON,
@@ -62,7 +63,8 @@ class ErrorCurve:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.parameter:>10} {f'error ({self.confidence:.0%})':>14}"]
+        error = say("mechanisms.calibration.error_column", confidence=self.confidence)
+        lines = [f"{self.parameter:>10} {error:>14}"]
         lines += [f"{point.epsilon:>10g} {point.error:>14.6g}" for point in self.points]
         return "\n".join(lines)
 
@@ -121,9 +123,13 @@ class EpsilonRecommendation:
         }
 
     def __str__(self) -> str:
-        return (
-            f"{self.mechanism}: epsilon {self.epsilon:g}, error up to {self.error:.6g} "
-            f"with confidence {self.confidence:.0%}; {self.reason}"
+        return say(
+            "mechanisms.calibration.summary",
+            mechanism=self.mechanism,
+            epsilon=self.epsilon,
+            error=self.error,
+            confidence=self.confidence,
+            reason=self.reason,
         )
 
 
@@ -181,13 +187,13 @@ def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommen
         if most == inf:
             raise InputError("CEL-B072")
         return _recommendation(
-            _largest(mechanism, most, delta), targets, "as much as the risk allows"
+            _largest(mechanism, most, delta), targets, Message("mechanisms.calibration.risk_allows")
         )
     found = mechanism.with_accuracy(targets.error, confidence=targets.confidence, size=targets.size)
     needed = found.privacy_loss().epsilon(delta)
     if needed > most:
-        raise PrivacyError("CEL-B073.choose_epsilon", needed=needed, allowed=most)
-    return _recommendation(found, targets, "as little as the error needs")
+        raise PrivacyError("CEL-B073.contradiction", needed=needed, allowed=most)
+    return _recommendation(found, targets, Message("mechanisms.calibration.error_needs"))
 
 
 def _recommendation(
@@ -216,7 +222,7 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
     low, high = LEAST_EPSILON, MOST_EPSILON
     if not holds(low):
         raise PrivacyError(
-            "CEL-B073.largest", parameter=mechanism.parameter, most=most, delta=delta
+            "CEL-B073.no_price", parameter=mechanism.parameter, most=most, delta=delta
         )
     if holds(high):
         return _with_price(mechanism, high)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from celosia.accounting.report import belief_header
 from celosia.core import figures
+from celosia.core.messages import say
 from celosia.core.report import (
     Block,
     Document,
@@ -14,7 +16,7 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import sentence
+from celosia.core.wording import one_unit, sentence
 from celosia.mechanisms.calibration import EpsilonRecommendation, ErrorCurve, Targets, error_curve
 from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON
 
@@ -33,10 +35,10 @@ def curve_figure(curve: ErrorCurve, *, words: str, unit: str) -> figures.Svg:
     errors = [point.error for point in curve.points]
     return figures.lines(
         [point.epsilon for point in curve.points],
-        {"error": errors},
-        title=f"Error of {words}, in {unit}",
+        {say("mechanisms.calibration_report.error"): errors},
+        title=say("mechanisms.calibration_report.curve_title", words=words, unit=unit),
         x_label=curve.parameter,
-        y_label=f"error, {_share(curve.confidence)} of the time",
+        y_label=say("mechanisms.calibration_report.error_axis", confidence=100 * curve.confidence),
         log=all(error > 0 for error in errors),
         log_x=True,
     )
@@ -55,7 +57,7 @@ def document(
         targets: that it meets.
     """
     return Document(
-        f"An epsilon for {words}",
+        say("mechanisms.calibration_report.title", words=words),
         sentence(recommendation.reason),
         (
             *_numbers(recommendation, unit),
@@ -68,22 +70,30 @@ def document(
 
 def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[Block]:
     price = float(getattr(recommendation.mechanism, recommendation.mechanism.parameter))
-    promise = f"a promise of {recommendation.epsilon:.6g} at delta {recommendation.delta:g}"
+    promise = say("mechanisms.calibration_report.delta_zero")
+    if recommendation.delta:
+        promise = say(
+            "mechanisms.calibration_report.promise",
+            epsilon=recommendation.epsilon,
+            delta=recommendation.delta,
+        )
     return [
         KeyFigures(
             [
+                KeyFigure(say("mechanisms.calibration_report.epsilon"), _number(price), promise),
                 KeyFigure(
-                    "Epsilon", f"{price:.6g}", promise if recommendation.delta else "with delta 0"
+                    say("mechanisms.calibration_report.error_at_most"),
+                    _number(recommendation.error),
+                    say(
+                        "mechanisms.calibration_report.in_unit",
+                        unit=unit,
+                        confidence=100 * recommendation.confidence,
+                    ),
                 ),
                 KeyFigure(
-                    "Error at most",
-                    f"{recommendation.error:.6g}",
-                    f"in {unit}, {_share(recommendation.confidence)} of the time",
-                ),
-                KeyFigure(
-                    "Membership advantage",
-                    f"{recommendation.advantage:.1%}",
-                    "true less false positives of the best test",
+                    say("mechanisms.calibration_report.advantage"),
+                    _number(recommendation.advantage, ".1%"),
+                    say("mechanisms.calibration_report.advantage_note"),
                 ),
             ]
         )
@@ -93,16 +103,25 @@ def _numbers(recommendation: EpsilonRecommendation, unit: str) -> list[Block]:
 def _targets(targets: Targets) -> list[Block]:
     rows = []
     if targets.error is not None:
-        rows.append(
-            ("Error", f"at most {targets.error:g}, {_share(targets.confidence)} of the time")
+        value = say(
+            "mechanisms.calibration_report.error_target_value",
+            error=targets.error,
+            confidence=100 * targets.confidence,
         )
+        rows.append((say("mechanisms.calibration_report.error_target"), value))
     if targets.belief is not None:
-        rows.append(
-            ("Belief", f"{_share(targets.prior)} before, at most {_share(targets.belief)} after")
+        value = say(
+            "mechanisms.calibration_report.belief_target_value",
+            prior=100 * targets.prior,
+            belief=100 * targets.belief,
         )
+        rows.append((say("mechanisms.calibration_report.belief_target"), value))
     if targets.advantage is not None:
-        rows.append(("Membership advantage", f"at most {_share(targets.advantage)}"))
-    return [Heading("Targets"), Facts(rows)]
+        value = say(
+            "mechanisms.calibration_report.advantage_value", advantage=100 * targets.advantage
+        )
+        rows.append((say("mechanisms.calibration_report.advantage"), value))
+    return [Heading(say("mechanisms.calibration_report.targets")), Facts(rows)]
 
 
 def _error(recommendation: EpsilonRecommendation, words: str, unit: str, size: int) -> list[Block]:
@@ -112,33 +131,51 @@ def _error(recommendation: EpsilonRecommendation, words: str, unit: str, size: i
     curve = error_curve(
         recommendation.mechanism, allowed, confidence=recommendation.confidence, size=size
     )
-    rows = [[f"{point.epsilon:g}", f"{point.error:.6g}"] for point in curve.points]
+    rows = [[_number(point.epsilon, "g"), _number(point.error)] for point in curve.points]
+    points = [
+        say("mechanisms.calibration_report.cost_point", epsilon=epsilon, error=error)
+        for epsilon, error in rows
+    ]
     return [
-        Heading("What it costs in error"),
+        Heading(say("mechanisms.calibration_report.cost")),
         Figure(
             curve_figure(curve, words=words, unit=unit),
-            "The error around the chosen epsilon",
-            "; ".join(f"epsilon {epsilon}: {error}" for epsilon, error in rows) + ".",
+            say("mechanisms.calibration_report.cost_caption"),
+            f"{'; '.join(points)}.",
         ),
-        Table(["epsilon", f"error ({unit})"], rows, numeric=(0, 1)),
+        Table(
+            [
+                say("mechanisms.calibration_report.epsilon_column"),
+                say("mechanisms.calibration_report.error_in", unit=unit),
+            ],
+            rows,
+            numeric=(0, 1),
+        ),
     ]
 
 
 def _risk(recommendation: EpsilonRecommendation) -> list[Block]:
     neighbours = recommendation.mechanism.neighbours
     rows = [
-        [_share(belief.prior), f"{belief.low:.2%}", f"{belief.high:.2%}"]
+        [
+            f"{_number(100 * belief.prior)}%",
+            _number(belief.low, ".2%"),
+            _number(belief.high, ".2%"),
+        ]
         for belief in recommendation.beliefs
     ]
     return [
-        Heading("What it leaves in risk"),
+        Heading(say("mechanisms.calibration_report.risk")),
         Paragraph(
-            f"Neighbours: {neighbours}. Whatever an attacker believes of one {neighbours.unit} "
-            "before, this is how far the belief can move because its data was used."
+            say(
+                "mechanisms.calibration_report.risk_text",
+                neighbours=neighbours.message,
+                one=one_unit(neighbours.unit),
+            )
         ),
-        Table(["belief before", "at least after", "at most after"], rows, numeric=(0, 1, 2)),
+        Table(belief_header(), rows, numeric=(0, 1, 2)),
     ]
 
 
-def _share(value: float) -> str:
-    return f"{100 * value:.6g}%"
+def _number(value: float, form: str = ".6g") -> str:
+    return say("mechanisms.number", value=value, form=form)

@@ -35,7 +35,7 @@ class Grid:
     def __post_init__(self) -> None:
         step = exact(self.step)
         if step is None or step <= 0:
-            raise InputError("CEL-M008.post_init", step=self.step)
+            raise InputError("CEL-M008.step", step=self.step)
         object.__setattr__(self, "step", step)
 
     @classmethod
@@ -126,7 +126,7 @@ def check_grid(grid: object, *, optional: bool = True) -> None:
     """
     if isinstance(grid, Grid) or (grid is None and optional):
         return
-    raise InputError("CEL-M008.check_grid", grid=grid)
+    raise InputError("CEL-M008.not_a_grid", grid=grid)
 
 
 def off_grid() -> InputError:

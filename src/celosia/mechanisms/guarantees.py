@@ -9,8 +9,10 @@ from math import exp, inf, isclose, isfinite
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import real
+from celosia.core.wording import one_unit, unit_word
 
 if TYPE_CHECKING:
     from celosia.accounting.loss import Loss
@@ -44,9 +46,9 @@ def guarantee_of(
     neighbours = mechanism.neighbours
     return Guarantee(
         promise=_in_words(mechanism),
-        unit=neighbours.unit,
+        unit=unit_word(neighbours.unit),
         protects=_protects(mechanism),
-        neighbours=str(neighbours),
+        neighbours=neighbours.message,
         assumes=(*_assumptions(mechanism, bounded=bounded), *assumes),
         leaves_open=tuple(_left_open(neighbours)),
         simulation=simulation,
@@ -76,24 +78,21 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     """What a curator should hear before such an answer is given away."""
     from celosia.accounting.belief import belief_interval  # noqa: PLC0415 - who has a mechanism has loaded it
 
-    epsilon, delta = stated_epsilon_delta(mechanism)
-    name = f"an epsilon of {epsilon:g}" if epsilon is not None else ""
-    if epsilon is None:
-        epsilon = mechanism.privacy_loss().epsilon(TYPICAL_DELTA)
-        shown = format_rounded_up(epsilon)
-        name = f"a rho that means an epsilon of {shown} at delta {TYPICAL_DELTA:g}"
+    stated, delta = stated_epsilon_delta(mechanism)
+    epsilon = mechanism.privacy_loss().epsilon(TYPICAL_DELTA) if stated is None else stated
     warnings = []
     if epsilon >= WEAK:
         belief = belief_interval(0.001, epsilon).high
-        warnings.append(
-            f"{name} gives almost no protection: an attacker's belief of 0.1 % may rise to "
-            f"{belief:.4%}; take 1 or less"
-        )
+        if stated is None:
+            shown = rounded_up(epsilon)
+            facts = {"epsilon": shown, "delta": TYPICAL_DELTA, "belief": belief}
+            warnings.append(Message("mechanisms.warning.weak_rho", **facts))
+        else:
+            warnings.append(
+                Message("mechanisms.warning.weak_epsilon", epsilon=epsilon, belief=belief)
+            )
     if delta >= LIKELY:
-        warnings.append(
-            f"a delta of {delta:g} is the chance that the promise fails altogether; take it far "
-            "below one divided by the number of people"
-        )
+        warnings.append(Message("mechanisms.warning.likely_failure", delta=delta))
     return tuple(warnings)
 
 
@@ -110,71 +109,87 @@ def format_rounded_up(number: float, digits: int = 6) -> str:
     >>> format_rounded_up(0.5), format_rounded_up(1.0100501671)
     ('0.5', '1.01006')
     """
+    return f"{rounded_up(number, digits):.{digits}g}"
+
+
+def rounded_up(number: float, digits: int = 6) -> float:
+    """A number of few digits that is not below the given one.
+
+    >>> rounded_up(1.0100501671)
+    1.01006
+    """
     if not isfinite(number):
-        return str(number)
-    rounded = Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(repr(float(number))))
-    return f"{float(rounded):.{digits}g}"
+        return number
+    return float(Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(repr(float(number)))))
 
 
-def _in_words(mechanism: AnyMechanism) -> str:
+def _in_words(mechanism: AnyMechanism) -> Message:
     epsilon, delta = stated_epsilon_delta(mechanism)
     if epsilon is None:
-        rho = format_rounded_up(mechanism.privacy_loss().rho)
-        return f"{rho}-zero-concentrated differential privacy"
+        rho = rounded_up(mechanism.privacy_loss().rho)
+        return Message("mechanisms.promise.concentrated", rho=rho)
     if delta:
-        return f"({format_rounded_up(epsilon)}, {format_rounded_up(delta)})-differential privacy"
-    return f"{format_rounded_up(epsilon)}-differential privacy"
+        return Message(
+            "mechanisms.promise.approximate",
+            epsilon=rounded_up(epsilon),
+            delta=rounded_up(delta),
+        )
+    return Message("mechanisms.promise.pure", epsilon=rounded_up(epsilon))
 
 
-def _protects(mechanism: AnyMechanism) -> str:
-    unit, relation = mechanism.neighbours.unit, mechanism.neighbours.relation
+def _protects(mechanism: AnyMechanism) -> Message:
+    neighbours = mechanism.neighbours
+    one, adds = one_unit(neighbours.unit), neighbours.relation is Relation.ADD_REMOVE
     epsilon, delta = stated_epsilon_delta(mechanism)
     if epsilon is None:
         delta = TYPICAL_DELTA
         epsilon = _epsilon_at(mechanism.privacy_loss(), delta)
-    subject = f"whatever one {unit} holds"
-    if relation is Relation.ADD_REMOVE:
-        subject = f"whether or not one {unit} is in the table, and whatever it holds"
-    factor = format_rounded_up(exp(epsilon) if epsilon < 700 else inf, 4)
+    factor = rounded_up(exp(epsilon) if epsilon < 700 else inf, 4)
     if delta:
-        return (
-            f"{subject}, no set of answers becomes more than {factor} times as likely by it, but "
-            f"for a further chance of {format_rounded_up(delta)}"
+        key = (
+            "mechanisms.protects.add_remove_delta"
+            if adds
+            else "mechanisms.protects.change_one_delta"
         )
-    return f"{subject}, no answer becomes more than {factor} times as likely by it"
+        return Message(key, one=one, factor=factor, delta=rounded_up(delta))
+    key = "mechanisms.protects.add_remove" if adds else "mechanisms.protects.change_one"
+    return Message(key, one=one, factor=factor)
 
 
 def _epsilon_at(loss: Loss, delta: float) -> float:
     return float(loss.epsilon(delta))
 
 
-def _assumptions(mechanism: AnyMechanism, *, bounded: bool) -> Iterator[str]:
+def _assumptions(mechanism: AnyMechanism, *, bounded: bool) -> Iterator[Message]:
     from celosia.mechanisms.statistics.contributions import ROW, PerUnit  # noqa: PLC0415 - who has a mechanism has loaded it
     from celosia.mechanisms.statistics.key_histogram import KeyHistogram  # noqa: PLC0415 - who has a mechanism has loaded it
 
     core, unit = unwrap(mechanism), mechanism.neighbours.unit
-    yield "parameters and bounds were chosen without looking at the data"
+    named = unit_word(unit)
+    yield Message("mechanisms.assumes.public_parameters")
     if getattr(core, "may_be_empty", True) is False:
-        yield "that the table is not empty is no secret"
+        yield Message("mechanisms.assumes.not_empty")
     if any(field.name == "sensitivity" for field in fields(core)):
-        yield f"one neighbour step moves no answer by more than the declared {core.sensitivity:g}"
+        yield Message("mechanisms.assumes.sensitivity", sensitivity=core.sensitivity)
     if getattr(core, "monotone", False) is True:
-        yield "a neighbour step moves all scores or answers in the same direction"
+        yield Message("mechanisms.assumes.monotone")
     if bounded:
         return
     if isinstance(mechanism, PerUnit):
-        yield f"no {unit} has more than {mechanism.rows_per_unit} rows in the table"
+        rows = mechanism.rows_per_unit
+        yield Message("mechanisms.assumes.rows_per_unit", unit=named, rows=rows)
     if isinstance(core, KeyHistogram) and (unit != ROW or core.keys_per_unit > 1):
-        yield f"each {unit} has at most one row of a key, and rows of {core.keys_per_unit} keys"
+        keys = core.keys_per_unit
+        yield Message("mechanisms.assumes.keys_per_unit", unit=named, keys=keys)
 
 
-def _left_open(neighbours: Neighbours) -> Iterator[str]:
+def _left_open(neighbours: Neighbours) -> Iterator[Message]:
     from celosia.mechanisms.statistics.contributions import ROW  # noqa: PLC0415 - who has a mechanism has loaded it
 
-    yield "each further answer from the same data adds to the loss: keep one budget"
-    yield "facts about many people are released on purpose, and may be guessed about one of them"
-    yield "an answer reveals that no row was refused as missing or unfit"
+    yield Message("mechanisms.leaves_open.further_answers")
+    yield Message("mechanisms.leaves_open.facts_about_many")
+    yield Message("mechanisms.leaves_open.no_refusal")
     if neighbours.relation is Relation.CHANGE_ONE:
-        yield f"how many units there are (unit: {neighbours.unit}) is taken to be public"
+        yield Message("mechanisms.leaves_open.public_size", unit=unit_word(neighbours.unit))
     if neighbours.unit == ROW:
-        yield "a person with several rows is protected less: the promise is for one row"
+        yield Message("mechanisms.leaves_open.several_rows")

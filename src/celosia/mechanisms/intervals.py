@@ -7,13 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from celosia.core.messages import Message
+
 Key = TypeVar("Key")
 
-BELOW_ZERO = (
-    "the released number is below 0 and the exact one cannot be: the noise is larger than the "
-    "number; read it as 0, but do not cut it off before you add it to others"
-)
-"""What to hear of a single number that noise took below zero."""
+
+def below_zero() -> Message:
+    """The warning about a single number that noise took below zero."""
+    return Message("mechanisms.warning.below_zero")
 
 
 def from_zero(low: Any, value: Any, high: Any) -> tuple[Any, Any]:

@@ -55,7 +55,7 @@ class Mechanism(ABC, Generic[Input, Output]):
     def __post_init__(self) -> None:
         given: object = self.neighbours
         if not isinstance(given, Neighbours):
-            raise InputError("CEL-M001.post_init_3", given=given)
+            raise InputError("CEL-M001.not_neighbours", given=given)
 
     if TYPE_CHECKING:
         # A field of some mechanisms and a property of others: at run time an inherited property
@@ -109,7 +109,7 @@ class Mechanism(ABC, Generic[Input, Output]):
         check_confidence(confidence)
         wanted = real(error)
         if wanted is None or not wanted > 0:
-            raise InputError("CEL-M010.with_accuracy", error=error)
+            raise InputError("CEL-M010.not_positive", error=error)
 
         def holds(price: Fraction) -> bool:
             try:
@@ -134,8 +134,13 @@ class Mechanism(ABC, Generic[Input, Output]):
         given = [item for item in fields(self) if item.init]
         shown = [item for item in given if getattr(self, item.name) != item.default]
         shown.sort(key=lambda item: item.default is not MISSING)
-        written = ", ".join(f"{item.name}={getattr(self, item.name)}" for item in shown)
+        written = ", ".join(f"{item.name}={_plain(getattr(self, item.name))}" for item in shown)
         return f"{type(self).__name__}({written})"
+
+
+def _plain(value: object) -> str:
+    """A parameter as it is written down, which does not depend on the language."""
+    return str.__str__(value.message) if isinstance(value, Neighbours) else str(value)
 
 
 def least(holds: Any, low: Fraction, high: Fraction) -> Fraction:

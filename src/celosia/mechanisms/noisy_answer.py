@@ -14,13 +14,14 @@ from celosia import frames
 from celosia.accounting.budget import Budget
 from celosia.accounting.losses import ApproximateLoss
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import say
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.core.release import Release
 from celosia.core.report import Document
 from celosia.mechanisms import answer_report
 from celosia.mechanisms.guarantees import guarantee_of, stated_epsilon_delta, unwrap, weaknesses
-from celosia.mechanisms.intervals import BELOW_ZERO
+from celosia.mechanisms.intervals import below_zero
 from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
 from celosia.mechanisms.sparse.replies import BELOW
@@ -101,11 +102,18 @@ class NoisyAnswer(Release):
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        line = f"{self.question}: {format_answer(self.value)}"
-        if self.interval is not None and not isinstance(self.value, (dict, list)):
-            low, high = map(short, self.interval)
-            line += f" ({100 * self.confidence:.6g}% interval {low} to {high})"
-        return f"{line}; {self.guarantee.promise}"
+        facts = {"value": format_answer(self.value), "promise": self.guarantee.promise}
+        if self.interval is None or isinstance(self.value, (dict, list)):
+            return say("mechanisms.answer.line", question=self.question, **facts)
+        low, high = map(short, self.interval)
+        return say(
+            "mechanisms.answer.line_with_interval",
+            question=self.question,
+            confidence=100 * self.confidence,
+            low=low,
+            high=high,
+            **facts,
+        )
 
 
 def release(  # noqa: PLR0913 - each is a choice of the curator
@@ -180,7 +188,7 @@ def release_with_guarantee(  # noqa: PLR0913 - the parts of an answer
         question=question,
         guarantee=guarantee,
         provenance=provenance,
-        warnings=(*weaknesses(mechanism), *([BELOW_ZERO] if is_below else ())),
+        warnings=(*weaknesses(mechanism), *([below_zero()] if is_below else ())),
     )
 
 
@@ -203,15 +211,16 @@ def format_answer(value: Any) -> str:
     """
     if isinstance(value, list) and any(each in {str(BELOW), "above"} for each in value):
         found = [place for place, each in enumerate(value, 1) if each != str(BELOW)]
-        places = format_answer(found) if found else "none"
-        return f"above at {places} (of {len(value)} asked)"
+        if not found:
+            return say("mechanisms.answer.above_at_none", asked=len(value))
+        return say("mechanisms.answer.above_at", places=format_answer(found), asked=len(value))
     if not isinstance(value, (dict, list)):
         return short(value)
     if len(value) <= MOST_SHOWN:
-        return short(value) if value else "nothing"
+        return short(value) if value else say("mechanisms.answer.nothing")
     items = list(value.items())[:MOST_SHOWN] if isinstance(value, dict) else value[:MOST_SHOWN]
     first = dict(items) if isinstance(value, dict) else items
-    return f"{short(first)} ... ({len(value):,} in all)"
+    return say("mechanisms.answer.first", first=short(first), count=len(value))
 
 
 def _charge(mechanism: Mechanism[Any, Any]) -> dict[str, Any]:

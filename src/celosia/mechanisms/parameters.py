@@ -61,7 +61,7 @@ def check_sensitivity(sensitivity: object) -> Fraction:
     """
     number = exact(sensitivity)
     if number is None or number <= 0:
-        raise InputError("CEL-M005.check_sensitivity", sensitivity=sensitivity)
+        raise InputError("CEL-M005.not_positive", sensitivity=sensitivity)
     return number
 
 
@@ -99,31 +99,19 @@ def check_may_be_empty(may_be_empty: object) -> None:
         raise InputError("CEL-M084")
 
 
-def check_monotone(monotone: object, neighbours: Neighbours, *, code: str, what: str) -> None:
+def check_monotone(monotone: object, neighbours: Neighbours, *, code: str) -> None:
     """Refuse the claim that all of many numbers move in one direction where it cannot hold.
 
     Args:
         monotone: the claim.
         neighbours: under which it is made.
         code: of the refusal.
-        what: moves.
 
     Raises:
         InputError: neither True nor False.
         PrivacyError: a unit is changed.
     """
     if not isinstance(monotone, bool):
-        raise InputError(
-            code,
-            "monotone must be True or False.",
-            why="It halves the noise, so it must not be switched on by a slip.",
-            fix=f"Leave it out unless all {what} always move in the same direction.",
-        )
+        raise InputError(f"{code}.not_boolean")
     if monotone and neighbours.relation is not Relation.ADD_REMOVE:
-        raise PrivacyError(
-            code,
-            f"monotone {what} are possible only where a unit is added or removed.",
-            why=f"Changing a unit can lower one of the {what} and raise another, which with half "
-            "the noise costs up to twice the epsilon.",
-            fix="Leave monotone out, or take the add-remove relation.",
-        )
+        raise PrivacyError(f"{code}.changed_unit")

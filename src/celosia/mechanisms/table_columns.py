@@ -14,6 +14,7 @@ import polars as pl
 
 from celosia import frames
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 from celosia.mechanisms.guarantees import unwrap
 from celosia.mechanisms.mechanism import Mechanism
@@ -112,22 +113,21 @@ def select_rows(
             return pl.Series("row", [0], dtype=pl.Int8).new_from_index(0, frame.height), None
         others = [name for name in frame.columns if name != unit]
         if len(others) != 1:
-            raise InputError("CEL-M120.select_rows")
+            raise InputError("CEL-M120.not_named")
         column = others[0]
     rows = _select_column(frame, column)
     if isinstance(core, Count) and rows.dtype != pl.Boolean:
-        raise _unfit(column, rows, "truth values, of which the true ones are counted")
+        raise _unfit(column, rows, Message("mechanisms.kind.flags"))
     if _takes_numbers(core):
         if not (rows.dtype.is_numeric() or rows.dtype == pl.Boolean):
-            raise _unfit(column, rows, "numbers")
+            raise _unfit(column, rows, Message("mechanisms.kind.numbers"))
         if rows.dtype.is_decimal() or rows.dtype == pl.Boolean:
             rows = rows.cast(pl.Float64)
     missing = rows.null_count() + (int(rows.is_nan().sum()) if rows.dtype.is_float() else 0)
     if missing and isinstance(core, (*OF_ROWS, SparseMechanism, SelectionMechanism)):
         raise InputError(
             "CEL-M123",
-            rows_count=len(rows),
-            word="is" if missing == 1 else "are",
+            rows=len(rows),
             column=column,
             missing=missing,
         )
@@ -139,7 +139,7 @@ def _select_column(frame: pl.DataFrame, column: str) -> pl.Series:
         raise InputError(
             "CEL-M121",
             hint=did_you_mean(column, frame.columns),
-            frame_columns=", ".join(frame.columns),
+            columns=frame.columns,
             column=column,
         )
     return frame.get_column(column)
@@ -156,15 +156,22 @@ def select_units(frame: pl.DataFrame, unit: str) -> pl.Series:
     if missing:
         raise InputError(
             "CEL-M124",
-            units_count=len(units),
-            word="belongs" if missing == 1 else "belong",
+            rows=len(units),
             column=unit,
             missing=missing,
         )
     return units
 
 
-def _unfit(column: str, rows: pl.Series, wanted: str) -> InputError:
-    held = {pl.String: "texts", pl.Boolean: "truth values"}.get(type(rows.dtype), "")
-    held = held or ("numbers" if rows.dtype.is_numeric() else f"values of type {rows.dtype}")
-    return InputError("CEL-M122", held=held, wanted=wanted, column=column)
+def _unfit(column: str, rows: pl.Series, wanted: Message) -> InputError:
+    return InputError("CEL-M122", held=_cells_of(rows.dtype), wanted=wanted, column=column)
+
+
+def _cells_of(dtype: pl.DataType) -> Message:
+    if dtype == pl.String:
+        return Message("mechanisms.kind.texts")
+    if dtype == pl.Boolean:
+        return Message("mechanisms.kind.truth_values")
+    if dtype.is_numeric():
+        return Message("mechanisms.kind.numbers")
+    return Message("mechanisms.kind.other", type=dtype)

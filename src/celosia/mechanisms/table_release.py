@@ -11,6 +11,7 @@ import polars as pl
 from celosia import frames
 from celosia.accounting.budget import Budget
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
@@ -31,20 +32,20 @@ from celosia.mechanisms.table_columns import OF_ROWS, read_columns, select_rows,
 
 AnyMechanism = Mechanism[Any, Any]
 
-NAMES = {
-    "Sum": "sum",
-    "NormalisedMean": "mean",
-    "SumCountMean": "mean",
-    "DirectMean": "mean",
-    "ExponentialMean": "mean",
-    "Variance": "variance",
-    "StandardDeviation": "standard deviation",
-    "Median": "median",
-    "Quantile": "quantile",
-    "Quantiles": "quantiles",
-    "Histogram": "histogram",
-    "KeyHistogram": "histogram",
-    "MostFrequent": "most frequent",
+QUESTIONS = {
+    "Sum": "mechanisms.question.sum",
+    "NormalisedMean": "mechanisms.question.mean",
+    "SumCountMean": "mechanisms.question.mean",
+    "DirectMean": "mechanisms.question.mean",
+    "ExponentialMean": "mechanisms.question.mean",
+    "Variance": "mechanisms.question.variance",
+    "StandardDeviation": "mechanisms.question.deviation",
+    "Median": "mechanisms.question.median",
+    "Quantile": "mechanisms.question.quantile",
+    "Quantiles": "mechanisms.question.quantiles",
+    "Histogram": "mechanisms.question.histogram",
+    "KeyHistogram": "mechanisms.question.histogram",
+    "MostFrequent": "mechanisms.question.most_frequent",
 }
 
 
@@ -132,17 +133,17 @@ def for_unit(
     """
     if unit is None:
         if rows_per_unit is not None:
-            raise _no_bound("rows_per_unit is given, but no unit.")
+            raise InputError("CEL-M126.no_unit")
         return mechanism
     if not isinstance(mechanism, OF_ROWS):
         raise PrivacyError("CEL-M125", name=type(mechanism).__name__)
     named = unit if unit != ROW else f"unit of column {ROW!r}"
     if isinstance(mechanism, KeyHistogram):
         if rows_per_unit not in {None, mechanism.keys_per_unit}:
-            raise _no_bound("rows_per_unit is not the keys_per_unit of the histogram.")
+            raise InputError("CEL-M126.two_bounds")
         return replace(mechanism, neighbours=Neighbours(mechanism.neighbours.relation, named))
     if rows_per_unit is None:
-        raise _no_bound("a unit is given, but not how many of its rows may count.")
+        raise InputError("CEL-M126.no_bound")
     return per_unit(mechanism, rows_per_unit, unit=named)
 
 
@@ -154,11 +155,13 @@ def describe_question(mechanism: AnyMechanism, column: str | None) -> str:
     """
     core = unwrap(mechanism)
     if isinstance(core, Count):
-        return "number of rows" if column is None else f"number of rows with {column}"
+        if column is None:
+            return Message("mechanisms.question.rows")
+        return Message("mechanisms.question.rows_with", column=column)
     if isinstance(core, SparseMechanism):
-        return f"which of {column} reach their threshold"
-    name = NAMES.get(type(core).__name__)
-    return str(mechanism) if name is None else f"{name} of {column}"
+        return Message("mechanisms.question.thresholds", column=column)
+    key = QUESTIONS.get(type(core).__name__)
+    return str(mechanism) if key is None else Message(key, column=column)
 
 
 def _bound_contributions(
@@ -181,13 +184,3 @@ def _limit(mechanism: AnyMechanism, rows_per_unit: int | None) -> int:
         return mechanism.keys_per_unit
     assert rows_per_unit is not None  # `for_unit` has refused it
     return rows_per_unit
-
-
-def _no_bound(what: str) -> InputError:
-    return InputError(
-        "CEL-M126",
-        what,
-        why="A promise for a person with several rows costs as many times as much, and holds only "
-        "if no more rows of one person count.",
-        fix="Give the unit and rows_per_unit together (--unit customer --rows-per-unit 5).",
-    )

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from celosia.core.messages import say
+
 
 def plain(value: Any) -> Any:
     """A released value as plain Python numbers, lists and mappings."""
@@ -33,5 +35,5 @@ def short(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(short(each) for each in value)
     if isinstance(value, float):
-        return f"{value:,.6g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return say("mechanisms.number", value=value, form=",.6g")
+    return say("mechanisms.number", value=value, form=",") if isinstance(value, int) else str(value)

@@ -11,7 +11,7 @@ from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
 from celosia.core.wording import plural
 from celosia.mechanisms.guarantees import LIKELY, WEAK, format_rounded_up
-from celosia.mechanisms.intervals import BELOW_ZERO
+from celosia.mechanisms.intervals import below_zero
 from celosia.queries.answer import Intervals, QueryAnswer
 from celosia.queries.ledger import StoredAnswer
 from celosia.queries.planning import Plan
@@ -165,4 +165,4 @@ def _below_zero(outcome: Outcome) -> list[str]:
     ):
         return []
     (name,) = recipes[0].totals
-    return [BELOW_ZERO] if outcome.measured[name].values[0] < 0 else []
+    return [below_zero()] if outcome.measured[name].values[0] < 0 else []

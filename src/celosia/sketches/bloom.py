@@ -218,7 +218,7 @@ class CountingBloomFilter(CounterSketch):
 def _size_for(items: int, rate: float) -> dict[str, int]:
     number, share = whole(items), check_share("rate", rate)
     if number is None or number < 1:
-        raise InputError("CEL-K008.size_for")
+        raise InputError("CEL-K008.items")
     bits = ceil(-number * log(share) / log(2) ** 2)
     return {"bits": bits, "hashes": max(1, round(bits / number * log(2)))}
 

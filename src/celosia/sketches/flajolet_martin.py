@@ -52,7 +52,7 @@ class FlajoletMartin(DistinctCountSketch):
         super().__init__(key=key)
         self.maps = check_size("maps", maps, 1, 2**24)
         if self.maps & (self.maps - 1):
-            raise InputError("CEL-K003.init")
+            raise InputError("CEL-K003.power_of_two")
 
     @staticmethod
     def size_for(*, error: float, confidence: float = 0.95) -> dict[str, int]:

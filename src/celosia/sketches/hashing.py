@@ -54,19 +54,19 @@ def digests(values: Any) -> Digests:
         InputError: CEL-K001 a value is none of these; which one is not told.
     """
     if isinstance(values, (str, bytes)):
-        raise _not_hashable("a text by itself is one value: give a list of values.")
+        raise InputError("CEL-K001.one_text")
     column = values.to_arrow() if hasattr(values, "to_arrow") else values
     if hasattr(column, "to_pylist") and (found := texts.of_arrow(column)) is not None:
         return found
     array = values if isinstance(values, np.ndarray) else _array(values)
     if array.ndim > 1:
-        raise _not_hashable("values are one column, and this has several.")
+        raise InputError("CEL-K001.several_columns")
     if array.dtype.kind in "iu":
         wide = np.int64 if array.dtype.kind == "i" else np.uint64
         words = np.ascontiguousarray(array.reshape(-1), dtype=wide).view(np.uint64)
         return _kernels.mixed(words)
     if array.dtype.kind not in "OUS":
-        raise _not_hashable(f"values of type {array.dtype} have no one way to be written.")
+        raise InputError("CEL-K001.other_type", type=array.dtype)
     listed: list[Any] = array.reshape(-1).tolist()
     if len(listed) > _MANY and set(map(type, listed)) in ({str}, {bytes}):
         many = texts.of_many(listed)
@@ -77,7 +77,7 @@ def digests(values: Any) -> Digests:
     for place, each in enumerate(listed):
         value = _plain(each)
         if isinstance(value, bool) or not isinstance(value, (str, bytes, int)):
-            raise _not_hashable("values must be whole numbers, texts or bytes.")
+            raise InputError("CEL-K001.not_plain")
         kind = (type(value), value)
         if kind not in known:
             known[kind] = _one(value)
@@ -89,7 +89,7 @@ def _array(values: Any) -> NDArray[Any]:
     if hasattr(values, "to_pylist") and hasattr(values, "type"):  # Arrow copies only when told to
         return np.asarray(values.to_numpy(zero_copy_only=False))
     if hasattr(values, "column_names") and not hasattr(values, "to_numpy"):
-        raise _not_hashable("values are one column, and this is a table.")
+        raise InputError("CEL-K001.table")
     if hasattr(values, "to_numpy"):
         found: NDArray[Any] = np.asarray(values.to_numpy())
         return found
@@ -109,7 +109,7 @@ def _plain(value: Any) -> Any:
 def _one(value: str | bytes | int) -> int:
     if isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise _not_hashable("a whole number is beyond 64 bits.")
+            raise InputError("CEL-K001.too_large")
         return int(_kernels.mixed(np.array([value % 2**64], dtype=np.uint64))[0])
     data, person = (
         (value.encode("utf-8", "surrogatepass"), texts.PERSONS["text"])
@@ -117,15 +117,6 @@ def _one(value: str | bytes | int) -> int:
         else (value, texts.PERSONS["data"])
     )
     return int.from_bytes(hashlib.blake2b(data, digest_size=8, person=person).digest(), "little")
-
-
-def _not_hashable(what: str) -> InputError:
-    return InputError(
-        "CEL-K001",
-        what,
-        why="Every device must turn a value into the same number.",
-        fix="Turn values into texts or whole numbers first.",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,9 +146,9 @@ class HashFamily:
         for word, low, high in (("rows", 1, 2**24), ("width", 1, 2**40), ("degree", 0, 63)):
             number = whole(getattr(self, word))
             if number is None or not low <= number <= high:
-                raise InputError("CEL-K002.post_init_2", word=word, low=low, high=high)
+                raise InputError("CEL-K002.size", name=word, low=low, high=high)
         if len(self.key) > 64:
-            raise InputError("CEL-K002.post_init")
+            raise InputError("CEL-K002.key")
 
     @cached_property
     def coefficients(self) -> NDArray[np.uint64]:

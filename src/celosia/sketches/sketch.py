@@ -44,7 +44,7 @@ class Sketch(ABC):
 
     def __init__(self, *, key: str) -> None:
         if not isinstance(key, str) or len(key.encode("utf-8", "replace")) > 48:
-            raise InputError("CEL-K003.init_2")
+            raise InputError("CEL-K003.key")
         self.key = key
 
     @abstractmethod
@@ -177,7 +177,7 @@ def check_size(word: str, value: object, low: int, high: int = LARGEST) -> int:
     """A whole number in its range."""
     number = whole(value)
     if number is None or not low <= number <= high:
-        raise InputError("CEL-K003.check_size", word=word, low=low, high=high)
+        raise InputError("CEL-K003.size", name=word, low=low, high=high)
     return number
 
 
@@ -185,7 +185,7 @@ def check_share(word: str, value: object) -> float:
     """A number above 0 and below 1: a wished error, or a confidence."""
     number = real(value)
     if number is None or not 0 < number < 1:
-        raise InputError("CEL-K008.check_share", word=word)
+        raise InputError("CEL-K008.share", name=word)
     return number
 
 
@@ -199,16 +199,12 @@ def weights(counts: Any, size: int, *, negative: bool = True) -> NDArray[np.int6
         return None
     array = np.asarray(counts.to_numpy() if hasattr(counts, "to_numpy") else counts)
     if array.shape != (size,) or (size and array.dtype.kind not in "iu"):
-        raise _bad_counts("must be whole numbers, one for each value.")
+        raise InputError("CEL-K004.not_whole")
     if size and max(-int(array.min()), int(array.max())) > LARGEST:
-        raise _bad_counts(f"must be from {-LARGEST:,} to {LARGEST:,}.")
+        raise InputError("CEL-K004.too_large", low=-LARGEST, high=LARGEST)
     if size and not negative and array.min() < 0:
-        raise _bad_counts("must not be below 0: from this sketch nothing can be taken away.")
+        raise InputError("CEL-K004.below_zero")
     return array.astype(np.int64)
-
-
-def _bad_counts(what: str) -> InputError:
-    return InputError("CEL-K004", thing=what)
 
 
 def _format(value: Any) -> str:

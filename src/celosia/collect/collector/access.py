@@ -31,7 +31,7 @@ class Access:
     ) -> None:
         texts = [*(senders or {}).values(), *([] if curator is None else [curator])]
         if len(set(texts)) < len(texts):
-            raise _bad("two tokens are the same")
+            raise InputError("CEL-R088.same_token")
         self._curator = None if curator is None else _hash(_check_token(curator))
         self._senders = {name: _hash(_check_token(text)) for name, text in (senders or {}).items()}
 
@@ -46,7 +46,7 @@ class Access:
         """
         listed = [Path(each) for each in senders]
         if len({each.stem for each in listed}) < len(listed):
-            raise _bad("two files of senders have one name")
+            raise InputError("CEL-R088.same_name")
         return cls(
             curator=None if curator is None else _read(Path(curator)),
             senders={each.stem: _read(each) for each in listed},
@@ -72,7 +72,7 @@ def _hash(text: str) -> bytes:
 
 def _check_token(text: str) -> str:
     if len(text) < SHORTEST or not text.isascii() or not text.isprintable() or " " in text:
-        raise _bad(f"a token must be at least {SHORTEST} ASCII letters without blanks")
+        raise InputError("CEL-R088.too_short", shortest=SHORTEST)
     return text
 
 
@@ -81,8 +81,4 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             return file.read(1000).decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
-        raise _bad(f"the file {path} of a token cannot be read") from None
-
-
-def _bad(what: str) -> InputError:
-    return InputError("CEL-R088", thing=what)
+        raise InputError("CEL-R088.unreadable", path=str(path)) from None

@@ -8,6 +8,7 @@ from typing import Any
 
 from celosia.collect.reports import Reports
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 
 LONGEST_ID = 200
@@ -34,14 +35,11 @@ class Batch:
     def __post_init__(self) -> None:
         named = isinstance(self.id, str) and self.id.isascii() and self.id.isprintable()
         if not named or not 0 < len(self.id) <= LONGEST_ID:
-            what = f"the id of a batch must be 1 to {LONGEST_ID} printable ASCII letters"
-        elif not isinstance(self.source, str) or len(self.source) > 100:
-            what = "the source of a batch must be a text of at most 100 letters"
-        elif self.source and not self.source.isprintable():
-            what = "the source of a batch must be printable"
-        else:
-            return
-        raise InputError("CEL-R079", thing=what)
+            raise InputError("CEL-R079.id", longest=LONGEST_ID)
+        if not isinstance(self.source, str) or len(self.source) > 100:
+            raise InputError("CEL-R079.source")
+        if self.source and not self.source.isprintable():
+            raise InputError("CEL-R079.not_printable")
 
     @property
     def marks(self) -> tuple[bytes, bytes]:
@@ -69,7 +67,9 @@ class Receipt:
         return {"reports": self.reports, "counted": self.counted}
 
     def __str__(self) -> str:
-        return f"{self.reports:,} reports{'' if self.counted else ' (had been counted before)'}"
+        if self.counted:
+            return say("collect.summary.receipt", reports=self.reports)
+        return say("collect.summary.receipt_again", reports=self.reports)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class BatchLimits:
         for value in (self.batch_bytes, self.batch_reports, self.source_reports or 1):
             number = whole(value)
             if number is None or number < 1:
-                raise InputError("CEL-R077.post_init")
+                raise InputError("CEL-R077.limit")
 
     def check_size(self, size: int) -> None:
         """Refuse bytes before anything reads them.
@@ -98,7 +98,7 @@ class BatchLimits:
             InputError: CEL-R077 too many.
         """
         if size > self.batch_bytes:
-            raise _too_large(f"at most {self.batch_bytes:,} bytes")
+            raise InputError("CEL-R077.too_many_bytes", most=self.batch_bytes)
 
     def read(self, data: bytes) -> Reports:
         """The reports of a batch of a fair size.
@@ -109,9 +109,9 @@ class BatchLimits:
         self.check_size(len(data))
         reports = Reports.from_bytes(data)
         if len(reports) > self.batch_reports:
-            raise _too_large(f"at most {self.batch_reports:,} reports")
+            raise InputError("CEL-R077.too_many_reports", most=self.batch_reports)
         if not len(reports):
-            raise InputError("CEL-R002.read")
+            raise InputError("CEL-R002.empty")
         return reports
 
     def check_source(self, source: str, before: int, reports: int) -> None:
@@ -122,7 +122,3 @@ class BatchLimits:
         """
         if source and self.source_reports is not None and before + reports > self.source_reports:
             raise InputError("CEL-R080", source_reports=self.source_reports)
-
-
-def _too_large(most: str) -> InputError:
-    return InputError("CEL-R077.too_large", most=most)

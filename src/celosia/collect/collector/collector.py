@@ -19,6 +19,7 @@ from celosia.collect.fields import Packed
 from celosia.collect.protocol import Protocol, Server
 from celosia.collect.reports import Reports
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 
 REPLAYED = 4 * 2**20
@@ -229,7 +230,7 @@ class Collector:
             }
 
     def __str__(self) -> str:
-        return f"{self.users:,} reports counted ({self.protocol.name})"
+        return say("collect.summary.collector", users=self.users, protocol=self.protocol.name)
 
     def close(self) -> None:
         """Put the state away, so that no report is kept as it was, and let go of the folder."""
@@ -265,7 +266,7 @@ class Collector:
         if before == mark:
             return Receipt(reports=len(reports), counted=False)
         if before is not None:
-            raise InputError("CEL-R078.counted")
+            raise InputError("CEL-R078.other_reports")
         self.limits.check_source(batch.source, self._journal.sent_by(batch.source), len(reports))
         server.absorb(reports)
         self._journal.note([(name, mark)])
@@ -323,7 +324,7 @@ class Collector:
             if weight > REPLAYED:
                 server.absorb(_joined(self.protocol.fingerprint, waiting))
                 waiting, weight = [], 0
-                progress(Step("counting again", server.users))
+                progress(Step(Message("collect.stage.counting_again"), server.users))
         if waiting:
             server.absorb(_joined(self.protocol.fingerprint, waiting))
         self._server, self._kept, self._size = server, kept, size

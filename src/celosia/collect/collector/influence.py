@@ -9,6 +9,7 @@ from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.numbers.dbitflip import DBitFlip
 from celosia.collect.oracles.pure import PureProtocol
 from celosia.collect.protocol import Protocol
+from celosia.core.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Influence:
         return asdict(self) | {"most": self.most}
 
     def __str__(self) -> str:
-        return f"one report adds at most {self.up:.3g} and takes at most {self.down:.3g}"
+        return say("collect.summary.influence", up=self.up, down=self.down)
 
 
 def influence(protocol: Protocol) -> Influence | None:

@@ -19,8 +19,10 @@ from celosia.collect.collector.batches import Batch
 from celosia.collect.collector.collector import Collector
 from celosia.collect.collector.tables import TABLES, table_pieces
 from celosia.collect.protocol import Protocol
+from celosia.collect.registry import reason_of
 from celosia.collect.reports import HEAD, Reports, read_head
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 
 PIECE = 2**20
@@ -69,11 +71,13 @@ class IngestionSummary:
         }
 
     def __str__(self) -> str:
-        already_counted = (
-            f", {self.already_counted:,} counted before" if self.already_counted else ""
-        )
-        refused = f", {len(self.refused):,} files refused" if self.refused else ""
-        return f"{self.counted:,} reports from {self.files:,} files{already_counted}{refused}"
+        line = say("collect.summary.files", counted=self.counted, files=self.files)
+        if self.already_counted:
+            reports = self.already_counted
+            line = say("collect.summary.counted_before", files=line, reports=reports)
+        if self.refused:
+            line = say("collect.summary.files_refused", files=line, refused=len(self.refused))
+        return line
 
 
 def absorb_files(
@@ -110,7 +114,8 @@ def absorb_files(
                     counted += outcome.reports if outcome.counted else 0
                     already_counted += 0 if outcome.counted else outcome.reports
                 done += sum(len(each.data) for each in group)
-                progress(Step(f"counting {path.name}", min(done, total), total))
+                stage = Message("collect.stage.counting_file", file=path.name)
+                progress(Step(stage, min(done, total), total))
         except InputError as refusal:
             refused.append(RefusedFile(str(path), refusal.code, refusal.what))
     return IngestionSummary(len(files), counted, already_counted, tuple(refused))
@@ -132,9 +137,9 @@ def report_files(places: Iterable[str | Path]) -> Iterator[Path]:
             yield place
         else:
             raise InputError(
-                "CEL-R082.report_files",
+                "CEL-R082.not_reports",
                 place=place,
-                value=", ".join([STREAM, *TABLES]),
+                endings=", ".join([STREAM, *TABLES]),
                 path=str(place),
             )
 
@@ -175,8 +180,8 @@ def _batches(path: Path, collector: Collector, source: str) -> Iterator[Batch]:
             for number, data in pieces:
                 yield Batch(data=data, id=f"{name}:{number}", source=source)
     except OSError as error:
-        reason = (error.strerror or "it cannot be opened").lower()
-        raise InputError("CEL-R082.batches", path2=path, reason=reason, path=str(path)) from None
+        reason = reason_of(error)
+        raise InputError("CEL-R082.unreadable", path=str(path), reason=reason) from None
 
 
 def _stream_pieces(file: BinaryIO, protocol: Protocol) -> Iterator[tuple[str, bytes]]:
@@ -186,10 +191,10 @@ def _stream_pieces(file: BinaryIO, protocol: Protocol) -> Iterator[tuple[str, by
     while left:
         size, fingerprint, count = read_head(file.read(min(left, HEAD)))
         if fingerprint != protocol.fingerprint or size != -(-protocol.report_bits // 8):
-            raise InputError("CEL-R004.stream_pieces", number=number + 1)
+            raise InputError("CEL-R004.batch_of_a_file", number=number + 1)
         left -= HEAD + size * count
         if left < 0:
-            raise InputError("CEL-R002.stream_pieces", number=number + 1)
+            raise InputError("CEL-R002.cut_off", number=number + 1)
         rows = max(1, PIECE // size)
         for begun in range(0, count, rows):
             here = min(rows, count - begun)

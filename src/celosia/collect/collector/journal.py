@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from celosia.collect.protocol import Protocol
+from celosia.collect.registry import reason_of
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import Message
 
 FILE = "collector.sqlite"
 FORM = "celosia collector 1"
@@ -49,7 +51,7 @@ class Journal:
         self.folder = Path(folder)
         place = self.folder / FILE
         if not make and not place.is_file():
-            raise InputError("CEL-R075.init", folder=self.folder, path=str(self.folder))
+            raise InputError("CEL-R075.not_a_collector", folder=self.folder, path=str(self.folder))
         with _translate_errors():
             _make(self.folder)
             os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))
@@ -89,7 +91,7 @@ class Journal:
         if not found:
             self._base.executemany("INSERT INTO about VALUES (?, ?)", ours.items())
         elif found.get("form") != FORM:
-            raise _unavailable("it is of another version")
+            raise _unavailable(Message("collect.reason.other_version"))
         elif found["fingerprint"] != ours["fingerprint"]:
             raise InputError("CEL-R076", folder=self.folder, path=str(self.folder))
 
@@ -213,14 +215,15 @@ def _translate_errors() -> Iterator[None]:
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise EngineError("CEL-R074") from None
         reasons = {
-            sqlite3.SQLITE_FULL: "the disk is full",
-            sqlite3.SQLITE_NOTADB: "its file is something else",
-            sqlite3.SQLITE_CORRUPT: "its file is damaged",
-            sqlite3.SQLITE_READONLY: "it may not be written",
+            sqlite3.SQLITE_FULL: Message("collect.reason.disk_full"),
+            sqlite3.SQLITE_NOTADB: Message("collect.reason.other_file"),
+            sqlite3.SQLITE_CORRUPT: Message("collect.reason.damaged"),
+            sqlite3.SQLITE_READONLY: Message("collect.reason.read_only"),
         }
-        raise _unavailable(reasons.get(primary or 0, "it cannot be read or written")) from None
+        unknown = Message("collect.reason.not_usable")
+        raise _unavailable(reasons.get(primary or 0, unknown)) from None
     except OSError as error:
-        raise _unavailable((error.strerror or "it cannot be opened").lower()) from None
+        raise _unavailable(reason_of(error)) from None
 
 
 def _unavailable(reason: str) -> EngineError:

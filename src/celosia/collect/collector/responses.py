@@ -62,12 +62,7 @@ def error_reply(error: BaseException) -> Reply:
         refusal: CelosiaError = error
     else:
         LOGGER.error("a request failed: %s", type(error).__name__)
-        refusal = Refusal(
-            "CEL-R087",
-            "the request could not be answered.",
-            why="Something went wrong here. The batch may be counted or not.",
-            fix="Send it again with the same id: it is counted once.",
-        )
+        refusal = Refusal("CEL-R087")
     status = refusal.details.get("status", STATUSES.get(refusal.code, 422))
     assert isinstance(status, int)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
@@ -76,27 +71,6 @@ def error_reply(error: BaseException) -> Reply:
     facts = {"code": refusal.code, "error": refusal.what, "why": refusal.why, "hint": refusal.fix}
     body = _written({"ok": False, "status": status, **facts})
     return Reply(status=status, body=body, headers=headers)
-
-
-def no_token() -> Refusal:
-    """The refusal of a request without a valid token."""
-    return Refusal(
-        "CEL-R084",
-        "there is no token, or not one that allows this.",
-        why="Only known senders may send where tokens are given out, and only the curator sees.",
-        fix="Send `Authorization: Bearer TOKEN`.",
-    )
-
-
-def unreadable(what: str, *, status: int = 400) -> Refusal:
-    """The refusal of a request that is not understood; nothing of it is repeated."""
-    return Refusal(
-        "CEL-R085",
-        f"the request cannot be read: {what}.",
-        why="Only what is understood in full is answered.",
-        fix="The addresses and what they want are listed in /v1/openapi.json.",
-        status=status,
-    )
 
 
 def _written(values: object) -> bytes:

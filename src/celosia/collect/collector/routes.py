@@ -11,13 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from celosia.collect.collector.batches import Batch
-from celosia.collect.collector.responses import (
-    Reply,
-    error_reply,
-    no_token,
-    success_reply,
-    unreadable,
-)
+from celosia.collect.collector.responses import Refusal, Reply, error_reply, success_reply
 from celosia.collect.collector.service import Endpoint
 from celosia.collect.collector.writer import TooBusy
 from celosia.collect.estimates import Estimates, Summary
@@ -82,14 +76,15 @@ def add_handlers(app: FastAPI) -> None:
     async def _invalid(_: Request, error: RequestValidationError) -> Response:
         known = {"post", "confidence", "kind", "candidate", "idempotency-key"}
         named = [part for each in error.errors() for part in each["loc"] if part in known]
-        what = f"{named[0]} is missing or wrong" if named else "a part of it is wrong"
-        return response_of(error_reply(unreadable(what)))
+        if named:
+            return response_of(error_reply(Refusal("CEL-R085.parameter", name=named[0])))
+        return response_of(error_reply(Refusal("CEL-R085.part")))
 
     @app.exception_handler(HTTPException)
     async def _http(_: Request, error: HTTPException) -> Response:
-        what = {404: "there is nothing at this address", 405: "not by this method"}
-        refusal = unreadable(what.get(error.status_code, "it is wrong"), status=error.status_code)
-        return response_of(error_reply(refusal))
+        keys = {404: "CEL-R085.address", 405: "CEL-R085.method"}
+        key = keys.get(error.status_code, "CEL-R085.wrong")
+        return response_of(error_reply(Refusal(key, status=error.status_code)))
 
     @app.exception_handler(CelosiaError)
     async def _ours(_: Request, error: CelosiaError) -> Response:
@@ -127,9 +122,9 @@ async def reports(
     """Count a batch: its bytes are the body. It is on disk when this answers."""
     sender = endpoint.access.sender(_token(request))
     if sender is None:
-        raise no_token()
+        raise Refusal("CEL-R084")
     if len(idempotency_key) < SHORTEST_ID:
-        raise unreadable(f"its Idempotency-Key must have at least {SHORTEST_ID} letters")
+        raise Refusal("CEL-R085.short_id", shortest=SHORTEST_ID)
     data = await _body(request, endpoint)
     batch = Batch(data=data, id=idempotency_key, source=sender)
     receipt = await asyncio.wrap_future(endpoint.writer.submit(batch))
@@ -150,15 +145,15 @@ async def estimates(  # noqa: PLR0913 - the parameters of the request
 ) -> Response:
     """How common candidates are, or what is found without; for the curator."""
     if not endpoint.access.is_curator(_token(request)):
-        raise no_token()
+        raise Refusal("CEL-R084")
     try:
         candidates: list[Any] | None = candidate
         if candidate is not None and kind == "number":
             candidates = [int(each) for each in candidate]
     except ValueError:
-        raise unreadable("a candidate is no whole number") from None
+        raise Refusal("CEL-R085.candidate") from None
     if post != "raw" and (candidates is None or decode):
-        raise unreadable("post is for estimates of all candidates")
+        raise Refusal("CEL-R085.post")
 
     def compute() -> Estimates | Summary:
         collector = endpoint.collector
@@ -181,7 +176,7 @@ async def _body(request: Request, endpoint: Endpoint) -> bytes:
     limits = endpoint.collector.limits
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > 18:
-        raise unreadable("its length is no number")
+        raise Refusal("CEL-R085.length")
     limits.check_size(int(length))
     parts, size = [], 0
     try:
@@ -195,6 +190,6 @@ async def _body(request: Request, endpoint: Endpoint) -> bytes:
                     raise TooBusy()  # many slow bodies together must not take all memory either
         return b"".join(parts)
     except TimeoutError:
-        raise unreadable("it did not arrive in time", status=408) from None
+        raise Refusal("CEL-R085.too_slow", status=408) from None
     finally:
         endpoint.arriving -= size

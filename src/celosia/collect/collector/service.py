@@ -20,6 +20,7 @@ from celosia.collect.collector.collector import Collector
 from celosia.collect.collector.writer import Writer
 from celosia.collect.registry import load_protocol
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.server import listening, run_server
 
 if TYPE_CHECKING:
@@ -186,4 +187,4 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _missing_extra(package: str | None) -> InputError:
-    return InputError("CEL-R083", package=package or "a package")
+    return InputError("CEL-R083", package=package or Message("collect.package.unnamed"))

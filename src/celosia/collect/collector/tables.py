@@ -56,7 +56,7 @@ def table_pieces(
     try:
         yield from _pieces(file, protocol, most=most, suffix=suffix)
     except (pa.ArrowException, ValueError, KeyError):  # what Arrow raises on damaged files
-        raise _no_table("it is damaged, or something else") from None
+        raise InputError("CEL-R082.damaged") from None
 
 
 def _pieces(
@@ -109,25 +109,21 @@ def _check_schema(schema: Any, protocol: Protocol) -> int:
     import pyarrow as pa  # noqa: PLC0415 - heavy
 
     if COLUMN not in schema.names:
-        raise _no_table(f"it has no column {COLUMN!r}")
+        raise InputError("CEL-R082.no_column", column=COLUMN)
     size = -(-protocol.report_bits // 8)
     if schema.field(COLUMN).type != pa.binary(size):
-        raise _no_table(f"its column {COLUMN!r} is not of {size} bytes, fixed_size_binary[{size}]")
+        raise InputError("CEL-R082.other_width", column=COLUMN, size=size)
     fingerprint = (schema.metadata or {}).get(FINGERPRINT)
     if fingerprint is None:
-        raise _no_table("its metadata do not tell the fingerprint of the protocol")
+        raise InputError("CEL-R082.no_fingerprint")
     if fingerprint != protocol.fingerprint.hex().encode():
-        raise InputError("CEL-R004.check_schema")
+        raise InputError("CEL-R004.other_parameters")
     return size
 
 
 def _bytes_of(column: Any, size: int) -> Packed:
     if column.null_count:
-        raise _no_table("some of its reports are empty")
+        raise InputError("CEL-R082.empty_reports")
     body = np.frombuffer(column.buffers()[1], dtype=np.uint8)
     begin = column.offset * size
     return body[begin : begin + len(column) * size].reshape(-1, size)
-
-
-def _no_table(reason: str) -> InputError:
-    return InputError("CEL-R082.no_table", reason=reason)

@@ -21,12 +21,7 @@ class TooBusy(CelosiaError):  # noqa: N818 - reads as the fact it states
     exit_code = 1
 
     def __init__(self) -> None:
-        super().__init__(
-            "CEL-R086",
-            "too many batches are waiting to be counted.",
-            why="Memory is bounded. This batch is not counted.",
-            fix="Send it again in a few seconds, with the same id.",
-        )
+        super().__init__("CEL-R086")
 
 
 _Waiting = tuple[Batch, "Future[Receipt]"]

@@ -18,6 +18,7 @@ from celosia.collect.coins import Coin
 from celosia.collect.count_mean.count_mean import CountMean, CountMeanServer
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -67,7 +68,7 @@ def simulate_counts(
     holders = np.zeros((protocol.hashes, protocol.width), dtype=np.int64)
     rows = np.arange(protocol.hashes)
     for place, (value, count) in enumerate(zip(histogram, counts, strict=True)):
-        progress(Step("simulate", place, len(counts)))
+        progress(Step(Message("collect.stage.simulate"), place, len(counts)))
         chosen = generator.multinomial(count, np.full(protocol.hashes, 1 / protocol.hashes))
         holders[rows, protocol.family.every_column(digests([value]))[:, 0]] += chosen
     server.reports += holders.sum(axis=1)

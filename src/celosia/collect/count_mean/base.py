@@ -35,10 +35,10 @@ class SketchProtocol(Protocol):
         for name, least, most in (("hashes", 1, MOST_HASHES), ("width", 2, MOST_WIDTH)):
             number = whole(getattr(self, name))
             if number is None or not least <= number <= most:
-                raise InputError("CEL-R010.post_init_2", name=name, least=least, most=most)
+                raise InputError("CEL-R010.size", name=name, least=least, most=most)
             object.__setattr__(self, name, number)
         if self.hashes * self.width > MOST_CELLS:
-            raise InputError("CEL-R010.post_init", most_cells=MOST_CELLS)
+            raise InputError("CEL-R010.too_many_cells", most_cells=MOST_CELLS)
 
     @cached_property
     def family(self) -> HashFamily:

@@ -26,6 +26,7 @@ from celosia.collect.oracles.unary import OptimisedUnary
 from celosia.collect.protocol import Client, Protocol, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError, QueryRefused
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.mechanisms.parameters import check_confidence
@@ -66,10 +67,13 @@ class CardinalityEstimate:
         return asdict(self) | {"confidence": confidence, "low": low, "high": high}
 
     def __str__(self) -> str:
-        return (
-            f"{self.count:,.0f} different values of at least {self.least:,} devices each "
-            f"(standard error {self.error:,.0f}, bias at most {self.bias:,.0f}, "
-            f"{self.users:,} reports)"
+        return say(
+            "collect.summary.cardinality",
+            count=self.count,
+            least=self.least,
+            error=self.error,
+            bias=self.bias,
+            users=self.users,
         )
 
 

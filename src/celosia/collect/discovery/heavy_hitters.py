@@ -18,6 +18,7 @@ from celosia.collect.protocol import Client, Protocol, Server
 from celosia.collect.registry import protocol_class
 from celosia.collect.state import State
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -82,16 +83,14 @@ class PrefixTree(Protocol):
         numbers = [whole(each) for each in (self.bits, self.length, self.first, self.step)]
         keep = whole(self.keep)
         if None in numbers or keep is None or keep < 1 or self.method not in METHODS:
-            raise _no_tree(f"keep is at least 1, and the method one of {', '.join(METHODS)}")
+            raise InputError("CEL-R057.keep", methods=METHODS)
         tree = self.tree
         for word in ("first", "step"):  # as the tree has chosen them, so that all parameters show
             object.__setattr__(self, word, getattr(tree, word))
         if not 1 <= tree.levels <= 2**LEVEL_BITS:
-            raise _no_tree(f"it has at most {2**LEVEL_BITS} levels")
+            raise InputError("CEL-R057.too_many_levels", most=2**LEVEL_BITS)
         if max(tree.starts, keep * tree.branches) > MOST_CANDIDATES:
-            raise _no_tree(
-                f"a level has at most {MOST_CANDIDATES:,} candidates: take a smaller step"
-            )
+            raise InputError("CEL-R057.too_many_candidates", most=MOST_CANDIDATES)
         _ = self.oracles
 
     @cached_property
@@ -107,11 +106,11 @@ class PrefixTree(Protocol):
         if isinstance(self.oracle, Protocol):
             same = exact(self.oracle.epsilon) == exact(self.epsilon)
             if not same or self.oracle.name not in ORACLES:
-                raise _no_tree("the oracle has the same epsilon, and no domain")
+                raise InputError("CEL-R057.other_oracle")
             form = self.oracle
         else:
             if self.oracle not in ORACLES[:-1]:  # RAPPOR must be told what all its reports cost
-                raise _no_tree(f"an oracle needs no domain: {', '.join(ORACLES[:-1])}")
+                raise InputError("CEL-R057.oracle_of_a_domain", oracles=ORACLES[:-1])
             form = protocol_class(self.oracle)(epsilon=self.epsilon)
         return tuple(replace(form, key=self._key(level)) for level in range(self.tree.levels))
 
@@ -222,7 +221,7 @@ class TreeServer(Server):
     def _add(self, users: int, state: State) -> None:
         sizes: list[int] = state["users"].tolist()
         if sum(sizes) != users:
-            raise InputError("CEL-R006.add")
+            raise InputError("CEL-R006.levels")
         fresh = [oracle.server() for oracle in self.protocol.oracles]
         for server, size, part in zip(fresh, sizes, self._parts(state), strict=True):
             server._add(size, part)  # all of them, before anything is changed
@@ -272,7 +271,7 @@ class TreeServer(Server):
             most = MOST_CANDIDATES // tree.branches
         candidates: tuple[Hashable, ...] = tree.start()
         for level, server in enumerate(self.levels):
-            progress(Step("grow", level, len(self.levels)))
+            progress(Step(Message("collect.stage.grow"), level, len(self.levels)))
             common = server.estimate(candidates).significant(significance).candidates
             last = level == len(self.levels) - 1
             common = common if last else common[:most]
@@ -283,7 +282,3 @@ class TreeServer(Server):
             nothing = np.empty(0)
             return Estimates(self.protocol.name, (), nothing, nothing, self.users, "raw", nothing)
         return self.estimate(common)
-
-
-def _no_tree(what: str) -> InputError:
-    return InputError("CEL-R057.no_tree", thing=what)

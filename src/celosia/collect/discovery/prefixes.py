@@ -45,7 +45,9 @@ class PrefixLevels:
             else 1 <= self.bits <= MOST_BITS and not self.length and not self.alphabet
         )
         if not fits or self.first < 0 or self.step < 0:
-            raise InputError("CEL-R057.post_init", most_bits=MOST_BITS, most_letters=MOST_LETTERS)
+            raise InputError(
+                "CEL-R057.neither_bits_nor_letters", most_bits=MOST_BITS, most_letters=MOST_LETTERS
+            )
         few = texts and len(self.alphabet) > 40  # then two letters at once are too many
         first, step = ((1 if few else 2), (1 if few else 2)) if texts else (12, 8)
         if self.slow:

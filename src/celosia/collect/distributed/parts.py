@@ -17,14 +17,15 @@ from celosia.collect.collector.batches import Batch
 from celosia.collect.collector.ingestion import PIECE, RefusedFile, piece_name
 from celosia.collect.collector.tables import TABLES, table_pieces
 from celosia.collect.protocol import Protocol, Server
+from celosia.collect.registry import reason_of
 from celosia.collect.reports import HEAD
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 Marks = dict[bytes, bytes]
 """Of pieces that are counted: the hash of the place, and of the reports there; 16 bytes each."""
 SHOWN = 5
 """Files that an error names; its details name all."""
-ALIKE = "another file has the same last two names; give one of them another source."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +83,11 @@ class GatheredCounts:
         }
 
     def __str__(self) -> str:
-        already_counted = (
-            f", {self.already_counted:,} counted before" if self.already_counted else ""
-        )
-        return f"{self.counted:,} reports from {self.files:,} files{already_counted}"
+        line = say("collect.summary.files", counted=self.counted, files=self.files)
+        if not self.already_counted:
+            return line
+        reports = self.already_counted
+        return say("collect.summary.counted_before", files=line, reports=reports)
 
 
 class FileCounter:
@@ -121,9 +123,9 @@ class FileCounter:
             for number, data in pieces:
                 self._count(Batch(data=data, id=f"{name}:{number}", source=self._source))
         except InputError as refusal:
-            self._refused.append(RefusedFile(path, refusal.code, refusal.what))
+            self._refused.append(_refused(path, refusal))
         except OSError:  # what Arrow raises where a page of a file is cut off
-            self._refused.append(RefusedFile(path, "CEL-R082", "its reports cannot be read."))
+            self._refused.append(_refused(path, InputError("CEL-R082.reports_unreadable")))
 
     def add_file(self, path: str) -> None:
         """Count a file of this machine."""
@@ -131,8 +133,8 @@ class FileCounter:
             with open(path, "rb") as file:
                 self.add(path, file)
         except OSError as error:
-            reason = (error.strerror or "it cannot be opened").lower()
-            self._refused.append(RefusedFile(path, "CEL-R082", f"it cannot be read: {reason}."))
+            refusal = InputError("CEL-R082.file_unreadable", reason=reason_of(error))
+            self._refused.append(_refused(path, refusal))
 
     def _count(self, batch: Batch) -> None:
         if self._before is None:
@@ -144,9 +146,9 @@ class FileCounter:
             self._already_counted += (len(batch.data) - HEAD) // -(-self._protocol.report_bits // 8)
             return
         if before is not None:
-            raise InputError("CEL-R078.count")
+            raise InputError("CEL-R078.changed")
         if name in self._marks:
-            raise InputError("CEL-R078", ALIKE)
+            raise InputError("CEL-R078.alike")
         self._server.absorb(batch.data)
         self._marks[name] = mark
 
@@ -189,14 +191,14 @@ def combine_parts(protocol: Protocol, whole: PartialCount) -> GatheredCounts:
         InputError: CEL-R082 a file was refused, or there is none.
     """
     if not whole.files:
-        raise InputError("CEL-R082.combine_parts", tables=", ".join(TABLES))
+        raise InputError("CEL-R082.no_files", tables=", ".join(TABLES))
     if whole.refused:
         refused = sorted(whole.refused, key=lambda each: (each.path, each.what))
         shown = "; ".join(map(str, refused[:SHOWN])) + ("; ..." if len(refused) > SHOWN else "")
         raise InputError(
-            "CEL-R082.combine_parts_2",
-            refused_count=len(refused),
-            files_count=len(whole.files),
+            "CEL-R082.nothing_counted",
+            count=len(refused),
+            files=len(whole.files),
             shown=shown,
             refused=[each.as_dict() for each in refused],
         )
@@ -214,14 +216,14 @@ def check_each(places: Collection[str], files: Collection[str]) -> None:
     """
     found = [_plain(each) for each in files]
     if len(set(found)) < len(found):
-        raise InputError("CEL-R082.check_each")
+        raise InputError("CEL-R082.twice")
     for place in places:
         start = _plain(place)
         inside = start.rstrip("/") + "/"
         if not set(start) & set("*?[{") and not any(
             each == start or each.startswith(inside) for each in found
         ):
-            raise InputError("CEL-R082.check_each_2", tables=", ".join(TABLES), path=place)
+            raise InputError("CEL-R082.nothing_there", tables=", ".join(TABLES), path=place)
 
 
 def _plain(place: str) -> str:
@@ -234,8 +236,11 @@ def _plain(place: str) -> str:
 
 
 def _signature(part: PartialCount) -> RefusedFile:
-    return RefusedFile(
-        part.files[0] if len(part.files) == 1 else f"one of {len(part.files):,} files",
-        "CEL-R078",
-        ALIKE,
-    )
+    path = part.files[0]
+    if len(part.files) > 1:
+        path = str(Message("collect.files.one_of_them", files=len(part.files)))
+    return _refused(path, InputError("CEL-R078.alike"))
+
+
+def _refused(path: str, refusal: InputError) -> RefusedFile:
+    return RefusedFile(path, refusal.code, refusal.what)

@@ -22,6 +22,7 @@ from celosia.collect.distributed.parts import (
 )
 from celosia.collect.protocol import Protocol
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 
@@ -62,7 +63,7 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
         raise InputError("CEL-E075")
     files = [str(path.resolve()) for path in report_files(places)]
     if any(each.endswith(STREAM) for each in files):
-        raise InputError("CEL-R082.gather_in_processes", stream=STREAM, tables=", ".join(TABLES))
+        raise InputError("CEL-R082.stream", stream=STREAM, tables=", ".join(TABLES))
     check_each([], files)
     whole_part = merge_parts(protocol, [])
     spawned = multiprocessing.get_context("spawn")  # forks of a process with threads may hang
@@ -75,7 +76,13 @@ def gather_in_processes(  # noqa: PLR0913 - one fact each
             try:
                 for done in as_completed(waiting):
                     whole_part = merge_parts(protocol, [whole_part, done.result()])
-                    progress(Step("counting files", len(whole_part.files), len(files)))
+                    progress(
+                        Step(
+                            Message("collect.stage.counting_files"),
+                            len(whole_part.files),
+                            len(files),
+                        )
+                    )
             except BaseException:
                 workers.shutdown(cancel_futures=True)
                 raise

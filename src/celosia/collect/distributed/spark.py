@@ -166,7 +166,7 @@ def _run(spark: SparkSession, work: Callable[[], PartialCount]) -> PartialCount:
     try:
         return work()
     except AnalysisException:  # before anything ran: a place that is not there
-        failure = InputError("CEL-R082.run")
+        failure = InputError("CEL-R082.not_found_by_spark")
     except failures() as error:
         missing = "No module named 'celosia" in error_text(error)
         failure = workers_have_none() if missing else _failed()

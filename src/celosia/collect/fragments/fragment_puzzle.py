@@ -94,15 +94,15 @@ class FragmentPuzzle(Protocol):
         for name, most in (("length", 256), ("piece", 256), ("tags", 2**16)):
             number = whole(getattr(self, name))
             if number is None or not 1 <= number <= most:
-                raise _wrong(f"{name} must be a whole number from 1 to {most:,}")
+                raise InputError("CEL-R012.size", name=name, most=most)
             object.__setattr__(self, name, number)
         if self.length % self.piece:
-            raise _wrong("length must be a multiple of piece")
+            raise InputError("CEL-R012.length")
         letters = self.alphabet
         if not isinstance(letters, str) or len(set(letters)) != len(letters) or len(letters) < 2:
-            raise _wrong("alphabet must be a text of two or more different characters")
+            raise InputError("CEL-R012.alphabet")
         if self.tags * len(letters) ** self.piece > MOST_KEYS:
-            raise _wrong(f"there would be more than {MOST_KEYS:,} tagged pieces")
+            raise InputError("CEL-R012.too_many_pieces", most=MOST_KEYS)
         for sketch in (self.words, self.fragments):  # made now, so wrong sizes are refused now
             assert sketch.row_bits >= 0
 
@@ -278,7 +278,3 @@ class FragmentPuzzleServer(Server):
         from celosia.collect.fragments.solver import SolverOptions, solve  # noqa: PLC0415 - only servers need it
 
         return solve(self, SolverOptions(top, significance, control, check_tags), progress)
-
-
-def _wrong(what: str) -> InputError:
-    return InputError("CEL-R012", thing=what)

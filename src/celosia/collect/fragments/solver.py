@@ -45,7 +45,7 @@ class SolverOptions:
         wrong |= self.significance is not None and (level is None or not 0 < level < 1)
         wrong |= self.top is not None and (pieces is None or pieces < 1)
         if wrong:
-            raise InputError("CEL-R015", controls=" or ".join(CONTROLS))
+            raise InputError("CEL-R015")
 
 
 def solve(server: FragmentPuzzleServer, search: SolverOptions, progress: Progress) -> Estimates:

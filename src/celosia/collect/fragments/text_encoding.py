@@ -58,7 +58,7 @@ class TextEncoding:
         known, places = self._points
         at = np.minimum(np.searchsorted(known, points), known.size - 1)
         if np.any(known[at] != points):
-            raise _no_text("a text has characters beyond the alphabet")
+            raise InputError("CEL-R013.other_characters")
         letters = places[at].reshape(points.shape[0], self.length // self.piece, self.piece)
         return _number(letters, len(self.alphabet))
 
@@ -104,11 +104,7 @@ def _points_of(values: Any, length: int) -> NDArray[np.uint32]:
     if array is None or array.dtype.kind != "U":
         listed = values.to_list() if hasattr(values, "to_list") else list(values)
         if not all(isinstance(each, str) for each in listed):
-            raise _no_text("a value is no text")
+            raise InputError("CEL-R013.not_text")
         array = np.array(listed, dtype=f"=U{length}")
     cut = np.ascontiguousarray(array.reshape(-1).astype(f"=U{length}"))
     return cut.view(np.uint32).reshape(cut.size, length).copy()
-
-
-def _no_text(what: str) -> InputError:
-    return InputError("CEL-R013", thing=what)

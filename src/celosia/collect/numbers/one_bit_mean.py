@@ -17,6 +17,7 @@ from celosia.collect.fields import Packed, pack, unpack
 from celosia.collect.numbers.buckets import numbers_of
 from celosia.collect.protocol import Client, Protocol, Server
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import float_above
@@ -63,7 +64,7 @@ class MeanEstimate:
         }
 
     def __str__(self) -> str:
-        return f"{self.mean:g} ± {self.error:g} from {self.users:,} reports (one-bit-mean)"
+        return say("collect.summary.mean", mean=self.mean, error=self.error, users=self.users)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,12 +100,12 @@ class LocalHashing(PureProtocol):
         fits = buckets is not None and (buckets == 0 or 2 <= buckets <= MOST_BUCKETS)
         if not fits or pool is None or not 0 <= pool <= MOST_FUNCTIONS:
             raise InputError(
-                "CEL-R053.post_init", most_buckets=MOST_BUCKETS, most_functions=MOST_FUNCTIONS
+                "CEL-R053.buckets", most_buckets=MOST_BUCKETS, most_functions=MOST_FUNCTIONS
             )
         object.__setattr__(self, "buckets", buckets or best_buckets(self.epsilon))
         object.__setattr__(self, "pool", pool)
         if self.buckets * pool > MOST_CELLS:
-            raise InputError("CEL-R053.post_init_2", most_cells=MOST_CELLS)
+            raise InputError("CEL-R053.too_many_cells", most_cells=MOST_CELLS)
         _ = self.coin
 
     @cached_property
@@ -214,7 +214,7 @@ class HashingServer(Server):
     def _add(self, users: int, state: State) -> None:
         reports = state["reports"]
         if reports.size != users:
-            raise InputError("CEL-R006.add_2")
+            raise InputError("CEL-R006.reports")
         self._parts.append(reports.astype(np.int64))  # a copy, so both stay their own
         self.users += users
 

@@ -27,7 +27,7 @@ def calibrate(make: Callable[..., Rappor], hashes: int, lasting: Fraction, one: 
     lies = WHOLE - Coin.truthful(lasting / (2 * hashes)).heads
     f = Fraction(2 * lies, WHOLE)
     if f == 1:
-        raise InputError("CEL-R031.calibrate")
+        raise InputError("CEL-R031.lasting_too_small")
     low, high = _fair_ones(f, one / hashes) or _even(f, one / (2 * hashes))
     step = 0
     while True:  # rounding to 2^-32 may cost a hair too much: closer together, bit by bit

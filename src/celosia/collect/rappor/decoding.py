@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from celosia.collect.estimates import Estimates
 from celosia.collect.rappor.rappor import Rappor
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.mechanisms.parameters import check_confidence
 from celosia.sketches.hashing import Digests, digests
@@ -151,9 +152,12 @@ class DecodedValues:
         }
 
     def __str__(self) -> str:
-        return (
-            f"{int(self.found.sum()):,} of {self.found.size:,} candidates found in "
-            f"{self.estimates.users:,} reports ({self.estimates.protocol})"
+        return say(
+            "collect.summary.decoding",
+            found=int(self.found.sum()),
+            candidates=self.found.size,
+            users=self.estimates.users,
+            protocol=self.estimates.protocol,
         )
 
 
@@ -197,11 +201,11 @@ def decode(  # noqa: PLR0913 - all named
     check_confidence(confidence)
     if correction not in CORRECTIONS:
         raise InputError("CEL-R034", correction=correction, corrections=", ".join(CORRECTIONS))
-    progress(Step("hashing the candidates", 0, 3))
+    progress(Step(Message("collect.stage.hashing"), 0, 3))
     design = counted.design(digests(list(candidates)))
-    progress(Step("selecting", 1, 3))
+    progress(Step(Message("collect.stage.selecting"), 1, 3))
     chosen = np.flatnonzero(_select(counted, design, penalty))
-    progress(Step("fitting", 2, 3))
+    progress(Step(Message("collect.stage.fitting"), 2, 3))
     size = len(candidates)
     guide = sqrt(counted.protocol.variance(counted.users))
     counts, errors = np.zeros(size), np.full(size, guide)
@@ -211,7 +215,7 @@ def decode(  # noqa: PLR0913 - all named
         sure = errors[chosen]
         scores = np.divide(counts[chosen], sure, out=np.zeros(chosen.size), where=sure > 0)
         tests[chosen] = norm.sf(scores)
-    progress(Step("fitting", 3, 3))
+    progress(Step(Message("collect.stage.fitting"), 3, 3))
     level = 1 - confidence
     estimates = Estimates(
         counted.protocol.name, candidates, counts, errors, counted.users, "decoded", counts

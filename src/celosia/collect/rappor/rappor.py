@@ -78,12 +78,12 @@ class Rappor(Protocol):
         check_whole(self.cohorts * self.bits, name="cohorts times bits", most=2**24)
         chances = [exact(each) for each in (self.f, self.p, self.q)]
         if any(each is None or not 0 <= each <= 1 for each in chances):
-            raise _useless("f, p and q must be chances from 0 to 1.")
+            raise InputError("CEL-R030.not_chances")
         low, high = self.chances
         if low == high:
-            raise _useless("with these f, p and q a report says nothing about the value.")
+            raise InputError("CEL-R030.says_nothing")
         if 0 in (low, high):
-            raise _useless("with these f, p and q a single bit can give the value away.")
+            raise InputError("CEL-R030.gives_away")
         odds = high * (1 - low) / (low * (1 - high))
         price = self.hashes * log_above(max(odds, 1 / odds))
         object.__setattr__(self, "epsilon", price)
@@ -117,7 +117,7 @@ class Rappor(Protocol):
 
         price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
         if price > whole:
-            raise InputError("CEL-R031.for_epsilon")
+            raise InputError("CEL-R031.one_above_lasting")
         sizes = {"bits": bits, "hashes": hashes, "cohorts": cohorts}
         for word, size in sizes.items():
             check_whole(size, name=word)
@@ -376,12 +376,3 @@ class RapporServer(Server):
 
 def _case(digest: int) -> bytes:
     return b"value" + digest.to_bytes(8, "little")
-
-
-def _useless(what: str) -> InputError:
-    return InputError(
-        "CEL-R030",
-        what,
-        why="Both stages together must hide the value, and let it shine through a little.",
-        fix="Try f = 0.5, p = 0.5, q = 0.75, or give the costs to Rappor.for_epsilon.",
-    )

@@ -18,6 +18,7 @@ from celosia.collect.protocol import Client, Protocol, Server, check_report_epsi
 from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.collect.rappor.word_graph import PAD, candidate_words, pair_candidates, pair_value
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.mechanisms.parameters import check_whole
@@ -278,7 +279,7 @@ class WordsServer(Server):
         options = pair_candidates(protocol.alphabet, protocol.gram)
         common: dict[tuple[int, int], set[tuple[str, str]]] = {}
         for at, (server, places) in enumerate(zip(self.grams, protocol.pairs, strict=True)):
-            progress(Step("pairs of pieces", at, len(protocol.pairs)))
+            progress(Step(Message("collect.stage.pairs"), at, len(protocol.pairs)))
             values = [pair_value(at, *each) for each in options]
             found = server.decode(values, confidence=confidence).found
             common[places] = {options[place] for place in np.flatnonzero(found)}

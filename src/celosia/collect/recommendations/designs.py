@@ -31,6 +31,7 @@ from celosia.collect.oracles.unary import OptimisedUnary, SymmetricUnary
 from celosia.collect.protocol import Protocol
 from celosia.collect.rappor.rappor import Rappor
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 
 COLLISIONS = 0.1
 """Hashes are chosen so that collisions add at most this share to the variance of coins."""
@@ -73,6 +74,10 @@ class _Size:
 
 class UnfitProtocol(Exception):  # noqa: N818 - not an error, only why something is left out
     """Why a protocol cannot be used."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 Designer = Callable[[Need, Fraction], Protocol]
@@ -124,7 +129,7 @@ def over_domain(kind: type[DomainProtocol]) -> Designer:
 
     def plan(need: Need, epsilon: Fraction) -> Protocol:
         if not 2 <= need.domain <= MOST_VALUES:
-            raise UnfitProtocol(f"its domain must be listed, with 2 to {MOST_VALUES:,} values")
+            raise UnfitProtocol(Message("collect.unfit.domain", most=MOST_VALUES))
         return with_size(kind, need.domain, epsilon)
 
     return plan
@@ -169,7 +174,7 @@ def _pooled(need: Need, epsilon: Fraction) -> Protocol:
 
 def _dbitflip(need: Need, epsilon: Fraction) -> Protocol:
     if not 2 <= need.domain <= 2**20:
-        raise UnfitProtocol("it has 2 to 1,048,576 buckets")
+        raise UnfitProtocol(Message("collect.unfit.buckets", most=2**20))
     each = 1 + bits_for(need.domain)
     fits = 8 if need.bits == inf else int(need.bits) // each
     bits = max(1, min(8, need.domain, fits))  # more than 8 tell too much where values change
@@ -185,7 +190,7 @@ def _rappor(need: Need, epsilon: Fraction) -> Protocol:
     while cohorts * bits < 4 * need.domain:  # so that candidates seldom share their bits
         cohorts *= 2
         if cohorts > 2**10:
-            raise UnfitProtocol("the bits cannot distinguish that many candidates")
+            raise UnfitProtocol(Message("collect.unfit.candidates"))
     lasting = epsilon if need.repeated else 2 * epsilon
     return Rappor.for_epsilon(
         lasting=lasting, one=lasting / 2, bits=bits, hashes=1, cohorts=cohorts
@@ -238,12 +243,12 @@ def design_protocol(label: str, need: Need, epsilon: Fraction) -> Protocol:
         UnfitProtocol: it cannot be used, and why.
     """
     if need.repeated and label not in REPEATED:
-        raise UnfitProtocol("its devices keep no answers: every further report costs as much again")
+        raise UnfitProtocol(Message("collect.unfit.repeated"))
     try:
         made = (KNOWN | UNKNOWN)[label](need, epsilon)
     except InputError as error:  # an epsilon too small for its coins, or too many points
         raise UnfitProtocol(error.what.rstrip(".")) from None
     if made.report_bits > need.bits:
         size = -(-made.report_bits // 8)
-        raise UnfitProtocol(f"its reports have {size:,} bytes")
+        raise UnfitProtocol(Message("collect.unfit.bytes", bytes=size))
     return made

@@ -9,6 +9,7 @@ from math import inf, isfinite
 from celosia.collect.recommendations.designs import UnfitProtocol, design_protocol, error_of
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.core import figures
+from celosia.core.messages import say
 from celosia.core.report import (
     Block,
     Details,
@@ -27,54 +28,77 @@ from celosia.core.wording import sentence
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 MOST_LINES = 6
 """Lines that can be told apart in one figure."""
-HEADER = ["protocol", "error", "collisions", "bits", "memory", "work"]
-RARE = (
-    "Errors are standard errors of the count of a rare value: for such values "
-    "they decide whether a value can be distinguished from noise. Collisions are values that "
-    "share cells of a sketch; more users do not help against them, more hashes do."
-)
 
 
 def document(found: Recommendations) -> Document:
     """The whole report, as blocks."""
     best = found.best
     blocks: list[Block] = [
-        Heading("In short"),
+        Heading(say("collect.choosing_report.in_short")),
         KeyFigures(
             [
-                KeyFigure("Protocol", best.label, f"epsilon {best.report_epsilon:.4g} a report"),
-                KeyFigure("Error", figure(best.error), f"{best.share:.3%} of all", "users"),
-                KeyFigure("Report", f"{best.report_bits:,}", "each", "bits"),
+                KeyFigure(
+                    say("collect.choosing_report.protocol"),
+                    best.label,
+                    say("collect.choosing_report.epsilon_a_report", epsilon=best.report_epsilon),
+                ),
+                KeyFigure(
+                    say("collect.choosing_report.error"),
+                    figure(best.error),
+                    say("collect.choosing_report.share_of_all", share=best.share),
+                    say("collect.choosing_report.users"),
+                ),
+                KeyFigure(
+                    say("collect.choosing_report.report"),
+                    _number(best.report_bits, ","),
+                    say("collect.choosing_report.each"),
+                    say("collect.choosing_report.bits"),
+                ),
             ]
         ),
         *(Notice(sentence(warning), tone="warning") for warning in best.warnings),
-        Paragraph(RARE),
-        Heading("Protocols that fit"),
+        Paragraph(say("collect.choosing_report.rare")),
+        Heading(say("collect.choosing_report.fitting")),
         Table(
             header(found),
             [row(each, found) for each in found.ranked],
-            "The best first; work is that of one core for all reports and estimates, about",
+            say("collect.choosing_report.table_caption"),
             numeric=range(1, len(header(found))),
         ),
         *_curve(found),
-        Heading("Parameters"),
+        Heading(say("collect.choosing_report.parameters")),
         *(
             Details(each.label, [Facts([(n, str(v)) for n, v in each.parameters.items()])])
             for each in found.ranked
         ),
     ]
     if found.left_out:
-        reasons = Table(["protocol", "why"], [list(each) for each in found.left_out], "Left out")
-        blocks += [Heading("Protocols that do not fit"), reasons]
-    return Document("A protocol for a collection", sentence(str(found)), tuple(blocks))
+        reasons = Table(
+            [say("collect.choosing_report.protocol_column"), say("collect.choosing_report.why")],
+            [[name, str(why)] for name, why in found.left_out],
+            say("collect.choosing_report.left_out"),
+        )
+        blocks += [Heading(say("collect.choosing_report.not_fitting")), reasons]
+    return Document(say("collect.choosing_report.title"), sentence(str(found)), tuple(blocks))
 
 
 def header(found: Recommendations) -> list[str]:
     """The names of the columns of `row`."""
-    further = ["lasting epsilon"] if found.need.repeated else []
-    further += ["epsilon needed"] if _has(found, "needed_epsilon") else []
-    further += ["users needed"] if _has(found, "needed_users") else []
-    return [*HEADER, *further]
+    names = [
+        say("collect.choosing_report.protocol_column"),
+        say("collect.choosing_report.error_column"),
+        say("collect.choosing_report.collisions_column"),
+        say("collect.choosing_report.bits"),
+        say("collect.choosing_report.memory_column"),
+        say("collect.choosing_report.work_column"),
+    ]
+    if found.need.repeated:
+        names.append(say("collect.choosing_report.lasting_column"))
+    if _has(found, "needed_epsilon"):
+        names.append(say("collect.choosing_report.epsilon_column"))
+    if _has(found, "needed_users"):
+        names.append(say("collect.choosing_report.users_column"))
+    return names
 
 
 def row(each: Recommendation, found: Recommendations) -> list[str]:
@@ -82,17 +106,17 @@ def row(each: Recommendation, found: Recommendations) -> list[str]:
     texts = [
         each.label,
         figure(each.error),
-        f"{each.collision_share:.1%}",
-        f"{each.report_bits:,}",
+        _number(each.collision_share, ".1%"),
+        _number(each.report_bits, ","),
         _size(each.server_bytes),
-        f"{each.server_steps / 1e9:,.3g} s",
+        f"{_number(each.server_steps / 1e9, ',.3g')} s",
     ]
     if found.need.repeated:
-        texts.append(f"{each.lasting_epsilon:.4g}")
+        texts.append(_number(each.lasting_epsilon, ".4g"))
     if _has(found, "needed_epsilon"):
-        texts.append("none" if each.needed_epsilon is None else f"{each.needed_epsilon:g}")
+        texts.append(_needed(each.needed_epsilon, "g"))
     if _has(found, "needed_users"):
-        texts.append("none" if each.needed_users is None else f"{each.needed_users:,}")
+        texts.append(_needed(each.needed_users, ","))
     return texts
 
 
@@ -102,7 +126,15 @@ def figure(value: float) -> str:
     >>> figure(854.81), figure(12.345)
     ('855', '12.3')
     """
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return _number(value, ",.0f" if value >= 100 else ".3g")
+
+
+def _needed(value: float | None, form: str) -> str:
+    return say("collect.choosing_report.none") if value is None else _number(value, form)
+
+
+def _number(value: float, form: str) -> str:
+    return say("collect.number", value=value, form=form)
 
 
 def error_curve(
@@ -129,14 +161,26 @@ def _curve(found: Recommendations) -> list[Block]:
     if not curves:
         return []
     drawing = figures.lines(
-        EPSILONS, curves, x_label="epsilon", y_label="error, users", log=True, log_x=True
+        EPSILONS,
+        curves,
+        x_label=say("collect.choosing_report.epsilon_axis"),
+        y_label=say("collect.choosing_report.error_axis"),
+        log=True,
+        log_x=True,
     )
     words = "; ".join(
-        f"{label}: {figure(errors[0])} at {EPSILONS[0]:g}, {figure(errors[-1])} at {EPSILONS[-1]:g}"
+        say(
+            "collect.choosing_report.curve_point",
+            label=label,
+            first=figure(errors[0]),
+            low=EPSILONS[0],
+            last=figure(errors[-1]),
+            high=EPSILONS[-1],
+        )
         for label, errors in curves.items()
     )
-    caption = f"Error of a rare value by epsilon, with {found.best.users:,} users"
-    return [Heading("Error against epsilon"), Figure(drawing, caption, words)]
+    caption = say("collect.choosing_report.curve_caption", users=found.best.users)
+    return [Heading(say("collect.choosing_report.curve")), Figure(drawing, caption, words)]
 
 
 def _has(found: Recommendations, name: str) -> bool:
@@ -146,6 +190,6 @@ def _has(found: Recommendations, name: str) -> bool:
 def _size(amount: float) -> str:
     for unit in ("B", "KiB", "MiB"):
         if amount < 1024:
-            return f"{amount:.3g} {unit}"
+            return f"{_number(amount, '.3g')} {unit}"
         amount /= 1024
-    return f"{amount:,.3g} GiB"
+    return f"{_number(amount, ',.3g')} GiB"

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from celosia.collect.recommendations.designs import Need
+from celosia.core.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,12 @@ class Recommendation:
         }
 
     def __str__(self) -> str:
-        return (
-            f"with {self.label} a rare value is {self.error:,.4g} users off "
-            f"({self.share:.3%} of all), from {self.report_bits:,} bits each"
+        return say(
+            "collect.summary.recommendation",
+            label=self.label,
+            error=self.error,
+            share=self.share,
+            bits=self.report_bits,
         )
 
 
@@ -91,7 +95,8 @@ class Recommendations:
     def __str__(self) -> str:
         best = self.best
         if self.sought == "epsilon":
-            return f"an epsilon of {best.needed_epsilon:g} is enough: {best}"
+            epsilon = best.needed_epsilon
+            return say("collect.summary.epsilon_is_enough", epsilon=epsilon, best=best)
         if self.sought == "users":
-            return f"{best.needed_users:,} users are enough: {best}"
+            return say("collect.summary.users_are_enough", users=best.needed_users, best=best)
         return str(best)

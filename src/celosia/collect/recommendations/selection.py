@@ -29,6 +29,7 @@ from celosia.collect.recommendations.designs import (
 )
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact, real, whole
 
 MOST_USERS = 2**40
@@ -93,9 +94,9 @@ def choose(  # noqa: PLR0913 - all named
     crowd = None if users is None else _count("users", users, 1, MOST_USERS)
     target = _target_error(crowd, target_error, target_share)
     if (crowd is None) + (price is None) + (target is None) > 1:
-        raise InputError("CEL-R091.choose")
+        raise InputError("CEL-R091.two_needed")
     if crowd is None and target_share is None:
-        raise InputError("CEL-R091.choose_2")
+        raise InputError("CEL-R091.share_needed")
     need = Need(
         users=crowd or MOST_USERS,
         domain=size,
@@ -105,19 +106,17 @@ def choose(  # noqa: PLR0913 - all named
         repeated=repeated,
     )
     search = _Search(need, price, None if target_share is None else float(target_share), target)
-    found, left_out = [], []
+    found: list[Recommendation] = []
+    left_out: list[tuple[str, str]] = []
     for label in UNKNOWN if unknown_dictionary else KNOWN:
         try:
             found.append(search.recommended(label, has_users=crowd is not None))
-        except UnfitProtocol as reason:
-            left_out.append((label, str(reason)))
+        except UnfitProtocol as unfit:
+            left_out.append((label, unfit.reason))
     sought = "users" if crowd is None else "epsilon" if price is None else "error"
     if not found:
-        raise InputError(
-            "CEL-R092",
-            "no protocol fits: " + "; ".join(f"{name}: {why}" for name, why in left_out) + ".",
-            fix="Allow more bytes, a larger epsilon, more users or a larger error.",
-        )
+        reasons = [Message("collect.unfit.named", name=name, why=why) for name, why in left_out]
+        raise InputError("CEL-R092", reasons=reasons)
     ranked = _rank(found, _score(sought))
     return Recommendations(
         need=need,
@@ -184,10 +183,9 @@ def epsilon_for(label: str, need: Need, target: float) -> Fraction:
     """
     if _error(label, need, Fraction(ENOUGH)) > target:
         floor = error_of(design_protocol(label, need, Fraction(ENOUGH)), need)
-        raise UnfitProtocol(
-            f"its error stays at {floor:,.4g} users whatever epsilon is"
-            + (", as it tells one sign of many" if label == "hcms" else "")
-        )
+        if label == "hcms":
+            raise UnfitProtocol(Message("collect.unfit.error_of_signs", error=floor))
+        raise UnfitProtocol(Message("collect.unfit.error", error=floor))
     steps = _least(
         lambda step: _error(label, need, Fraction(step, STEPS)) <= target, 1, ENOUGH * STEPS
     )
@@ -206,7 +204,7 @@ def users_for(label: str, need: Need, epsilon: Fraction, share: float) -> int:
 
     design_protocol(label, need, epsilon)  # it may not fit at all
     if not enough(MOST_USERS):
-        raise UnfitProtocol("more than 2^40 users would be needed")
+        raise UnfitProtocol(Message("collect.unfit.users"))
     return _least(enough, 1, MOST_USERS)
 
 
@@ -227,22 +225,21 @@ def _least(enough: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def _warnings(label: str, protocol: Protocol, need: Need) -> list[str]:
-    found = []
+    found: list[str] = []
     sketch = protocol.words if isinstance(protocol, FragmentPuzzle) else protocol
     if isinstance(sketch, SketchProtocol | LocalHashing):
         wanted = required_hashes(sketch, need)
         has = sketch.hashes if isinstance(sketch, SketchProtocol) else sketch.pool
         if has and has < wanted:
             found.append(
-                f"the number of hashes limits accuracy, not that of users: {has:,} are too few, "
-                f"{wanted:,} keep collisions below {COLLISIONS:.0%} of the noise"
+                Message("collect.warning.hashes", has=has, wanted=wanted, share=COLLISIONS)
             )
     if label == "rappor":
-        found.append("its error is about that: it depends on which candidates share bits")
+        found.append(Message("collect.warning.shared_bits"))
     if label == "sfp":
-        found.append("a text is only found if all its pieces stand out, each in a fifth of reports")
+        found.append(Message("collect.warning.pieces"))
     if label == "pem":
-        found.append("a value is only found if its prefixes stand out at every level")
+        found.append(Message("collect.warning.prefixes"))
     return found
 
 
@@ -289,9 +286,10 @@ def _target_error(users: int | None, error: object, share: object) -> float | No
     for name, value, most in (("target_error", error, inf), ("target_share", share, 1.0)):
         number = real(value)
         if value is not None and (number is None or not 0 < number < most):
-            raise _out_of_range(name, "a number above 0" + ("" if most == inf else " and below 1"))
+            key = "CEL-R090.error" if most == inf else "CEL-R090.share"
+            raise InputError(key, name=name)
     if error is not None and share is not None:
-        raise _out_of_range("target_error", "left out where target_share is given")
+        raise InputError("CEL-R090.two_targets")
     if share is not None:
         return float(real(share) or 0) * users if users is not None else inf
     return real(error)
@@ -301,7 +299,7 @@ def _squares(squares: float | None, domain: int) -> float:
     if squares is not None:
         number = real(squares)
         if number is None or not 0 < number <= 1:
-            raise _out_of_range("squares", "a number above 0 and at most 1")
+            raise InputError("CEL-R090.squares")
         return number
     ranks = np.arange(1, min(domain, 2**20) + 1, dtype=np.float64) ** -ZIPF
     # What is beyond a million values adds to the sum of shares, but hardly to that of squares.
@@ -317,9 +315,5 @@ def _count(name: str, value: object, least: int, most: int, *, default: int | No
     if found is None and number is not None and isfinite(number) and number == ceil(number):
         found = int(number)  # 1e6 is as good as 1000000
     if found is None or not least <= found <= most:
-        raise _out_of_range(name, f"a whole number from {least:,} to {most:,}")
+        raise InputError("CEL-R090.not_whole", name=name, least=least, most=most)
     return found
-
-
-def _out_of_range(name: str, must: str) -> InputError:
-    return InputError("CEL-R090.out_of_range", name=name, must=must)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import say
+
 Floats = NDArray[np.float64]
 TOP = 10
 """How many of the most common values are looked at together."""
@@ -51,7 +53,7 @@ class Metrics:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"RMSE {self.rmse:,.4g} over {self.values:,} values"
+        return say("collect.summary.metrics", rmse=self.rmse, values=self.values)
 
 
 def measure(

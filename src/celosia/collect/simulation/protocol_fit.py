@@ -56,7 +56,7 @@ def fit_protocol(
     2
     """
     if name in ELSEWHERE:
-        raise InputError("CEL-R101.fit_protocol", name=name, names=", ".join(NAMES))
+        raise InputError("CEL-R101.not_by_name", name=name, names=", ".join(NAMES))
     kind: Any = protocol_class("pem" if name in TREES else name)
     given = dict(settings or {})
     known = {each.name for each in fields(kind) if each.init} - {"epsilon", "domain"}
@@ -65,9 +65,9 @@ def fit_protocol(
     for word in given:
         if word not in known:
             raise InputError(
-                "CEL-R101.fit_protocol_2",
+                "CEL-R101.unknown_setting",
                 name=name,
-                word=word,
+                setting=word,
                 hint=did_you_mean(word, known),
                 known=", ".join(sorted(known)),
             )
@@ -97,7 +97,7 @@ def _from_data(
     if name == "one-bit-mean":
         numbers = np.asarray(values)
         if numbers.dtype.kind not in "iuf" or not numbers.size:
-            raise InputError("CEL-R101.from_data")
+            raise InputError("CEL-R101.not_numbers")
         ends = {"lower": numbers.min().item(), "upper": numbers.max().item()}
         # A column of one value has a mean, but no range: any range around it will do.
         return ends if ends["lower"] < ends["upper"] else {**ends, "upper": ends["lower"] + 1}

@@ -6,6 +6,7 @@ from math import inf
 
 from celosia.collect.simulation.results import Element, Simulation
 from celosia.core import figures
+from celosia.core.messages import say
 from celosia.core.report import (
     Block,
     Document,
@@ -18,43 +19,58 @@ from celosia.core.report import (
     Paragraph,
     Table,
 )
-from celosia.core.wording import counted, sentence
+from celosia.core.wording import sentence
 
 MOST_BARS = 30
 MOST_ROWS = 1000
 NORMAL_95 = 1.96
 """Standard errors to either side that hold the truth 19 times of 20."""
-CAREFUL = (
-    "Read several of them together: squared errors are those of the few values that are farthest "
-    "off, averages say little about rare values, and the correlation is high as soon as the common "
-    "values are right."
-)
 
 
 def document(found: Simulation) -> Document:
     """The whole report, as blocks."""
     blocks: list[Block] = [
-        Notice("Made from known values: no privacy is protected here.", tone="simulation"),
-        *(Notice(note, tone="info") for note in found.notes),
-        Heading("In short"),
+        Notice(say("collect.simulation_report.no_privacy"), tone="simulation"),
+        *(Notice(str(note), tone="info") for note in found.notes),
+        Heading(say("collect.simulation_report.in_short")),
         _cards(found),
         *_plot(found.elements),
-        Heading("Value by value"),
+        Heading(say("collect.simulation_report.by_value")),
         Table(
-            ["value", "real", "estimated", "share", "difference", "standard error"],
+            [
+                say("collect.simulation_report.value"),
+                say("collect.simulation_report.real"),
+                say("collect.simulation_report.estimated"),
+                say("collect.simulation_report.share"),
+                say("collect.simulation_report.difference"),
+                say("collect.simulation_report.standard_error"),
+            ],
             element_rows(found)[:MOST_ROWS],
-            "Real and estimated counts" if not found.is_mean else "The real and the estimated mean",
+            say("collect.simulation_report.mean_caption")
+            if found.is_mean
+            else say("collect.simulation_report.counts_caption"),
             numeric=range(1, 6),
         ),
-        Heading("Errors"),
-        Table(["", "value"], metric_rows(found), "Errors over all values", numeric=(1,)),
-        Paragraph(CAREFUL),
-        Heading("Time and size"),
-        Table(["", "value"], timing_rows(found), "What each side took", numeric=(1,)),
-        Heading("How it was made"),
+        Heading(say("collect.simulation_report.errors")),
+        Table(
+            ["", say("collect.simulation_report.value")],
+            metric_rows(found),
+            say("collect.simulation_report.errors_caption"),
+            numeric=(1,),
+        ),
+        Paragraph(say("collect.simulation_report.careful")),
+        Heading(say("collect.simulation_report.time_and_size")),
+        Table(
+            ["", say("collect.simulation_report.value")],
+            timing_rows(found),
+            say("collect.simulation_report.time_caption"),
+            numeric=(1,),
+        ),
+        Heading(say("collect.simulation_report.made")),
         Facts(_provenance(found)),
     ]
-    return Document(f"Simulation of {found.name}", sentence(str(found)), tuple(blocks))
+    title = say("collect.simulation_report.title", protocol=found.name)
+    return Document(title, sentence(str(found)), tuple(blocks))
 
 
 def element_rows(found: Simulation) -> list[list[str]]:
@@ -64,7 +80,7 @@ def element_rows(found: Simulation) -> list[list[str]]:
             str(each.value),
             number(each.real),
             number(each.estimated),
-            "" if found.is_mean else f"{each.estimated / found.users:.3%}",
+            "" if found.is_mean else _shown(each.estimated / found.users, ".3%"),
             f"{'+' if each.difference > 0 else ''}{number(each.difference)}",
             number(each.error),
         ]
@@ -75,24 +91,26 @@ def element_rows(found: Simulation) -> list[list[str]]:
 def metric_rows(found: Simulation) -> list[list[str]]:
     """The table of errors as texts."""
     metrics = found.metrics
+    pooled = found.pooled_rmse if found.runs > 1 else None
     rows: list[tuple[str, float | None]] = [
-        ("sum of all errors", metrics.errors),
-        ("mean error", metrics.mean_error),
-        ("mean error, percent of all users", metrics.percent_error),
-        ("MSE", metrics.mse),
-        ("RMSE", metrics.rmse),
-        ("RMSE predicted by the formulas", found.predicted_rmse),
-        ("nMSE (MSE / range)", metrics.nmse),
-        ("nRMSE (RMSE / range)", metrics.nrmse),
-        ("root of nMSE (printed as nRMSE in tables)", metrics.table_nrmse),
-        ("Pearson r, value by value", metrics.pearson),
-        (f"precision of the top {metrics.top}", metrics.top_precision),
-        ("median relative error", metrics.relative_error),
+        (say("collect.metric.mean_error"), metrics.mean_error),
+        (say("collect.metric.percent_error"), metrics.percent_error),
+        (say("collect.metric.mse"), metrics.mse),
+        (say("collect.metric.rmse"), metrics.rmse),
+        (say("collect.metric.pooled_rmse", runs=found.runs), pooled),
+        (say("collect.metric.predicted_rmse"), found.predicted_rmse),
     ]
-    if found.runs > 1:
-        rows.insert(5, (f"RMSE of all {found.runs:,} runs", found.pooled_rmse))
-    if found.is_mean:
-        rows = [each for each in rows if each[0].startswith(("RMSE", "MSE", "mean error"))]
+    if not found.is_mean:
+        rows = [
+            (say("collect.metric.errors"), metrics.errors),
+            *rows,
+            (say("collect.metric.nmse"), metrics.nmse),
+            (say("collect.metric.nrmse"), metrics.nrmse),
+            (say("collect.metric.table_nrmse"), metrics.table_nrmse),
+            (say("collect.metric.pearson"), metrics.pearson),
+            (say("collect.metric.top_precision", top=metrics.top), metrics.top_precision),
+            (say("collect.metric.relative_error"), metrics.relative_error),
+        ]
     return [[name, number(value)] for name, value in rows if value is not None]
 
 
@@ -102,15 +120,28 @@ def timing_rows(found: Simulation) -> list[list[str]]:
     rows = []
     if timing.client_us is not None and timing.server_us is not None:
         rows += [
-            ["client, for each user", f"{timing.client_us:,.3g} µs"],
-            ["server, for each report", f"{timing.server_us:,.3g} µs"],
+            [say("collect.simulation_report.client"), f"{_shown(timing.client_us, ',.3g')} µs"],
+            [say("collect.simulation_report.server"), f"{_shown(timing.server_us, ',.3g')} µs"],
         ]
     if timing.aggregate_ms is not None:
-        rows.append(["drawing aggregates", f"{timing.aggregate_ms:,.4g} ms"])
-    does = "finding and estimating values" if found.found else "all estimates"
+        rows.append(
+            [
+                say("collect.simulation_report.aggregates"),
+                f"{_shown(timing.aggregate_ms, ',.4g')} ms",
+            ]
+        )
+    does = (
+        say("collect.simulation_report.finding")
+        if found.found
+        else say("collect.simulation_report.estimating")
+    )
     bits, whole_bytes = timing.report_bits, -(-timing.report_bits // 8)
-    size = f"{counted(bits, 'bit', 'bits')} ({counted(whole_bytes, 'byte', 'bytes')})"
-    return [*rows, [does, f"{timing.estimate_ms:,.4g} ms"], ["size of a report", size]]
+    size = say("collect.simulation_report.size", bits=bits, bytes=whole_bytes)
+    return [
+        *rows,
+        [does, f"{_shown(timing.estimate_ms, ',.4g')} ms"],
+        [say("collect.simulation_report.report_size"), size],
+    ]
 
 
 def number(value: float) -> str:
@@ -119,18 +150,41 @@ def number(value: float) -> str:
     >>> number(1234.56), number(0.012345), number(20.0)
     ('1,235', '0.01235', '20')
     """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return _shown(value, ",.0f" if abs(value) >= 1000 else ".4g")
+
+
+def _shown(value: float, form: str) -> str:
+    return say("collect.number", value=value, form=form)
 
 
 def _cards(found: Simulation) -> KeyFigures:
     predicted = found.predicted_rmse
-    predicted_text = "" if predicted is None else f"{number(predicted)} predicted"
+    predicted_text = (
+        ""
+        if predicted is None
+        else say("collect.simulation_report.predicted", rmse=number(predicted))
+    )
     return KeyFigures(
         [
-            KeyFigure("Users", f"{found.users:,}", counted(found.runs, "run", "runs")),
-            KeyFigure("Epsilon", f"{found.report_epsilon:.4g}", "of each report"),
-            KeyFigure("RMSE", number(found.pooled_rmse), predicted_text),
-            KeyFigure("Report", f"{found.timing.report_bits:,}", "each", "bits"),
+            KeyFigure(
+                say("collect.simulation_report.users"),
+                _shown(found.users, ","),
+                say("collect.simulation_report.runs", runs=found.runs),
+            ),
+            KeyFigure(
+                say("collect.simulation_report.epsilon"),
+                _shown(found.report_epsilon, ".4g"),
+                say("collect.simulation_report.of_each_report"),
+            ),
+            KeyFigure(
+                say("collect.simulation_report.rmse"), number(found.pooled_rmse), predicted_text
+            ),
+            KeyFigure(
+                say("collect.simulation_report.report"),
+                _shown(found.timing.report_bits, ","),
+                say("collect.simulation_report.each"),
+                say("collect.simulation_report.bits"),
+            ),
         ]
     )
 
@@ -138,7 +192,7 @@ def _cards(found: Simulation) -> KeyFigures:
 def _plot(elements: tuple[Element, ...]) -> list[Block]:
     shown = elements[:MOST_BARS]
     if not shown:
-        return [Paragraph("The server found no value that is surely common.")]
+        return [Paragraph(say("collect.simulation_report.none_found"))]
     chart = figures.estimates(
         [str(each.value) for each in shown],
         [each.real for each in shown],
@@ -146,13 +200,20 @@ def _plot(elements: tuple[Element, ...]) -> list[Block]:
         [NORMAL_95 * each.error for each in shown],
     )
     words = "; ".join(
-        f"{each.value}: {number(each.real)} real, {number(each.estimated)} estimated"
+        say(
+            "collect.simulation_report.point",
+            value=each.value,
+            real=number(each.real),
+            estimated=number(each.estimated),
+        )
         for each in shown
     )
-    also = (
-        f", the {MOST_BARS} most common of {len(elements):,}" if len(elements) > MOST_BARS else ""
-    )
-    return [Figure(chart, f"Real and estimated, with 95 % error bars{also}", words)]
+    caption = say("collect.simulation_report.chart_caption")
+    if len(elements) > MOST_BARS:
+        caption = say(
+            "collect.simulation_report.chart_caption_most", shown=MOST_BARS, values=len(elements)
+        )
+    return [Figure(chart, caption, words)]
 
 
 def _provenance(found: Simulation) -> list[tuple[str, str]]:
@@ -160,10 +221,13 @@ def _provenance(found: Simulation) -> list[tuple[str, str]]:
     parts = [(str(name), str(value)) for name, value in found.protocol.items()]
     return [
         *parts,
-        ("Epsilon of one report", f"{found.report_epsilon:.6g}"),
+        (say("collect.simulation_report.epsilon_of_one"), _shown(found.report_epsilon, ".6g")),
         (
-            "Epsilon of all reports of one person",
-            "no limit: every report costs again" if lasting == inf else f"{lasting:.6g}",
+            say("collect.simulation_report.epsilon_of_all"),
+            say("collect.simulation_report.no_limit") if lasting == inf else _shown(lasting, ".6g"),
         ),
-        ("Seed", "none" if found.seed is None else str(found.seed)),
+        (
+            say("collect.simulation_report.seed"),
+            say("collect.simulation_report.no_seed") if found.seed is None else str(found.seed),
+        ),
     ]

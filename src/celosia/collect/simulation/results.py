@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from celosia.collect.simulation.metrics import Metrics
+from celosia.core.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +121,20 @@ class Simulation:
     def __str__(self) -> str:
         if self.is_mean:
             (only,) = self.elements
-            return (
-                f"simulation of {self.name}: mean {only.estimated:,.4g} for {only.real:,.4g} in "
-                f"truth, from {self.users:,} users"
+            return say(
+                "collect.summary.simulated_mean",
+                protocol=self.name,
+                estimated=only.estimated,
+                real=only.real,
+                users=self.users,
             )
+        facts = {
+            "protocol": self.name,
+            "values": self.metrics.values,
+            "users": self.users,
+            "rmse": self.pooled_rmse,
+        }
         predicted = self.predicted_rmse
-        also = "" if predicted is None else f", {predicted:,.4g} predicted"
-        return (
-            f"simulation of {self.name}: {self.metrics.values:,} values of {self.users:,} users, "
-            f"RMSE {self.pooled_rmse:,.4g}{also}"
-        )
+        if predicted is None:
+            return say("collect.summary.simulation", **facts)
+        return say("collect.summary.simulation_predicted", predicted=predicted, **facts)

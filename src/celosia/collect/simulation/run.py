@@ -23,6 +23,7 @@ from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.collect.simulation.metrics import TOP, measure
 from celosia.collect.simulation.results import Element, Simulation, Timing
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded, Source, source
@@ -32,16 +33,6 @@ BATCH = 2**15
 MOST_RUNS = 10_000
 _FEW = 2**14
 """Values of a warm-up: enough that libraries for many are loaded."""
-FROM_DATA = (
-    "The values asked about are those of the data, which only a simulation can see: in a real "
-    "collection they are a public list."
-)
-AGGREGATE = "Aggregates were drawn by their exact law; no reports were made."
-SELECTED = (
-    "There are more candidates than bits to tell them apart: the common ones were selected, and "
-    "the others are estimated as 0. The predicted error is that without selection."
-)
-FOUND = "The server was given no list: it found these values itself."
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +110,15 @@ def simulate(  # noqa: PLR0913 - all named
     ]
     users = None if is_mean else len(listed)
     measured = [measure(real, run.counts, users=users, top=top) for run in played]
-    noted = [
-        *([FROM_DATA] if candidates is None and not finds and not is_mean else []),
-        *([FOUND] if finds else []),
-        *([AGGREGATE] if aggregate else []),
-        *([SELECTED] if _too_many(protocol, queried) else []),
-    ]
+    notes = []
+    if candidates is None and not finds and not is_mean:
+        notes.append(Message("collect.note.from_data"))
+    if finds:
+        notes.append(Message("collect.note.found"))
+    if aggregate:
+        notes.append(Message("collect.note.aggregate"))
+    if _too_many(protocol, queried):
+        notes.append(Message("collect.note.selected"))
     return Simulation(
         protocol=protocol.parameters(),
         report_epsilon=protocol.loss.epsilon(0),
@@ -140,7 +134,7 @@ def simulate(  # noqa: PLR0913 - all named
         aggregate=aggregate,
         found=finds,
         is_mean=is_mean,
-        notes=tuple(noted),
+        notes=tuple(notes),
     )
 
 
@@ -171,7 +165,7 @@ class _Setup:
             server = protocol.server()
             client = protocol.client(rng=rng)
             for begin in range(0, len(values), BATCH):
-                progress(Step("Reporting", begin, len(values)))
+                progress(Step(Message("collect.stage.reporting"), begin, len(values)))
                 marks = [perf_counter()]
                 reports = client.privatise(values[begin : begin + BATCH])
                 marks.append(perf_counter())
@@ -179,7 +173,7 @@ class _Setup:
                 spent[0] += marks[1] - marks[0]
                 spent[1] += perf_counter() - marks[1]
         drawn = perf_counter()
-        progress(Step("Estimating", 0))
+        progress(Step(Message("collect.stage.estimating"), 0))
         estimated = self._estimate(server, queried, progress)
         ended = perf_counter()
         each = 1e6 / len(values)
@@ -320,4 +314,9 @@ def _key(key: str, run: int) -> str:
 def _counted(progress: Progress, run: int, runs: int) -> Progress:
     if runs == 1:
         return progress
-    return lambda step: progress(Step(f"{step.stage} ({run + 1} of {runs})", step.done, step.total))
+
+    def counted(step: Step) -> None:
+        stage = Message("collect.stage.of_runs", stage=step.stage, run=run + 1, runs=runs)
+        progress(Step(stage, step.done, step.total))
+
+    return counted

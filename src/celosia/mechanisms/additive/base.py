@@ -207,5 +207,5 @@ def check_error(error: object) -> Fraction:
     """
     number = exact(error)
     if number is None or number < 0:
-        raise InputError("CEL-M010.check_error", error=error)
+        raise InputError("CEL-M010.below_zero", error=error)
     return number

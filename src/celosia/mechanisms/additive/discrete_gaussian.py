@@ -41,7 +41,7 @@ class GaussianCounts(IntegerMechanism):
         super().__post_init__()
         check_epsilon(self.rho, name="rho")
         if check_sensitivity(self.sensitivity) < 1:
-            raise InputError("CEL-M005.post_init", sensitivity=self.sensitivity)
+            raise InputError("CEL-M005.whole_numbers", sensitivity=self.sensitivity)
 
     @property
     def square(self) -> int:

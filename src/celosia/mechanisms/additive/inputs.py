@@ -84,8 +84,9 @@ def _check_length(size: int, length: int | None) -> None:
 
 
 def _wrong_length(length: int | None) -> InputError:
-    wanted = "one number or a list of numbers" if length is None else f"{length} number(s)"
-    return InputError("CEL-M041", wanted=wanted)
+    if length is None:
+        return InputError("CEL-M041.not_a_list")
+    return InputError("CEL-M041.other_length", length=length)
 
 
 def _not_whole() -> InputError:

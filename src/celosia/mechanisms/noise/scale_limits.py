@@ -31,7 +31,7 @@ def scale_within_reach(scale: object) -> Fraction:
     """
     number = exact(scale)
     if number is None or not LEAST <= number <= MOST:
-        raise _out_of_reach("the scale of discrete Laplace noise", scale)
+        raise InputError("CEL-M020.laplace", given=scale)
     if number.numerator <= REACH and number.denominator <= BOTTOM:
         return number
     bits = _places(number)
@@ -49,7 +49,7 @@ def parameter_within_reach(parameter: object) -> Fraction:
     """
     number = exact(parameter)
     if number is None or not LEAST**2 <= number <= MOST**2:
-        raise _out_of_reach("the variance parameter of discrete Gaussian noise", parameter)
+        raise InputError("CEL-M020.gaussian", given=parameter)
     if Proposal.of(number).within_reach:
         return number
     bits = _places(Fraction(isqrt(number.numerator) + 1, isqrt(number.denominator)))
@@ -103,7 +103,3 @@ def _nearest_root(above: int, under: int) -> int:
 def _places(number: Fraction) -> int:
     """Binary places that a number may keep so that its numerator stays within reach."""
     return max(0, 51 - number.numerator.bit_length() + number.denominator.bit_length())
-
-
-def _out_of_reach(what: str, given: object) -> InputError:
-    return InputError("CEL-M020", thing=what, given=given)

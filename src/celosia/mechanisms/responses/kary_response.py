@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import exp_below
@@ -53,10 +54,15 @@ class FrequencyEstimate:
 
     def __str__(self) -> str:
         shown = ", ".join(
-            f"{category} {rate:.4f} +- {sqrt(self.variances[category]):.4f}"
+            say(
+                "mechanisms.rate.one",
+                category=category,
+                rate=rate,
+                deviation=sqrt(self.variances[category]),
+            )
             for category, rate in self.rates.items()
         )
-        return f"{shown} (standard errors, {self.size:,} answers)"
+        return say("mechanisms.rate.of_categories", rates=shown, answers=self.size)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import say
 from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
@@ -46,7 +47,9 @@ class RateEstimate:
         return {"rate": self.rate, "variance": self.variance, "size": self.size}
 
     def __str__(self) -> str:
-        return f"{self.rate:.4f} +- {self.deviation:.4f} (standard error, {self.size:,} answers)"
+        return say(
+            "mechanisms.rate.summary", rate=self.rate, deviation=self.deviation, answers=self.size
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,7 @@ class SelectionMechanism(Mechanism[ArrayLike, Candidate]):
         super().__post_init__()
         check_epsilon(self.epsilon)
         check_sensitivity(self.sensitivity)
-        check_monotone(self.monotone, self.neighbours, code="CEL-M063", what="scores")
+        check_monotone(self.monotone, self.neighbours, code="CEL-M063")
         check_grid(self.grid)
         self._rate()
 

@@ -81,6 +81,6 @@ class Exponential(SelectionMechanism[int]):
             return None
         if len(self.weights) != candidates:
             raise InputError(
-                "CEL-M064.weights", candidates=candidates, weights_count=len(self.weights)
+                "CEL-M064.other_number", candidates=candidates, weights=len(self.weights)
             )
         return np.array(self.weights, dtype=np.int64)

@@ -123,7 +123,7 @@ def _check_work(terms: int) -> None:
         InputError: CEL-M071 more than a thousand million.
     """
     if terms > 10**9:
-        raise InputError("CEL-M071.check_work")
+        raise InputError("CEL-M071.too_many_terms")
 
 
 def _law(points: NDArray[np.float64], rate: float) -> tuple[NDArray[np.float64], ...]:

@@ -97,4 +97,6 @@ def check_few(candidates: int) -> None:
         InputError: CEL-M071 more than 512.
     """
     if candidates > MOST_EXACT:
-        raise InputError("CEL-M071.check_few", most_exact=MOST_EXACT, candidates=candidates)
+        raise InputError(
+            "CEL-M071.too_many_candidates", most_exact=MOST_EXACT, candidates=candidates
+        )

@@ -103,7 +103,7 @@ def whole_weights(weights: object) -> tuple[int, ...]:
         numbers = []
     found = tuple(number for number in numbers if number is not None and number >= 0)
     if len(found) < len(numbers) or not 0 < sum(found) <= MOST_WEIGHT:
-        raise InputError("CEL-M064.whole_weights", most_weight=MOST_WEIGHT)
+        raise InputError("CEL-M064.not_whole", most_weight=MOST_WEIGHT)
     return found
 
 

@@ -60,7 +60,7 @@ class TopSelection(SelectionMechanism[NDArray[np.int64]]):
         """Choose `count` candidates by their scores; the values are their places in the list."""
         steps = self._steps(x)
         if steps.size < self.count:
-            raise InputError("CEL-M065", count=self.count, steps_size=steps.size)
+            raise InputError("CEL-M065", count=self.count, candidates=steps.size)
         rate = self._rate()
         left = np.arange(steps.size)
         chosen = np.empty(self.count, dtype=np.int64)

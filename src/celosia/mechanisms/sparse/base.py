@@ -176,7 +176,7 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
         if not isinstance(self.threshold, tuple):
             return int(self._limits[0])
         if position >= self._limits.size:
-            raise InputError("CEL-M105", limits_size=self._limits.size, position=position + 1)
+            raise InputError("CEL-M105", thresholds=self._limits.size, position=position + 1)
         return int(self._limits[position])
 
     def _with_price(self, price: Fraction) -> Self:

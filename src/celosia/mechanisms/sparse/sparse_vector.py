@@ -47,13 +47,13 @@ class SparseVector(SparseMechanism):
         check_whole(self.positives, name="positives", most=MOST_POSITIVES)
         share, ratio = exact(self.numeric), exact(self.split)
         if share is None or not 0 <= share < 1:
-            raise InputError("CEL-M108.post_init", numeric=self.numeric)
+            raise InputError("CEL-M108.share", numeric=self.numeric)
         if self.split != "optimal" and (
             ratio is None or not Fraction(1, MOST_UNEVEN) <= ratio <= MOST_UNEVEN
         ):
-            raise InputError("CEL-M108.post_init_2", split=self.split)
+            raise InputError("CEL-M108.split", split=self.split)
         super().__post_init__()
-        check_monotone(self.monotone, self.neighbours, code="CEL-M107", what="answers")
+        check_monotone(self.monotone, self.neighbours, code="CEL-M107")
 
     @property
     def limit(self) -> int:

@@ -131,11 +131,11 @@ class Stream:
         return f"<Stream of {self.__mechanism}: {self.asked} answered, {state}>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise PrivacyError("CEL-M102.reduce_ex")
+        raise PrivacyError("CEL-M102.copied")
 
     def __refuse(self) -> Callable[[int], bool]:
         if os.getpid() != self.__process:
-            raise PrivacyError("CEL-M102.refuse")
+            raise PrivacyError("CEL-M102.forked")
         if self.__decide is None:
             raise InputError("CEL-M101")
         if self.__left < 1:

@@ -50,7 +50,7 @@ class BoundedGrid:
         grid = Grid.finer_than(high - low) if grid is None else grid
         first, last = grid.above(low), grid.below(high)
         if not (first < last < first + most and max(abs(low), abs(high)) <= FARTHEST * grid.step):
-            raise InputError("CEL-M069", grid=grid, most=most, farthest=FARTHEST)
+            raise InputError("CEL-M069", step=grid.step, most=most, farthest=FARTHEST)
         return cls(low, high, grid, first, last)
 
     @property

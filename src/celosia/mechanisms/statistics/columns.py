@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import real, whole
-from celosia.core.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +38,15 @@ class KeyKind(StrEnum):
     TEXT = "texts"
     WHOLE = "whole numbers"
     TRUTH = "truth values"
+
+    @property
+    def named(self) -> Message:
+        """What keys of this kind are called."""
+        if self is KeyKind.TEXT:
+            return Message("mechanisms.kind.texts")
+        if self is KeyKind.WHOLE:
+            return Message("mechanisms.kind.whole_numbers")
+        return Message("mechanisms.kind.truth_values")
 
 
 def numbers(rows: Rows) -> NDArray[np.float64]:
@@ -66,7 +75,7 @@ def numbers(rows: Rows) -> NDArray[np.float64]:
         values = _listed_numbers(column)
     bad = int(np.count_nonzero(~np.isfinite(values)))
     if bad:
-        raise _bad_rows(bad, len(values), "not a finite number", "not finite numbers")
+        raise InputError("CEL-M081.not_finite", bad=bad, rows=len(values))
     return values
 
 
@@ -97,7 +106,7 @@ def tally(rows: Rows) -> tuple[int, int]:
             return size, size
         missing, true = size - len(flags), sum(flags)
     if missing:
-        raise _bad_rows(missing, size, "not a truth value", "not truth values")
+        raise InputError("CEL-M081.not_truth_values", bad=missing, rows=size)
     return size, true
 
 
@@ -234,7 +243,8 @@ def _as_keys(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], KeyKind 
         raise _bad_keys(kinds[None], len(column))
     found = [kind for kind, size in kinds.items() if kind is not None and size]
     if len(found) > 1:
-        raise InputError("CEL-M083.as_keys", found_count=len(found), found=", ".join(sorted(found)))
+        named = [kind.named for kind in sorted(found)]
+        raise InputError("CEL-M083.several_kinds", count=len(found), kinds=named)
     return column, found[0] if found else None
 
 
@@ -248,19 +258,5 @@ def _kind_of_series(column: pl.Series) -> KeyKind | None:
     return KeyKind.WHOLE if column.dtype.is_integer() else None
 
 
-def _bad_rows(bad: int, size: int, one: str, many: str) -> InputError:
-    return InputError(
-        "CEL-M081",
-        counted=counted(bad, f"row of {size:,} is {one}", f"rows of {size:,} are {many}"),
-        bad=bad,
-        rows=size,
-    )
-
-
 def _bad_keys(bad: int, size: int) -> InputError:
-    return InputError(
-        "CEL-M083.bad_keys",
-        counted=counted(bad, f"row of {size:,} has no key", f"rows of {size:,} have no key"),
-        bad=bad,
-        rows=size,
-    )
+    return InputError("CEL-M083.no_key", bad=bad, rows=size)

@@ -64,7 +64,7 @@ def once_per_key(units: Rows, keys: Rows) -> NDArray[np.bool_]:
     """
     unit_codes, codes = key_codes(units), key_codes(keys)
     if unit_codes.size != codes.size:
-        raise InputError("CEL-M087", unit_codes_size=unit_codes.size, codes_size=codes.size)
+        raise InputError("CEL-M087", units=unit_codes.size, rows=codes.size)
     # Both codes are below the number of rows, so the product fits where a table fits in memory.
     pairs = unit_codes * (int(codes.max(initial=0)) + 1) + codes
     kept = np.zeros(codes.size, dtype=np.bool_)
@@ -99,11 +99,11 @@ class PerUnit(Mechanism[Input, Output]):
         given = self.mechanism.neighbours
         object.__setattr__(self, "neighbours", Neighbours(given.relation, self.unit))
         if all(each.name != "epsilon" for each in fields(self.mechanism)):
-            raise _cannot("it has no epsilon to divide")
+            raise PrivacyError("CEL-M088.no_epsilon")
         if hasattr(self.mechanism, "delta"):
-            raise _cannot("its delta would grow with every row")
+            raise PrivacyError("CEL-M088.delta")
         if given.unit != ROW or self.unit == ROW:
-            raise _cannot("it must promise for a row, and be wanted for another unit")
+            raise PrivacyError("CEL-M088.not_for_rows")
         _ = self.inner  # refuses a share of epsilon that is too small, now and not when it runs
 
     @property
@@ -173,7 +173,3 @@ def per_unit(
         PrivacyError: CEL-M088 the mechanism cannot be charged so.
     """
     return PerUnit(mechanism=mechanism, rows_per_unit=rows_per_unit, unit=unit)
-
-
-def _cannot(reason: str) -> PrivacyError:
-    return PrivacyError("CEL-M088", reason=reason)

@@ -63,7 +63,7 @@ class Histogram(Statistic[NDArray[np.int64]]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.edges is None) == (self.categories is None):
-            raise _bad_bins("a histogram needs either edges or categories.")
+            raise InputError("CEL-M086.edges_or_categories")
         # Kept as tuples, so that nobody can change the bins of a histogram that was checked.
         if self.edges is not None:
             object.__setattr__(self, "edges", _checked_edges(self.edges))
@@ -120,8 +120,10 @@ class Histogram(Statistic[NDArray[np.int64]]):
         self.check_filled(size)
         categories = tuple(self.categories or ())
         expected = kind_of(categories[0])
-        if kind not in {None, expected}:
-            raise InputError("CEL-M083.counts", kind=kind, expected=expected)
+        if kind is not None and expected is not None and kind is not expected:
+            raise InputError(
+                "CEL-M083.other_categories", rows=kind.named, categories=expected.named
+            )
         counts = [found.get(category, 0) for category in categories]
         return np.array([*counts, size - sum(counts)][: len(self.labels)], dtype=np.int64)
 
@@ -154,7 +156,7 @@ def _checked_edges(edges: object) -> tuple[float, ...]:
     values = [edge for edge in found if edge is not None and isfinite(edge)]
     rising = all(low < high for low, high in pairwise(values))
     if len(values) < 2 or len(values) < len(found) or not rising:
-        raise _bad_bins("the edges of a histogram must be at least two rising finite numbers.")
+        raise InputError("CEL-M086.edges")
     return tuple(values)
 
 
@@ -162,26 +164,16 @@ def _checked_categories(categories: object, other: bool) -> tuple[Key, ...]:
     listed = _listed(categories)
     kinds = {kind_of(category) for category in listed}
     if len(kinds) != 1 or None in kinds:
-        raise _bad_bins("the categories must be texts, or whole numbers, or truth values.")
+        raise InputError("CEL-M086.categories")
     values = tuple(plain_key(category) for category in listed)
     if len(set(values)) < len(values):
-        raise _bad_bins("a category comes more than once.")
+        raise InputError("CEL-M086.repeated")
     if other and kinds == {KeyKind.TEXT} and OTHER in values:
-        raise _bad_bins(f"a category is called {OTHER!r}, as the bin of the other rows.")
+        raise InputError("CEL-M086.other", other=OTHER)
     return values
 
 
 def _listed(bins: object) -> list[object]:
     if isinstance(bins, str) or not isinstance(bins, Iterable):
-        raise _bad_bins("the edges or categories must be a list.")
+        raise InputError("CEL-M086.not_a_list")
     return list(bins)
-
-
-def _bad_bins(what: str) -> InputError:
-    return InputError(
-        "CEL-M086",
-        what,
-        why="Bins are declared beforehand: bins taken from the data would tell about it.",
-        fix="Give edges such as [0, 18, 65, 120], or categories such as ['yes', 'no']; for keys "
-        "that are not known beforehand there is KeyHistogram.",
-    )

@@ -103,7 +103,7 @@ class Quantile(Mechanism[ArrayLike, float]):
     def probabilities(self, values: ArrayLike) -> NDArray[np.float64]:
         """The chance of each grid point, lowest first. It tells the values: not for release."""
         if self._range().points > MOST_LISTED:
-            raise InputError("CEL-M071.probabilities", most_listed=MOST_LISTED)
+            raise InputError("CEL-M071.too_many_points", most_listed=MOST_LISTED)
         found = self._segments(values).in_order()
         return chances(np.repeat(found.misses, found.sizes), rate=self._rate())
 
@@ -151,5 +151,5 @@ def check_share(q: object) -> Fraction:
     """
     number = exact(q)
     if number is None or not 0 <= number <= 1:
-        raise InputError("CEL-M068.check_share", q=q)
+        raise InputError("CEL-M068.share", q=q)
     return number.limit_denominator(10**6)

@@ -72,7 +72,7 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
         shares = self._shares()
         rising = all(one < other for one, other in pairwise(shares))
         if not 0 < len(shares) <= MOST_SHARES or not rising:
-            raise InputError("CEL-M068.post_init", most_shares=MOST_SHARES)
+            raise InputError("CEL-M068.shares", most_shares=MOST_SHARES)
         self._range()
 
     def _shares(self) -> list[Fraction]:

@@ -57,7 +57,7 @@ class Span:
             low, high = grid.below(least), grid.above(most)
             if max(abs(low), abs(high)) <= REACH:
                 return cls(low, high, grid)
-        raise InputError("CEL-M085.between")
+        raise InputError("CEL-M085.out_of_reach")
 
     @property
     def width(self) -> int:

@@ -51,7 +51,7 @@ class Variance(BoundedStatistic[float]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.span.width > WIDEST:
-            raise InputError("CEL-M085.post_init", span_width=self.span.width)
+            raise InputError("CEL-M085.variance", span_width=self.span.width)
 
     @property
     def sensitivity(self) -> float:
