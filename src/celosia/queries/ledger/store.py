@@ -72,7 +72,7 @@ class Store:
             PrivacyError: CEL-Q104 the file is damaged; CEL-Q305 it is no longer in its place.
         """
         if os.getpid() != self._process:
-            raise EngineError("CEL-Q115.transaction")
+            raise EngineError("CEL-Q115.other_process")
         try:
             with self._database.transaction(writing=writing) as connection:
                 yield connection
@@ -205,4 +205,4 @@ def _replaced_error() -> PrivacyError:
 
 
 def _damaged_error() -> PrivacyError:
-    return PrivacyError("CEL-Q104.damaged_error")
+    return PrivacyError("CEL-Q104.damaged_file")

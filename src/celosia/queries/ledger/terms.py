@@ -74,7 +74,7 @@ class Terms:
             ("rule", self.rule, old.rule),
         ):
             if mine != its:
-                raise PrivacyError("CEL-Q102.check_follows", name=name, its=its, mine=mine)
+                raise PrivacyError("CEL-Q102.other_account", name=name, its=its, mine=mine)
         larger = self._larger_than(old)
         if larger and not (enlarge and self.rule == "basic"):
             raise PrivacyError("CEL-Q103", larger=larger)

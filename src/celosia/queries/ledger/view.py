@@ -165,7 +165,7 @@ class LedgerView:
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Connection]:
         if self._closed:
-            raise EngineError("CEL-Q115.transaction_2")
+            raise EngineError("CEL-Q115.closed")
         with self._store.transaction(writing=writing) as connection:
             self._catch_up(connection)
             yield connection
