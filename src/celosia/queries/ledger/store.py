@@ -94,10 +94,10 @@ class Store:
                 return connection.has_table(ENTRIES) and connection.has_table(HEAD)
         except PrivacyError:
             pass
-        raise EngineError("CEL-Q119", itself=self)
+        raise EngineError("CEL-Q119", location=str(self))
 
     def _unavailable(self) -> EngineError:
-        return EngineError("CEL-Q114", itself=self)
+        return EngineError("CEL-Q114", location=str(self))
 
     def read(
         self, connection: Connection, *, since: int = 0, most: int | None = None
