@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
+from celosia.core.wording import one_unit
 
 
 class Relation(StrEnum):
@@ -38,9 +40,16 @@ class Neighbours:
             raise InputError("CEL-M001.post_init_2")
         object.__setattr__(self, "relation", Relation(self.relation))
 
+    @property
+    def message(self) -> Message:
+        """The relation in words."""
+        one = one_unit(self.unit)
+        if self.relation is Relation.ADD_REMOVE:
+            return Message("words.neighbours.add_remove", one=one)
+        return Message("words.neighbours.change_one", one=one)
+
     def __str__(self) -> str:
-        verb = "add or remove" if self.relation is Relation.ADD_REMOVE else "change"
-        return f"{verb} one {self.unit}"
+        return str(self.message)
 
 
 ADD_REMOVE = Neighbours(Relation.ADD_REMOVE)

@@ -40,6 +40,48 @@ def plural(word: str) -> str:
     return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"
 
 
+_UNITS = {
+    "row": ("words.unit.row", "words.units.row", "words.one.row"),
+    "person": ("words.unit.person", "words.units.person", "words.one.person"),
+    "customer": ("words.unit.customer", "words.units.customer", "words.one.customer"),
+    "patient": ("words.unit.patient", "words.units.patient", "words.one.patient"),
+    "entity": ("words.unit.entity", "words.units.entity", "words.one.entity"),
+    "fact": ("words.unit.fact", "words.units.fact", "words.one.fact"),
+    "triple": ("words.unit.triple", "words.units.triple", "words.one.triple"),
+    "record": ("words.unit.record", "words.units.record", "words.one.record"),
+}
+"""Privacy units that have words in every language: singular, plural, and with the number one."""
+
+
+def unit_word(unit: str) -> str:
+    """A privacy unit as a word of a message; a name that an owner made up stays as it is.
+
+    >>> unit_word("row"), unit_word("lodger")
+    ('row', 'lodger')
+    """
+    return Message(_UNITS[unit][0]) if unit in _UNITS else unit
+
+
+def unit_words(unit: str) -> str:
+    """The plural of `unit_word`.
+
+    >>> unit_words("entity"), unit_words("lodger")
+    ('entities', 'lodgers')
+    """
+    return Message(_UNITS[unit][1]) if unit in _UNITS else plural(unit)
+
+
+def one_unit(unit: str) -> Message:
+    """One of a privacy unit.
+
+    >>> one_unit("person"), one_unit("lodger")
+    ('one person', 'one lodger')
+    """
+    if unit in _UNITS:
+        return Message(_UNITS[unit][2])
+    return Message("words.one.other", unit=unit)
+
+
 def sentence(text: str) -> str:
     """The same words as a sentence: a capital first, a full stop last."""
     shown = render(text)
