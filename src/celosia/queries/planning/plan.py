@@ -122,7 +122,7 @@ class Plan:
         }
 
     def __str__(self) -> str:
-        cost = describe_cost(self.epsilon, self.delta)
+        cost = _describe_cost(self.epsilon, self.delta)
         words = self.neighbours.message
         lines = [say("queries.plan.summary", method=self.method, cost=cost, neighbours=words)]
         if self.deadline:
@@ -131,7 +131,7 @@ class Plan:
         return "\n".join([*lines, *map(str, self.parts), *map(str, self.tree), *notes])
 
 
-def describe_cost(epsilon: Fraction | float, delta: Fraction | float = 0) -> Message:
+def _describe_cost(epsilon: Fraction | float, delta: Fraction | float = 0) -> Message:
     """The price of a question in words."""
     if delta:
         return Message("queries.plan.epsilon_delta", epsilon=float(epsilon), delta=float(delta))
