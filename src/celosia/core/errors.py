@@ -35,6 +35,8 @@ class CelosiaError(Exception):
     def __init__(self, key: str, literal: str | None = None, /, **fields: object) -> None:
         super().__init__(key)
         self.literal = literal  # TODO goes when every site uses the catalogue
+        self.texts: Mapping[str, str] = {}
+        """The parts of the message as another machine said them."""
         self.key = key
         self.details = fields
         self.places: tuple[object, ...] = ()
@@ -64,7 +66,9 @@ class CelosiaError(Exception):
         from celosia.core.catalogue import part_template  # noqa: PLC0415 - read when it is said
 
         wanted = into or language.get()
-        if self.literal is not None and name != "title":
+        if name in self.texts:
+            text = self.texts[name]
+        elif self.literal is not None and name != "title":
             literal = self.literal if name == "what" else self.details.get(name, "")
             text = str(literal)
         else:

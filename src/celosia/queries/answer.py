@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.release import Release
 from celosia.mechanisms.parameters import check_confidence
 
@@ -69,7 +70,7 @@ class QueryAnswer(Release):
             InputError: CEL-Q150 there are several numbers, or none.
         """
         if len(self.rows) != 1 or len(self.rows[0]) != 1:
-            raise InputError("CEL-Q150", rows_count=len(self.rows))
+            raise InputError("CEL-Q150", rows=len(self.rows))
         return next(iter(self.rows[0].values()))
 
     def interval(self, confidence: float | None = None) -> Interval:
@@ -105,7 +106,9 @@ class QueryAnswer(Release):
         """A note that the answer is a stored one, with its time; empty for a new one."""
         if not self.stored:
             return ""
-        return "stored" if self.answered is None else f"stored, first answered at {self.answered}"
+        if self.answered is None:
+            return Message("queries.answer.stored")
+        return Message("queries.answer.stored_at", at=self.answered)
 
     def frame(self) -> pl.DataFrame:
         """The rows as a table, with the bounds of each number where there are some.
@@ -190,23 +193,30 @@ class QueryAnswer(Release):
         """The one line that matters most."""
         if len(self.rows) == 1 and len(self.rows[0]) == 1:
             summary = _number(self.value)
-            bounds = self.interval()
+            bounds, percent = self.interval(), 100 * self.confidence
             if bounds is not None:
-                ends = " to ".join(_number(end) if isfinite(end) else "?" for end in bounds)
-                summary += f" ({100 * self.confidence:g}% interval {ends})"
+                low, high = (_number(end) if isfinite(end) else "?" for end in bounds)
+                summary = say(
+                    "queries.answer.interval", value=summary, confidence=percent, low=low, high=high
+                )
             error = next(iter(self.noise_only[0].values()), None)
             if error is not None:
-                bar = f"noise {100 * self.confidence:g}%: ±{_number(error)}"
-                summary += f", {bar} of the answer under the cap chosen"
+                noise = _number(error)
+                summary = say(
+                    "queries.answer.noise", summary=summary, confidence=percent, error=noise
+                )
         else:
-            summary = f"{len(self.rows):,} rows"
-        return "; ".join(filter(None, [summary, self.stored_note, self.guarantee.promise]))
+            summary = say("queries.answer.rows", rows=len(self.rows))
+        parts = [summary, self.stored_note, self.guarantee.promise]
+        return "; ".join(str(each) for each in parts if each)
 
 
 def _number(value: Any) -> str:
     if value is None:
-        return "nothing"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+        return say("queries.answer.nothing")
+    if isinstance(value, int):
+        return say("queries.answer.integer", value=value)
+    return say("queries.answer.number", value=value)
 
 
 def _finite(bounds: Interval) -> list[float | None] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.accounting.report import belief_blocks
 from celosia.core import figures
+from celosia.core.messages import Message, say
 from celosia.core.report import (
     Block,
     Document,
@@ -33,10 +34,6 @@ MOST_BARS = 40
 """Bars that can still be distinguished; longer answers are shown as a table only."""
 MOST_ROWS = 1000
 """Rows that a report shows."""
-NOISE_ONLY = (
-    "The noise is the error of the answer under the caps that were chosen privately. What these "
-    "caps cut off is not counted in it; the bounds count that too."
-)
 
 
 def document(answer: QueryAnswer) -> Document:
@@ -45,13 +42,16 @@ def document(answer: QueryAnswer) -> Document:
     if answer.guarantee.simulation:
         blocks.append(Notice(str(answer.guarantee), tone="simulation"))
     blocks += [Notice(sentence(warning), tone="warning") for warning in answer.warnings]
-    blocks.append(Heading("The answer"))
+    blocks.append(Heading(say("queries.report.answer_heading")))
     is_number = len(answer.rows) == 1 and len(answer.rows[0]) == 1
     blocks += _number_blocks(answer) if is_number else _table_blocks(answer)
     blocks += _guarantee_blocks(answer)
     if answer.epsilon:
         blocks += belief_blocks(
-            answer.epsilon, answer.delta, unit=answer.guarantee.unit, by="this answer"
+            answer.epsilon,
+            answer.delta,
+            unit=answer.guarantee.unit,
+            by=Message("queries.report.this_answer"),
         )
     blocks += _provenance_blocks(answer)
     return Document(answer.question, f"{answer.guarantee.promise}.", tuple(blocks))
@@ -59,36 +59,42 @@ def document(answer: QueryAnswer) -> Document:
 
 def _number_blocks(answer: QueryAnswer) -> list[Block]:
     value, bounds = answer.value, answer.interval()
-    cards = [
-        KeyFigure("Answer", _format_value(value), "with exact noise" if answer.epsilon else "exact")
-    ]
+    key = "queries.report.with_noise" if answer.epsilon else "queries.report.exact"
+    cards = [KeyFigure(say("queries.report.answer"), _format_value(value), say(key))]
     if bounds is None:
         return [KeyFigures(cards)]
-    label = f"{100 * answer.confidence:g}% interval"
-    cards.append(KeyFigure(label, _format_bounds(bounds), "holds the exact answer"))
+    percent = 100 * answer.confidence
+    label = say("queries.report.interval", confidence=percent)
+    cards.append(KeyFigure(label, _format_bounds(bounds), say("queries.report.holds")))
     error = next(iter(answer.noise_only[0].values()), None)
     if error is not None:
-        only = f"{100 * answer.confidence:g}% noise only"
-        words = "under the cap chosen, without what it cut off"
+        only = say("queries.report.noise_only", confidence=percent)
+        words = say("queries.report.under_cap")
         cards.append(KeyFigure(only, _format_error(error), words))
     if value is None or not all(map(isfinite, bounds)):
         return [KeyFigures(cards)]
-    words = f"{_format_value(value)}, between {_format_bounds(bounds)}"
+    words = say(
+        "queries.report.between_words",
+        value=_format_value(value),
+        bounds=_between(bounds),
+    )
     drawing = on_a_line(value, bounds)
-    return [KeyFigures(cards), Figure(drawing, f"The answer and its {label}", words)]
+    caption = say("queries.report.interval_caption", confidence=percent)
+    return [KeyFigures(cards), Figure(drawing, caption, words)]
 
 
 def _table_blocks(answer: QueryAnswer) -> list[Block]:
     if not answer.rows:
-        return [Paragraph("No group is shown.")]
+        return [Paragraph(say("queries.report.no_group"))]
     names = list(answer.rows[0])
     numbers = [name for name in names if name in answer.intervals[0]]
     noisy = {name for errors in answer.noise_only for name in errors}
+    between, noise = say("queries.report.between"), say("queries.report.noise")
     header = [
         word
         for name in names
         for word in (
-            [name, *(["between"] if name in numbers else []), *(["noise"] if name in noisy else [])]
+            [name, *([between] if name in numbers else []), *([noise] if name in noisy else [])]
         )
     ]
     rows = [
@@ -98,7 +104,7 @@ def _table_blocks(answer: QueryAnswer) -> list[Block]:
             for cell in (
                 [
                     _format_value(row[name]),
-                    *([_format_bounds(bounds.get(name))] if name in numbers else []),
+                    *([_between(bounds.get(name))] if name in numbers else []),
                     *([_format_error(errors.get(name))] if name in noisy else []),
                 ]
             )
@@ -107,9 +113,9 @@ def _table_blocks(answer: QueryAnswer) -> list[Block]:
             answer.rows, answer.intervals, answer.noise_only, strict=True
         )
     ][:MOST_ROWS]
-    blocks: list[Block] = [Table(header, rows, "The released rows")]
+    blocks: list[Block] = [Table(header, rows, say("queries.report.rows_caption"))]
     if noisy:
-        blocks.append(Paragraph(NOISE_ONLY))
+        blocks.append(Paragraph(say("queries.report.noise_text")))
     keys = [name for name in names if name not in numbers]
     drawn = [name for name in numbers if all(row[name] is not None for row in answer.rows)]
     if keys and drawn and len(answer.rows) <= MOST_BARS:
@@ -120,59 +126,80 @@ def _table_blocks(answer: QueryAnswer) -> list[Block]:
             f"{label} {_format_value(row[first])}"
             for label, row in zip(labels, answer.rows, strict=True)
         )
-        blocks.insert(0, Figure(chart, f"{first} of each group, with noise", words))
+        blocks.insert(0, Figure(chart, say("queries.report.bars_caption", column=first), words))
     return blocks
 
 
 def _guarantee_blocks(answer: QueryAnswer) -> list[Block]:
     guarantee = answer.guarantee
+    neighbours = guarantee.neighbours or say("queries.report.no_neighbours")
     facts = [
-        ("Neighbours", guarantee.neighbours or "none: nothing private takes part"),
-        *(("Assumes", text) for text in guarantee.assumes),
-        *(("Does not protect against", text) for text in guarantee.leaves_open),
+        (say("queries.report.neighbours"), str(neighbours)),
+        *((say("queries.report.assumes"), str(text)) for text in guarantee.assumes),
+        *((say("queries.report.leaves_open"), str(text)) for text in guarantee.leaves_open),
     ]
     words = sentence(guarantee.protects)
     if guarantee.simulation:
-        words = f"Nothing, for it is a simulation. Drawn without a seed: {words}"
-    return [Heading("What is promised"), Paragraph(words), Facts(facts)]
+        words = say("queries.report.simulation", text=words)
+    return [Heading(say("queries.report.promise_heading")), Paragraph(words), Facts(facts)]
 
 
 def _provenance_blocks(answer: QueryAnswer) -> list[Block]:
     made = answer.provenance
-    seed = "none: the operating system's entropy" if made.seed is None else str(made.seed)
-    spent = "nothing" if not answer.epsilon else f"epsilon {answer.epsilon:g}"
-    if answer.delta:
-        spent += f", delta {answer.delta:g}"
-    entry = "none" if answer.entry is None else str(answer.entry)
+    seed = say("queries.report.no_seed") if made.seed is None else str(made.seed)
+    none = say("queries.report.none")
     return [
-        Heading("How it was made"),
+        Heading(say("queries.report.made_heading")),
         Facts(
             [
-                ("Question", answer.question),
-                ("Method", answer.method),
-                *((f"Cap of {name}", short(cap)) for name, cap in answer.caps.items()),
-                ("Spent", spent),
-                ("Entry of the ledger", entry),
-                ("Head of the ledger", answer.head or "none"),
-                *([("Repeated", sentence(answer.stored_note))] if answer.stored else []),
-                ("Made", made.created),
-                ("Seed", seed),
+                (say("queries.report.question"), answer.question),
+                (say("queries.report.method"), answer.method),
+                *(
+                    (say("queries.report.cap", name=name), short(cap))
+                    for name, cap in answer.caps.items()
+                ),
+                (say("queries.report.spent"), _spent(answer)),
+                (
+                    say("queries.report.entry"),
+                    none if answer.entry is None else str(answer.entry),
+                ),
+                (say("queries.report.head"), answer.head or none),
+                *(
+                    [(say("queries.report.repeated"), sentence(answer.stored_note))]
+                    if answer.stored
+                    else []
+                ),
+                (say("queries.report.made"), made.created),
+                (say("queries.report.seed"), seed),
                 *made.versions.items(),
             ]
         ),
     ]
 
 
+def _spent(answer: QueryAnswer) -> str:
+    if not answer.epsilon:
+        return say("queries.report.nothing_spent")
+    if answer.delta:
+        return say("queries.plan.epsilon_delta", epsilon=answer.epsilon, delta=answer.delta)
+    return say("queries.plan.epsilon", epsilon=answer.epsilon)
+
+
 def _format_value(value: Any) -> str:
-    return "nothing" if value is None else short(value)
+    return say("queries.answer.nothing") if value is None else short(value)
 
 
 def _format_error(error: float | None) -> str:
-    return "not public" if error is None else f"± {short(error)}"
+    return say("queries.report.not_public") if error is None else f"± {short(error)}"
 
 
-def _format_bounds(bounds: Interval) -> str:
+def _between(bounds: Interval) -> str:
+    """The bounds under the heading "between"."""
+    return _format_bounds(bounds, "queries.report.between_bounds")
+
+
+def _format_bounds(bounds: Interval, key: str = "queries.report.bounds") -> str:
     if bounds is None:
-        return "not public"
+        return say("queries.report.not_public")
     low, high = (short(end) if isfinite(end) else "?" for end in bounds)
-    return f"{low} to {high}"
+    return say(key, low=low, high=high)

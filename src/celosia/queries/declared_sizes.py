@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.planning import make_plan
 from celosia.queries.planning.cost import USUAL_ROWS
 from celosia.queries.policy import Policy
@@ -27,20 +28,18 @@ class UndeclaredSize:
     """To the same answer if 100,000 rows were declared; None where rows cannot be."""
 
     @property
-    def message(self) -> str:
+    def message(self) -> Message:
         """What the curator can do about it."""
-        waits = f"A plain count is answered after {self.seconds:g} s"
         if self.table is None:
-            return (
-                f"The policy declares no deadline. {waits}, because every predicate is taken to "
-                f"have {USUAL_ROWS:,} facts. If the graph is smaller, declare deadline = 2 or "
-                "another number of seconds for all questions."
-            )
-        return (
-            f"Table {self.table} declares no number of rows. {waits}, because {USUAL_ROWS:,} rows "
-            f"are assumed. With rows = {SMALL} under [tables.{toml_key(self.table)}] it would be "
-            f"{self.seconds_if_small:g} s. Declare a bound on its rows that may be public, or a "
-            "deadline for all questions."
+            return Message("queries.size.graph", seconds=self.seconds, rows=USUAL_ROWS)
+        return Message(
+            "queries.size.table",
+            table=self.table,
+            seconds=self.seconds,
+            rows=USUAL_ROWS,
+            small=SMALL,
+            key=toml_key(self.table),
+            seconds_if_small=self.seconds_if_small,
         )
 
 

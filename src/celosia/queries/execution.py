@@ -155,11 +155,4 @@ class Execution:
 
 def unanswered_error(*, charged: bool = True) -> EngineError:
     """The one error of everything that fails while data is read."""
-    return EngineError(
-        "CEL-Q140",
-        "the question was not answered.",
-        why="What went wrong is not told, because it may depend on the data."
-        + (" The charge stays." if charged else ""),
-        fix="Ask in another way; the owner of the data finds the reason in the log of the "
-        "database.",
-    )
+    return EngineError("CEL-Q140.charged" if charged else "CEL-Q140.free")

@@ -120,7 +120,11 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
             continue
         unit = policy.unit
         raise InputError(
-            "CEL-Q304", unit_name=unit.name, table2=unit.table, table=each.table, column=each.column
+            "CEL-Q304",
+            unit_name=unit.name,
+            unit_table=unit.table,
+            table=each.table,
+            column=each.column,
         )
 
 

@@ -6,10 +6,11 @@ from math import exp
 from typing import Any
 
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
 from celosia.core.neighbours import Relation
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source
-from celosia.core.wording import plural
+from celosia.core.wording import one_unit, unit_word, unit_words
 from celosia.mechanisms.guarantees import LIKELY, WEAK, format_rounded_up
 from celosia.mechanisms.intervals import below_zero
 from celosia.queries.answer import Intervals, QueryAnswer
@@ -69,7 +70,7 @@ def answer_public(
         for _, row in post_process(list(map(plan.label_keys, rows)), plan.question.post_processing)
     ]
     words = {each.name for each in plan.question.aggregates}
-    what = "tables" if policy.graph is None else "predicates"
+    is_graph = policy.graph is not None
     exact = [{name: (value, value) for name, value in row.items() if name in words} for row in kept]
     return QueryAnswer(
         question=plan.question_text,
@@ -81,10 +82,18 @@ def answer_public(
         method=plan.method,
         at=lambda _: exact,  # type: ignore[arg-type,return-value]
         guarantee=Guarantee(
-            promise=f"the exact answer of public {what}",
-            unit=plan.neighbours.unit,
-            protects="nothing private takes part in it",
-            assumes=(f"the {what} that are declared public are public",),
+            promise=Message(
+                "queries.promise.exact_predicates" if is_graph else "queries.promise.exact_tables"
+            ),
+            unit=unit_word(plan.neighbours.unit),
+            protects=Message("queries.promise.nothing_private"),
+            assumes=(
+                Message(
+                    "queries.promise.public_predicates"
+                    if is_graph
+                    else "queries.promise.public_tables"
+                ),
+            ),
             simulation=rng.simulation,
         ),
         provenance=Provenance.now(MADE_BY, {"question": plan.question_text}, seed=rng.seed),
@@ -92,39 +101,36 @@ def answer_public(
 
 
 def _guarantee(plan: Plan, policy: Policy, *, simulation: bool) -> Guarantee:
-    unit, epsilon, delta = plan.neighbours.unit, float(plan.epsilon), float(plan.delta)
-    factor = format_rounded_up(exp(epsilon), 4)
-    subject = f"whatever one {unit} holds"
+    name = plan.neighbours.unit
+    one, unit, units = one_unit(name), unit_word(name), unit_words(name)
+    epsilon, delta = format_rounded_up(float(plan.epsilon)), format_rounded_up(float(plan.delta))
+    factor = format_rounded_up(exp(float(plan.epsilon)), 4)
+    subject = Message("queries.promise.held", one=one)
     if plan.neighbours.relation is Relation.ADD_REMOVE:
-        subject = f"whether or not one {unit} is in the data, and whatever it holds"
-    protects = f"{subject}, no answer becomes more than {factor} times as likely by it"
-    promise = f"{format_rounded_up(epsilon)}-differential privacy"
-    if delta:
-        protects += f", but for a further chance of {format_rounded_up(delta)}"
-        promise = f"({format_rounded_up(epsilon)}, {format_rounded_up(delta)})-differential privacy"
-    assumes = ["what the policy declares was chosen without looking at the data"]
+        subject = Message("queries.promise.present", one=one)
+    protects = Message("queries.promise.protects", subject=subject, factor=factor)
+    promise = Message("queries.promise.pure", epsilon=epsilon)
+    if plan.delta:
+        protects = Message(
+            "queries.promise.protects_approximately", subject=subject, factor=factor, delta=delta
+        )
+        promise = Message("queries.promise.approximate", epsilon=epsilon, delta=delta)
+    assumes = [Message("queries.assumes.declarations")]
     if policy.graph is not None and not policy.unit.is_row:
-        assumes.append(f"a fact belongs to the {unit} that is its subject, and to no other")
+        assumes.append(Message("queries.assumes.subjects", unit=unit))
     elif not policy.unit.is_row:
-        assumes.append(
-            f"rows belong to a {unit} as the foreign keys of the policy say, and "
-            f"{policy.unit.table}.{policy.unit.key} tells every {unit} apart"
-        )
-    leaves = [
-        "each further answer from the same data adds to the loss: the ledger keeps the sum",
-        "what is true of many people is told on purpose, and may be guessed of one of them",
-    ]
+        table, key = policy.unit.table, policy.unit.key
+        assumes.append(Message("queries.assumes.foreign_keys", unit=unit, table=table, key=key))
+    leaves = [Message("queries.leaves_open.sum"), Message("queries.leaves_open.many")]
     if policy.unit.is_row:
-        leaves.append(
-            f"a person with several {plural(unit)} is protected less: the promise is for one {unit}"
-        )
+        leaves.append(Message("queries.leaves_open.several_rows", units=units, one=one))
     if plan.neighbours.relation is Relation.CHANGE_ONE:
-        leaves.append(f"how many {plural(unit)} there are is taken to be public")
+        leaves.append(Message("queries.leaves_open.number", units=units))
     return Guarantee(
         promise=promise,
         unit=unit,
         protects=protects,
-        neighbours=str(plan.neighbours),
+        neighbours=plan.neighbours.message,
         assumes=tuple(assumes),
         leaves_open=tuple(leaves),
         simulation=simulation,
@@ -144,14 +150,9 @@ def _parameters(plan: Plan, policy: Policy) -> dict[str, Any]:
 def _warnings(plan: Plan) -> tuple[str, ...]:
     warnings = []
     if plan.epsilon >= WEAK:
-        warnings.append(
-            f"an epsilon of {float(plan.epsilon):g} protects hardly any person; take 1 or less"
-        )
+        warnings.append(Message("queries.warning.epsilon", epsilon=float(plan.epsilon)))
     if plan.delta >= LIKELY:
-        warnings.append(
-            f"a delta of {float(plan.delta):g} is the chance that the promise fails altogether; "
-            "take it far below one divided by the number of people"
-        )
+        warnings.append(Message("queries.warning.delta", delta=float(plan.delta)))
     return (*warnings, *plan.notes)
 
 

@@ -359,7 +359,9 @@ class Vault:
 
     def _check_language(self, language: str) -> None:
         if language != (spoken := self._language):
-            raise InputError("CEL-Q283", spoken=spoken, language=language, spoken2=spoken.lower())
+            raise InputError(
+                "CEL-Q283", right_language=spoken, language=language, method=spoken.lower()
+            )
 
     def _ask(self, query: exp.Expr) -> Any:
         return self._engine.run(self._cast(query), timeout=self.timeout)

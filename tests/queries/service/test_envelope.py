@@ -183,7 +183,9 @@ def test_a_refusal_keeps_its_words_and_details(house: House) -> None:
     response = house.ask("refuse this")
     values = check(response)
     assert response.status_code == 400
-    assert (values["error"], values["why"], values["hint"]) == ("it is not a question.", "W.", "F.")
+    assert values["error"] == "the policy has no graph to ask in SPARQL."
+    assert values["why"] == "SPARQL asks about facts; the tables of a policy are asked in SQL."
+    assert values["hint"] == "Ask in SQL, or use a policy with a [graph]."
     assert values["details"] == {"line": 3}
 
 

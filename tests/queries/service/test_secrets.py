@@ -80,7 +80,7 @@ def test_the_audit_log_tells_who_asked_and_how_it_ended_but_no_value(house: Hous
     assert [(each["action"], each["outcome"], each["status"]) for each in lines] == [
         ("query", "ok", 200),
         ("query", "ok", 200),
-        ("query", "CEL-Q022", 400),
+        ("query", "CEL-Q271", 400),
         ("query", "CEL-Q180", 500),
         ("query", "CEL-Q110", 402),
         ("admit", "CEL-Q171", 401),

@@ -116,7 +116,7 @@ class FakeVault:
 
     def _answer(self, query: str, epsilon: float, analyst: str | None, fresh: bool) -> QueryAnswer:
         if "refuse" in query:
-            raise QueryRefused("CEL-Q022", "it is not a question.", why="W.", fix="F.", line=3)
+            raise QueryRefused("CEL-Q271", line=3)
         price: Any = epsilon
         request = Request(analyst=analyst or "nobody", question=query, epsilon=price)
         found = self.ledger.reserve(request, fresh=fresh)
@@ -159,7 +159,7 @@ class FakeVault:
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
     ) -> FakePlan:
         if "refuse" in query:
-            raise QueryRefused("CEL-Q022", "it is not a question.", why="W.", fix="F.")
+            raise QueryRefused("CEL-Q271")
         if "leak" in query:
             raise ValueError(MARKER)
         return FakePlan(epsilon)
@@ -174,13 +174,13 @@ class FakeVault:
 
 _LEAKS: dict[str, BaseException] = {
     "value": ValueError(MARKER),
-    "engine": EngineError("CEL-E010", MARKER, why=MARKER, fix=MARKER, cell=MARKER),
-    "input": InputError("CEL-T011", MARKER),
-    "privacy": PrivacyError("CEL-A001", MARKER),
-    "mechanism": InputError("CEL-M050", MARKER),
-    "sealing": InputError("CEL-Q113", MARKER),
-    "opening": InputError("CEL-Q152", MARKER),
-    "vault": EngineError("CEL-Q140", MARKER),
+    "engine": EngineError("CEL-E010", cell=MARKER),
+    "input": InputError("CEL-T011", cell=MARKER),
+    "privacy": PrivacyError("CEL-A001", cell=MARKER),
+    "mechanism": InputError("CEL-M050", cell=MARKER),
+    "sealing": InputError("CEL-Q113", cell=MARKER),
+    "opening": InputError("CEL-Q152", cell=MARKER),
+    "vault": EngineError("CEL-Q140", cell=MARKER),
     "group": ExceptionGroup(MARKER, [KeyError(MARKER)]),
     "unicode": UnicodeDecodeError("utf-8", MARKER.encode(), 0, 1, MARKER),
     "memory": MemoryError(MARKER),

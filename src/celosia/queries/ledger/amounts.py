@@ -54,7 +54,7 @@ def parse_amount(text: object) -> Fraction:
     """
     top, slash, bottom = text.partition("/") if isinstance(text, str) else ("", "", "")
     if not (slash and _digits(top) and _digits(bottom) and int(bottom)):
-        raise PrivacyError("CEL-Q104.parse_amount")
+        raise PrivacyError("CEL-Q104.not_an_amount")
     return Fraction(int(top), int(bottom))
 
 

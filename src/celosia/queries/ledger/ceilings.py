@@ -30,7 +30,7 @@ class Ceilings:
         """
         if epsilon < self.least_epsilon:
             least = format_amount(self.least_epsilon)
-            raise QueryRefused("CEL-Q300", least2=least, least=float(self.least_epsilon))
+            raise QueryRefused("CEL-Q300", least_epsilon=least, least=float(self.least_epsilon))
 
     def check(self, *, questions: int, exceeded: int) -> None:
         """Refuse one more question of an analyst.

@@ -148,7 +148,7 @@ def check_chain(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head
 
 def broken_chain_error(sequence: int) -> PrivacyError:
     """The refusal of a chain that was changed at an entry."""
-    return PrivacyError("CEL-Q104.broken_chain_error", sequence=sequence)
+    return PrivacyError("CEL-Q104.changed_entry", sequence=sequence)
 
 
 def rollback_error() -> PrivacyError:

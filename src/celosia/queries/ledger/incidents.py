@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 EXCEEDED_DEADLINE = "exceeded-deadline"
 """The question was not answered by its deadline."""
@@ -40,7 +41,7 @@ class Incident:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{self.at} {self.analyst}, entry {self.entry}: {self.kind}"
+        return say("queries.ledger.incident", **asdict(self))
 
 
 def check_kind(kind: object) -> None:
@@ -50,7 +51,7 @@ def check_kind(kind: object) -> None:
         InputError: CEL-Q303.
     """
     if not isinstance(kind, str) or not _KIND.fullmatch(kind):
-        raise InputError("CEL-Q303", exceeded_deadline=EXCEEDED_DEADLINE)
+        raise InputError("CEL-Q303", example=EXCEEDED_DEADLINE)
 
 
 def day_of(at: str) -> str:

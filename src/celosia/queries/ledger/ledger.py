@@ -338,7 +338,7 @@ class Ledger(LedgerView):
 
     def _check_terms(self) -> None:
         if self._state.terms != self._terms:
-            raise PrivacyError("CEL-Q102.check_terms")
+            raise PrivacyError("CEL-Q102.changed")
 
     def _end_of(self, reservation: Reservation) -> Head | None:
         # The hash too: the number alone may be that of another ledger's entry.

@@ -19,17 +19,17 @@ def parse_location(location: str | Path) -> Path | str:
         try:
             url = make_url(location)
         except (exc.ArgumentError, ValueError):
-            raise bad_location_error("the URL of the ledger cannot be read") from None
+            raise InputError("CEL-Q116.unreadable_url") from None
         if url.get_backend_name() in {"postgres", "postgresql"}:
             return location
         if url.get_backend_name() != "sqlite" or url.query:
-            raise bad_location_error("a ledger is kept in a file of SQLite or in PostgreSQL")
+            raise InputError("CEL-Q116.other_database")
         location = url.database or ""
     if not str(location) or str(location) == ":memory:" or str(location).startswith("file:"):
-        raise bad_location_error("a ledger in memory forgets what was spent")
+        raise InputError("CEL-Q116.memory")
     path = Path(location).absolute()
     if path.is_dir() or not path.parent.is_dir():
-        raise bad_location_error(f"{path} is a folder, or its folder does not exist")
+        raise InputError("CEL-Q116.folder", path=str(path))
     return path
 
 
@@ -37,8 +37,3 @@ def file_exists(location: str | Path) -> bool:
     """Whether the file of a location exists; True for a server, which only a connection can ask."""
     found = parse_location(location)
     return isinstance(found, str) or found.is_file()
-
-
-def bad_location_error(what: str) -> InputError:
-    """The error for a location that keeps nothing."""
-    return InputError("CEL-Q116", thing=what)

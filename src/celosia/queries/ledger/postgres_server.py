@@ -14,9 +14,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from celosia.core.errors import EngineError
+from celosia.core.errors import EngineError, InputError
 from celosia.queries.ledger.database import DatabaseReplacedError, DatabaseUnavailableError, Row
-from celosia.queries.ledger.locations import bad_location_error
 
 LOCK = 0x63656C6F73696102
 """The advisory lock: `celosia` in ASCII, and a number."""
@@ -60,7 +59,7 @@ class PostgresServer:
                 self._url, pool_size=1, max_overflow=0, pool_pre_ping=True, hide_parameters=True
             )
         except ModuleNotFoundError as error:
-            raise EngineError("CEL-Q101", error_name=error.name) from None
+            raise EngineError("CEL-Q101", package=error.name) from None
         if not read_only:
             sa.event.listen(self._engine, "connect", _prepare)
 
@@ -105,4 +104,4 @@ def _prepare(connection: Any, _record: object) -> None:
         cursor.execute("SET synchronous_commit = on")
     connection.commit()
     if kept != "on":
-        raise bad_location_error("the server runs with fsync off")
+        raise InputError("CEL-Q116.no_sync")

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from celosia.accounting.checks import format_amount
+from celosia.core.messages import say
 from celosia.queries.ledger.amounts import format_fraction, parse_amount
 from celosia.queries.ledger.chain import Entry, Head
 
@@ -37,7 +38,13 @@ class Reservation:
         }
 
     def __str__(self) -> str:
-        return f"entry {self.sequence}: {_amounts(self.epsilon, self.delta)} for {self.analyst}"
+        amounts = _amounts(self.epsilon, self.delta)
+        return say(
+            "queries.ledger.reservation",
+            sequence=self.sequence,
+            amounts=amounts,
+            analyst=self.analyst,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +69,7 @@ class StoredAnswer:
         }
 
     def __str__(self) -> str:
-        return f"answer of entry {self.reservation}, released at {self.at} ({self.head})"
+        return say("queries.ledger.answer", entry=self.reservation, at=self.at, head=str(self.head))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +141,5 @@ def list_records(entries: Iterable[Entry], *, analyst: str | None) -> tuple[Reco
 
 
 def _amounts(epsilon: Fraction, delta: Fraction) -> str:
-    return f"epsilon {format_amount(epsilon)}" + (
-        f", delta {format_amount(delta)}" if delta else ""
-    )
+    key = "queries.ledger.epsilon_delta" if delta else "queries.ledger.epsilon"
+    return say(key, epsilon=format_amount(epsilon), delta=format_amount(delta))

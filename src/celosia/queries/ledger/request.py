@@ -53,15 +53,18 @@ class Request:
     loss: Loss | None = None
 
     def __post_init__(self) -> None:
-        for name, text in (("analyst", self.analyst), ("question", self.question)):
+        for problem, text in (
+            ("CEL-Q107.no_analyst", self.analyst),
+            ("CEL-Q107.no_question", self.question),
+        ):
             if not isinstance(text, str) or not text.strip():
-                raise _not_plain(f"the {name} of a request must be a text, and not an empty one")
+                raise InputError(problem)
         try:
             written = canonical(self.parameters)
         except (TypeError, ValueError, RecursionError):
-            raise _not_plain("the parameters of a request must be plain JSON values") from None
+            raise InputError("CEL-Q107.not_json") from None
         if len(written) + len(self.question) > LONGEST:
-            raise _not_plain(f"a question may have {LONGEST} characters with its parameters")
+            raise InputError("CEL-Q107.too_long", most=LONGEST)
         # Up, before anything is compared: a charge may be too large, never too small.
         object.__setattr__(self, "epsilon", round_up_to_step(epsilon_amount(self.epsilon)))
         object.__setattr__(self, "delta", round_up_to_step(delta_amount(self.delta, zero=True)))
@@ -123,7 +126,3 @@ def _down(amount: Fraction) -> float:
     number = float(amount)
     meant = exact(number)
     return number if meant is not None and meant <= amount else nextafter(number, 0.0)
-
-
-def _not_plain(what: str) -> InputError:
-    return InputError("CEL-Q107", thing=what)

@@ -19,13 +19,13 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from celosia.core.errors import InputError
 from celosia.queries.ledger.database import (
     DatabaseDamagedError,
     DatabaseReplacedError,
     DatabaseUnavailableError,
     Row,
 )
-from celosia.queries.ledger.locations import bad_location_error
 
 _IN_THE_WAY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _PAUSE = 0.02
@@ -190,7 +190,7 @@ def _prepare_writing(raw: sqlite3.Connection) -> None:
     raw.execute("PRAGMA synchronous = FULL")
     raw.execute("PRAGMA fullfsync = ON")  # macOS keeps plain syncs in the cache of the disk
     if mode in {"off", "memory"}:  # what a file system without locks may leave
-        raise bad_location_error("the place of the ledger keeps no journal")
+        raise InputError("CEL-Q116.no_journal")
 
 
 def _prepare_reading(raw: sqlite3.Connection) -> None:

@@ -69,7 +69,7 @@ class Account:
         """The remainder of each limit."""
         return self.spent.subtracted_from(self.rule.limits)
 
-    def check(self, charge: Charge, *, code: str, whose: str) -> None:
+    def check(self, charge: Charge, code: str) -> None:
         """Refuse a charge that would exceed the limit.
 
         Raises:
@@ -80,10 +80,9 @@ class Account:
             return
         raise BudgetExceeded(
             code,
-            f"{whose} does not allow this charge: it costs {price}, and what remains is "
-            f"{self.remaining}.",
-            why="Further answers would tell more about one person than was promised.",
-            fix="Ask with a smaller epsilon, or ask the owner of the data.",
+            analyst=charge.analyst,
+            price=price,
+            left=self.remaining,
             requested=price.as_dict(),
             remaining=self.remaining.as_dict(),
         )
@@ -149,8 +148,8 @@ class State:
             BudgetExceeded: CEL-Q110 the limit of the data set, CEL-Q111 that of the analyst.
         """
         own = self.account(charge.analyst)
-        self.total.check(charge, code="CEL-Q110", whose="the budget of the data set")
-        own.check(charge, code="CEL-Q111", whose=f"the budget of {charge.analyst}")
+        self.total.check(charge, "CEL-Q110")
+        own.check(charge, "CEL-Q111")
 
     def add(self, entry: Entry) -> None:
         """Count the next entry.

@@ -72,7 +72,7 @@ class Store:
             PrivacyError: CEL-Q104 the file is damaged; CEL-Q305 it is no longer in its place.
         """
         if os.getpid() != self._process:
-            raise EngineError("CEL-Q115.transaction")
+            raise EngineError("CEL-Q115.other_process")
         try:
             with self._database.transaction(writing=writing) as connection:
                 yield connection
@@ -94,10 +94,10 @@ class Store:
                 return connection.has_table(ENTRIES) and connection.has_table(HEAD)
         except PrivacyError:
             pass
-        raise EngineError("CEL-Q119", itself=self)
+        raise EngineError("CEL-Q119", location=str(self))
 
     def _unavailable(self) -> EngineError:
-        return EngineError("CEL-Q114", itself=self)
+        return EngineError("CEL-Q114", location=str(self))
 
     def read(
         self, connection: Connection, *, since: int = 0, most: int | None = None
@@ -205,4 +205,4 @@ def _replaced_error() -> PrivacyError:
 
 
 def _damaged_error() -> PrivacyError:
-    return PrivacyError("CEL-Q104.damaged_error")
+    return PrivacyError("CEL-Q104.damaged_file")

@@ -11,6 +11,7 @@ from celosia.accounting.allowance import FILTERS, Allowance
 from celosia.accounting.amounts import delta_amount, epsilon_amount
 from celosia.accounting.filters import Filter
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 from celosia.queries.ledger.amounts import format_fraction, parse_amount
 from celosia.queries.policy.values import Spending
@@ -40,15 +41,15 @@ class Terms:
                 amount is out of range; CEL-B061 a rule that does not fit.
         """
         for name, text in (
-            ("data set", dataset),
-            ("policy hash", policy),
+            ("queries.ledger_part.dataset", dataset),
+            ("queries.ledger_part.policy", policy),
             *_analyst_names(analysts),
         ):
             if not isinstance(text, str) or not text.strip():
-                raise _bad_terms(f"the {name} of a ledger must be a text, and not an empty one")
+                raise InputError("CEL-Q100.no_text", name=Message(name))
         if rule not in FILTERS:
             hint = did_you_mean(str(rule), FILTERS)
-            raise _bad_terms(f"the rule must be one of {', '.join(FILTERS)}, got {rule!r}{hint}")
+            raise InputError("CEL-Q100.unknown_rule", rules=list(FILTERS), rule=rule, hint=hint)
         limits = {name: _spending(limit) for name, limit in sorted(analysts.items())}
         terms = cls(
             dataset=dataset, policy=policy, rule=rule, total=_spending(total), analysts=limits
@@ -70,24 +71,25 @@ class Terms:
                 promised.
         """
         for name, mine, its in (
-            ("data set", self.dataset, old.dataset),
-            ("rule", self.rule, old.rule),
+            ("queries.ledger_part.dataset", self.dataset, old.dataset),
+            ("queries.ledger_part.rule", self.rule, old.rule),
         ):
             if mine != its:
-                raise PrivacyError("CEL-Q102.check_follows", name=name, its=its, mine=mine)
+                raise PrivacyError("CEL-Q102.other_account", name=Message(name), its=its, mine=mine)
         larger = self._larger_than(old)
         if larger and not (enlarge and self.rule == "basic"):
             raise PrivacyError("CEL-Q103", larger=larger)
 
-    def _larger_than(self, old: Terms) -> str:
-        found = [] if _is_within(self.total, old.total) else ["the total"]
+    def _larger_than(self, old: Terms) -> list[Message]:
+        within = _is_within(self.total, old.total)
+        found = [] if within else [Message("queries.larger.total")]
         if old.analysts and not self.analysts:
-            found.append("any analyst may ask")
+            found.append(Message("queries.larger.anyone"))
         for name, limit in self.analysts.items():
             before = old.analysts.get(name)
             if before is not None and not _is_within(limit, before):
-                found.append(f"the limit of {name}")
-        return ", ".join(found)
+                found.append(Message("queries.larger.analyst", name=name))
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, amounts as fractions."""
@@ -113,8 +115,8 @@ class Terms:
 
 def _analyst_names(analysts: object) -> list[tuple[str, object]]:
     if not isinstance(analysts, Mapping):
-        raise _bad_terms("the analysts must be names, each with a limit")
-    return [("name of an analyst", name) for name in analysts]
+        raise InputError("CEL-Q100.no_limits")
+    return [("queries.ledger_part.analyst", name) for name in analysts]
 
 
 def _spending(limit: object) -> Spending:
@@ -123,7 +125,7 @@ def _spending(limit: object) -> Spending:
     elif hasattr(limit, "epsilon"):
         epsilon, delta = limit.epsilon, getattr(limit, "delta", Fraction(0))
     else:
-        raise _bad_terms("a limit must be a Spending, or a pair of an epsilon and a delta")
+        raise InputError("CEL-Q100.not_a_limit")
     return Spending(epsilon=epsilon_amount(epsilon), delta=delta_amount(delta, zero=True))
 
 
@@ -137,7 +139,3 @@ def _format_spending(limit: Spending) -> dict[str, str]:
 
 def _parse_spending(values: Mapping[str, Any]) -> Spending:
     return Spending(epsilon=parse_amount(values["epsilon"]), delta=parse_amount(values["delta"]))
-
-
-def _bad_terms(what: str) -> InputError:
-    return InputError("CEL-Q100", thing=what)

@@ -50,7 +50,7 @@ def check_no_traces(files: Iterable[Path]) -> None:
     """
     for path in files:
         if _has_charges(path):
-            raise PrivacyError("CEL-Q306", path_name=path.name, path=str(path))
+            raise PrivacyError("CEL-Q306", file=path.name, path=str(path))
 
 
 def known_charges(log: Path) -> tuple[int, Fraction]:

@@ -12,6 +12,7 @@ from typing import Self
 from celosia.accounting.accountant import Accountant
 from celosia.accounting.prices import Price
 from celosia.core.errors import EngineError
+from celosia.core.messages import say
 from celosia.queries.ledger.chain import (
     Entry,
     Head,
@@ -159,13 +160,17 @@ class LedgerView:
 
     def __str__(self) -> str:
         state = self._current()
-        charges = len(state.reservations)
-        return f"Ledger of {state.terms.dataset}: {charges} charges, left {state.total.remaining}"
+        return say(
+            "queries.ledger.summary",
+            dataset=state.terms.dataset,
+            charges=len(state.reservations),
+            left=state.total.remaining,
+        )
 
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Connection]:
         if self._closed:
-            raise EngineError("CEL-Q115.transaction_2")
+            raise EngineError("CEL-Q115.closed")
         with self._store.transaction(writing=writing) as connection:
             self._catch_up(connection)
             yield connection

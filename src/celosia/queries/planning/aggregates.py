@@ -15,6 +15,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from celosia.core.messages import Message
 from celosia.queries.algebra import Aggregate, AggregateKind, Question
 from celosia.queries.emission import FixedPoint, Target
 from celosia.queries.ownership.hidden_names import unused_name
@@ -171,7 +172,7 @@ def _centre_total(total: Total, bounds: Range, target: Target) -> tuple[Total, F
     centre = Fraction(repr(float(round((lower + upper) / 2 / step) * step)))
     moved = exp.Sub(this=_as_real(total.argument, target), expression=_decimal_literal(centre))
     fixed = FixedPoint(lower=lower - centre, upper=upper - centre, step=step)
-    label = f"{total.label} from the middle of its range"
+    label = Message("queries.part_name.centred", label=total.label)
     tree = made_total(exp.Paren(this=moved))
     return replace(total, label=label, argument=tree, fixed=fixed), centre
 
@@ -194,7 +195,8 @@ def _squares_total(centred: Total, target: Target) -> Total:
     value = _as_real(centred.argument, target)
     tree = made_total(exp.Mul(this=value, expression=value.copy()))
     fixed = choose_fixed_point((Fraction(0), most), grid=None, is_whole=False)
-    return replace(centred, label=f"squares of {centred.label}", argument=tree, fixed=fixed)
+    label = Message("queries.part_name.squares", label=centred.label)
+    return replace(centred, label=label, argument=tree, fixed=fixed)
 
 
 def _add_total(required: RequiredTotals, wanted: Total) -> str:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import PureLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.queries.bounds.private_cap import ContributionSummary, PrivateCap
@@ -22,7 +23,7 @@ from celosia.queries.emission import (
     truncated_groups_query,
 )
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.amounts import format_caps
+from celosia.queries.planning.amounts import describe_caps
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
     Bounds,
@@ -87,8 +88,8 @@ class ChosenCapStep(Step):
         return tuple(
             Part(
                 name=total.label,
-                mechanism="discrete Laplace noise for a cap that is chosen privately",
-                bound=format_caps(most, total.step),
+                mechanism=Message("queries.mechanism.chosen_cap"),
+                bound=describe_caps(most, total.step),
                 epsilon=self.epsilon,
                 error=mechanism.typical_error(self.typical * total.reach) * float(total.step),
             )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.queries.algebra import Question
 from celosia.queries.emission import Target
@@ -18,7 +19,6 @@ from celosia.queries.planning.refusals import (
     fractions_as_keys,
     no_keys,
     unbounded_rows,
-    unsuitable_method,
 )
 from celosia.queries.planning.step import Step, StepContext, count_groups
 from celosia.queries.policy.values import Policy
@@ -145,11 +145,7 @@ class PlanContext:
         is_chosen = most is None or most > typical / (1 - CAP_SHARE)
         if self.method == "capped":
             if most is None:
-                raise unsuitable_method(
-                    "capped",
-                    "No declared caps bound the rows of one person.",
-                    "Let the owner declare `most` or `unique` of the columns that lead to them.",
-                )
+                raise QueryRefused("CEL-Q143.no_caps", method="capped")
             is_chosen = False
         elif self.method == "chosen-cap":
             is_chosen = most is None or most > 1

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celosia.core.errors import QueryRefused
-from celosia.core.wording import plural
+from celosia.core.messages import Message
+from celosia.core.wording import unit_word, unit_words
 from celosia.queries.algebra import SemiJoin
 from celosia.queries.bounds.caps import MOST
 from celosia.queries.bounds.stability import StabilityAnalysis
@@ -15,7 +16,7 @@ from celosia.queries.ownership import OwnedRelation, attach_owners
 from celosia.queries.planning.aggregates import Total, find_required_totals
 from celosia.queries.planning.context import TYPICAL, MechanismChoice, PlanContext
 from celosia.queries.planning.laplace import LaplaceStep
-from celosia.queries.planning.refusals import several_owners, too_many_groups, unsuitable_method
+from celosia.queries.planning.refusals import several_owners, too_many_groups
 from celosia.queries.planning.semi_joins import (
     find_foreign_semi_joins,
     restore_owner_names,
@@ -45,9 +46,7 @@ def choose_for_people(context: PlanContext) -> MechanismChoice:
 
         return choose_for_entities(context)
     if context.method in ("global", "elastic"):
-        raise unsuitable_method(
-            context.method, "It protects single rows, and the policy protects people."
-        )
+        raise QueryRefused("CEL-Q143.protects_rows", method=context.method)
     context.check_keys()
     foreign = find_foreign_semi_joins(context.question.source, policy=context.policy)
     if foreign:
@@ -118,16 +117,14 @@ def _total_steps(
 
 def _capped_step(context: PlanContext, step_context: StepContext, rows: int | None) -> Step:
     if rows is None:
-        raise unsuitable_method(
-            "capped",
-            "No declared caps bound the rows of one person.",
-            "Let the owner declare `most` or `unique` of the columns that lead to the person.",
-        )
-    unit = context.policy.unit.name
-    what = "rows" if context.policy.graph is None else "solutions"
-    bound = f"each {unit} has at most {rows} {what}, by declared caps"
+        raise QueryRefused("CEL-Q143.no_caps", method="capped")
+    unit = unit_word(context.policy.unit.name)
     if _counts_people(context, step_context.owned):
-        bound = f"each {unit} counts once"
+        bound = Message("queries.bound.once", unit=unit)
+    elif context.policy.graph is None:
+        bound = Message("queries.bound.rows", unit=unit, most=rows)
+    else:
+        bound = Message("queries.bound.solutions", unit=unit, most=rows)
     totals = tuple(context.required.totals)
     return LaplaceStep(
         context=step_context,
@@ -169,17 +166,13 @@ def r2t_steps(
     name = "r2t" if releases_candidates else "r2t-cap"
     groups = count_groups(context.keys.values) if context.question.keys else 1
     if context.finds_keys:
-        raise unsuitable_method(name, "It needs groups whose keys are public.")
+        raise QueryRefused("CEL-Q143.private_keys", method=name)
     if groups > MOST_R2T_GROUPS:
         raise too_many_groups(groups, MOST_R2T_GROUPS)
     made: list[Step] = []
     for total in context.required.totals:
         if total.is_signed and terms is None:
-            raise unsuitable_method(
-                name,
-                f"{total.label} may add values below 0, which R2T does not bound.",
-                "Let the owner declare a lower bound of 0, or leave the method to the planner.",
-            )
+            raise QueryRefused("CEL-Q143.negative_values", method=name, label=total.label)
         made.append(
             R2TStep(
                 context=step_context,
@@ -212,10 +205,7 @@ def choose_for_several_owners(context: PlanContext, owned: OwnedRelation) -> Mec
     """
     from celosia.queries.planning.linear_programs import ProgramTerm  # noqa: PLC0415 - only where the plan needs it
 
-    unit = context.policy.unit.name
-    plain = _without_centres(
-        context, f"A row of the result can belong to {owned.owner_count} different {plural(unit)}."
-    )
+    plain = _without_centres(context, "CEL-Q143.several_owners", owners=owned.owner_count)
     step_context = StepContext(question=plain.question, target=plain.target, owned=owned)
     rows = None if plain.policy.unit.is_row else rows_per_person(plain, owned)
     return _choose_r2t(
@@ -229,10 +219,7 @@ def choose_for_semi_joins(context: PlanContext, foreign: tuple[SemiJoin, ...]) -
     Raises:
         QueryRefused: CEL-Q149, CEL-Q093 what they do not answer, CEL-Q143 another method.
     """
-    unit = context.policy.unit.name
-    plain = _without_centres(
-        context, f"A row depends on partners (IN, EXISTS) that belong to other {plural(unit)}."
-    )
+    plain = _without_centres(context, "CEL-Q143.foreign_partners")
     question, target = plain.question, plain.target
     terms = {
         total.name: semi_join_terms(question, total, foreign, target=target)
@@ -245,7 +232,7 @@ def choose_for_semi_joins(context: PlanContext, foreign: tuple[SemiJoin, ...]) -
     return replace(made, owned=shown)
 
 
-def _without_centres(context: PlanContext, why: str) -> PlanContext:
+def _without_centres(context: PlanContext, refusal: str, **fields: object) -> PlanContext:
     """The context with totals that programs share out: means are not centred.
 
     Raises:
@@ -254,9 +241,8 @@ def _without_centres(context: PlanContext, why: str) -> PlanContext:
     if context.required.ranks:
         raise several_owners(context.required.ranks[0].label, context.policy.unit.name)
     if context.method not in (None, "r2t", "r2t-cap"):
-        raise unsuitable_method(
-            context.method, why, "Take 'r2t-cap', or leave the method to the planner."
-        )
+        units = unit_words(context.policy.unit.name)
+        raise QueryRefused(refusal, method=context.method, units=units, **fields)
     # Values below 0 take a second program, so none are made by counting from the middle.
     return replace(
         context, required=find_required_totals(context.question, context.target, centred=False)

@@ -78,33 +78,11 @@ def check_cost(cost: Cost) -> None:
         QueryRefused: CEL-Q320.
     """
     if cost.public > MOST_PUBLIC:
-        raise _amplified(
-            f"its joins turn one private row into up to {cost.public:,} rows by public tables "
-            f"alone; the limit is {MOST_PUBLIC:,}",
-            "Join public tables by unique columns, or ask only for COUNT, SUM and COUNT DISTINCT, "
-            "for which public tables are aggregated before they are joined.",
-        )
+        raise QueryRefused("CEL-Q320.public_rows", rows=cost.public, most=MOST_PUBLIC)
     if cost.per_row > MOST_PER_ROW:
-        raise _amplified(
-            f"its joins can turn one private row into {cost.per_row:,} rows; the limit is "
-            f"{MOST_PER_ROW:,}",
-            "Join fewer tables, or let the owner declare `most` or `unique` of the joined columns.",
-        )
+        raise QueryRefused("CEL-Q320.per_row", rows=cost.per_row, most=MOST_PER_ROW)
     if cost.is_declared and cost.rows > MOST_IN_ALL:
-        raise _amplified(
-            f"its joins can make {cost.rows:,} rows in all; the limit is {MOST_IN_ALL:,}",
-            "Join fewer tables.",
-        )
-
-
-def _amplified(what: str, fix: str) -> QueryRefused:
-    return QueryRefused(
-        "CEL-Q320",
-        f"the question multiplies rows too much: {what}.",
-        why="The time of an answer would tell whether a private row exists. The policy and the "
-        "public tables decide this refusal; no private row was read and nothing was charged.",
-        fix=fix,
-    )
+        raise QueryRefused("CEL-Q320.in_all", rows=cost.rows, most=MOST_IN_ALL)
 
 
 @dataclass(frozen=True, slots=True)

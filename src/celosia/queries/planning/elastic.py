@@ -10,6 +10,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from celosia.accounting.loss import Loss
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
 from celosia.queries.bounds.elastic_sensitivity import ElasticSensitivity, elastic_sensitivity
@@ -92,8 +93,11 @@ class ElasticStep(Step):
         return tuple(
             Part(
                 name=total.label,
-                mechanism="discrete Laplace noise, scaled by the data and smoothed",
-                bound=f"elastic sensitivity {self._bound(total, dry, step=total.step)}",
+                mechanism=Message("queries.mechanism.elastic"),
+                bound=Message(
+                    "queries.bound.elastic",
+                    formula=str(self._bound(total, dry, step=total.step)),
+                ),
                 epsilon=self.epsilon,
                 delta=self.delta,
             )

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.noise import DiscreteLaplace
@@ -69,7 +70,7 @@ class LaplaceStep(Step):
         return tuple(
             Part(
                 name=total.label,
-                mechanism="discrete Laplace noise",
+                mechanism=Message("queries.mechanism.laplace"),
                 bound=bound,
                 epsilon=self.epsilon,
                 error=float(law.scale * total.step),

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlglot import exp
 
 from celosia.accounting.loss import Loss
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
-from celosia.core.wording import plural
+from celosia.core.wording import unit_word, unit_words
 from celosia.queries.emission import people_by_key_query
 from celosia.queries.planning.group_keys import MOST_GROUPS, as_plain_key
 from celosia.queries.planning.plan import Part
@@ -78,12 +79,15 @@ class PartitionSelection(Step):
     @property
     def parts(self) -> tuple[Part, ...]:  # noqa: D102
         unit = self.neighbours.unit
-        least = f"{self.mechanism.threshold} {plural(unit)}"
         return (
             Part(
-                name="the groups",
-                mechanism=f"groups of more than {least}, with noise",
-                bound=f"each {unit} counts for at most {self.per_unit} groups",
+                name=Message("queries.part_name.groups"),
+                mechanism=Message(
+                    "queries.mechanism.groups",
+                    least=self.mechanism.threshold,
+                    units=unit_words(unit),
+                ),
+                bound=Message("queries.bound.groups", unit=unit_word(unit), most=self.per_unit),
                 epsilon=self.epsilon,
                 delta=self.delta,
                 error=float(self.mechanism.noise.scale),

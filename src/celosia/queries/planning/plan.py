@@ -9,6 +9,7 @@ from typing import Any
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss
+from celosia.core.messages import Message, say
 from celosia.core.neighbours import Neighbours
 from celosia.queries.algebra import Question
 from celosia.queries.planning.aggregates import Derivation
@@ -41,8 +42,13 @@ class Part:
         }
 
     def __str__(self) -> str:
-        noise = "not public" if self.error is None else f"about {_short(self.error)}"
-        return f"{self.name}: {self.mechanism}; {self.bound}; error {noise}"
+        return say(
+            "queries.plan.part",
+            name=self.name,
+            mechanism=self.mechanism,
+            bound=self.bound,
+            error=_describe_error(self.error),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,22 +115,32 @@ class Plan:
             "parts": [each.as_dict() for each in self.parts],
             "epsilon": float(self.epsilon),
             "delta": float(self.delta),
-            "neighbours": str(self.neighbours),
+            "neighbours": self.neighbours.message,
             "method": self.method,
             "notes": list(self.notes),
             "deadline": self.deadline,
         }
 
     def __str__(self) -> str:
-        cost = f"epsilon {float(self.epsilon):g}"
-        if self.delta:
-            cost += f", delta {float(self.delta):g}"
-        lines = [f"method {self.method}; {cost}; neighbours: {self.neighbours}"]
+        cost = _describe_cost(self.epsilon, self.delta)
+        words = self.neighbours.message
+        lines = [say("queries.plan.summary", method=self.method, cost=cost, neighbours=words)]
         if self.deadline:
-            lines.append(f"answered {self.deadline:g} s after it is asked, whatever the data")
-        notes = [f"note: {each}" for each in self.notes]
-        return "\n".join([*lines, *map(str, self.parts), *self.tree, *notes])
+            lines.append(say("queries.plan.deadline", seconds=self.deadline))
+        notes = [say("queries.plan.note", note=each) for each in self.notes]
+        return "\n".join([*lines, *map(str, self.parts), *map(str, self.tree), *notes])
 
 
-def _short(error: float) -> str:
-    return f"{error:,.0f}" if error >= 1000 else f"{error:.4g}"
+def _describe_cost(epsilon: Fraction | float, delta: Fraction | float = 0) -> Message:
+    """The price of a question in words."""
+    if delta:
+        return Message("queries.plan.epsilon_delta", epsilon=float(epsilon), delta=float(delta))
+    return Message("queries.plan.epsilon", epsilon=float(epsilon))
+
+
+def _describe_error(error: float | None) -> Message:
+    if error is None:
+        return Message("queries.plan.secret_error")
+    if error >= 1000:
+        return Message("queries.plan.large_error", error=error)
+    return Message("queries.plan.error", error=error)

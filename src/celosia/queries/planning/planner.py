@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Literal
 
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
-from celosia.core.wording import plural
+from celosia.core.wording import unit_words
 from celosia.mechanisms.parameters import check_delta, check_epsilon
 from celosia.queries.algebra import Join, Question, Scan, SemiJoin, UnionAll, scans
 from celosia.queries.emission import Target
@@ -187,42 +188,54 @@ def describe_tree(
 
 def _tree_lines(
     line: TextLine, depth: int, policy: Policy, owned: OwnedRelation | None
-) -> list[str]:
+) -> list[Message]:
     rule = _rule(line.of, policy, owned)
-    own = "  " * depth + line.text + (f"   -- {rule}" if rule else "")
+    own = Message("queries.tree.plain_line", indent="  " * depth, text=line.text)
+    if rule:
+        own = Message("queries.tree.line", indent="  " * depth, text=line.text, rule=rule)
     below = [text for each in line.below for text in _tree_lines(each, depth + 1, policy, owned)]
     return [own, *below]
 
 
 def _rule(  # noqa: PLR0911 - one for each kind of part
     part: object, policy: Policy, owned: OwnedRelation | None
-) -> str:
+) -> Message | None:
     match part:
         case Question() if owned is not None:
-            owners = ", ".join(map(str, owned.owners)) or "nobody"
-            what = "rows" if policy.graph is None else "solutions"
-            return f"{what} belong to {plural(policy.unit.name)}: {owners}"
+            nobody = Message("queries.tree.nobody")
+            owners = ", ".join(map(str, owned.owners)) or nobody
+            units = unit_words(policy.unit.name)
+            if policy.graph is None:
+                return Message("queries.tree.owners", units=units, owners=owners)
+            return Message("queries.tree.owners_of_solutions", units=units, owners=owners)
         case Scan(table=table):
             return _scan_rule(table, policy)
         case Join() if owned is None:
             if policy.graph is None:
-                return "one row moves as many rows as share its key on the other side"
-            return "one fact moves as many solutions as share its terms on the other side"
+                return Message("queries.tree.join")
+            return Message("queries.tree.join_of_facts")
         case SemiJoin(negated=negated):
-            return "anti-join: treated as a join" if negated else "semi-join: treated as a join"
+            if negated:
+                return Message("queries.tree.anti_join")
+            return Message("queries.tree.semi_join")
         case UnionAll():
-            return "the bounds of all parts add up"
-    return ""
+            return Message("queries.tree.union")
+    return None
 
 
-def _scan_rule(name: str, policy: Policy) -> str:
+def _scan_rule(name: str, policy: Policy) -> Message:
     table = policy.table(name)
     if table is None or table.public:
-        return "public: the same for all neighbours"
-    what = "rows" if policy.graph is None else "facts"
-    facts = [
-        f"{each.name} unique" if each.unique else f"at most {each.most} {what} for each {each.name}"
-        for each in table.columns
-        if each.unique or each.most is not None
-    ]
-    return "; ".join(["private", *facts])
+        return Message("queries.tree.public")
+    rule = Message("queries.tree.private")
+    for each in table.columns:
+        if each.unique:
+            fact = Message("queries.tree.unique", column=each.name)
+        elif each.most is None:
+            continue
+        elif policy.graph is None:
+            fact = Message("queries.tree.most_rows", most=each.most, column=each.name)
+        else:
+            fact = Message("queries.tree.most_facts", most=each.most, column=each.name)
+        rule = Message("queries.tree.several", one=rule, other=fact)
+    return rule

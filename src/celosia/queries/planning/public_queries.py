@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.accounting.loss import Loss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import Target
@@ -36,8 +37,8 @@ class PublicStep(Step):
         return tuple(
             Part(
                 name=each.name,
-                mechanism="the exact answer",
-                bound="public tables only",
+                mechanism=Message("queries.mechanism.exact"),
+                bound=Message("queries.bound.public"),
                 epsilon=Fraction(0),
                 error=0.0,
             )

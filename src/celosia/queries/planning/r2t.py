@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss, PureLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.queries.bounds.dual_certificate import load_solvers
@@ -21,7 +22,7 @@ from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.emission import truncated_totals_query
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.amounts import format_caps
+from celosia.queries.planning.amounts import describe_caps
 from celosia.queries.planning.linear_programs import ProgramTerm
 from celosia.queries.planning.plan import Part
 from celosia.queries.planning.step import (
@@ -92,22 +93,22 @@ class R2TStep(Step):
 
     @property
     def parts(self) -> tuple[Part, ...]:  # noqa: D102
-        shares = "rows shared out by a linear program, " if self.terms else ""
-        if len(self.signs) > 1:
-            shares = f"rows shared out by {len(self.signs)} linear programs, "
-        words = (
-            "race to the top (R2T) over totals under caps"
-            if self.releases_candidates
-            else "a cap chosen by race to the top (R2T)"
-        )
         total = self.total
+        bound = describe_caps(self.most, total.step)
+        if len(self.signs) > 1:
+            bound = Message("queries.bound.programs", programs=len(self.signs), caps=bound)
+        elif self.terms:
+            bound = Message("queries.bound.program", caps=bound)
+        mechanism = Message("queries.mechanism.r2t_cap")
+        if self.releases_candidates:
+            mechanism = Message("queries.mechanism.r2t")
         typical = self.mechanism.typical_error(self.typical * total.reach)
         typical *= len(self.signs) ** 0.5
         return (
             Part(
                 name=total.label,
-                mechanism=f"{words}, with discrete Laplace noise",
-                bound=f"{shares}{format_caps(self.most, total.step)}",
+                mechanism=mechanism,
+                bound=bound,
                 epsilon=self.epsilon,
                 error=typical * float(total.step),
             ),

@@ -14,9 +14,10 @@ from sqlglot import exp
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import BoundedRangeLoss, LaplaceLoss, PureLoss
+from celosia.core.messages import Message
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
-from celosia.core.wording import plural
+from celosia.core.wording import unit_word, unit_words
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
 from celosia.mechanisms.statistics.quantile import check_share
 from celosia.mechanisms.statistics.ranks import Segments
@@ -257,44 +258,56 @@ def quantile_share(aggregate: Aggregate) -> Fraction:
     return Fraction(0 if aggregate.kind == "minimum" else 1)
 
 
-def describe_mechanism(step: RankStep) -> str:
+def describe_mechanism(step: RankStep) -> Message:
     """What is chosen, for the plan."""
-    words = "the exponential mechanism over ranks"
     wanted = quantile_share(step.derivation.aggregate)
     if wanted not in (0, 1):
-        return words
-    kind = "minimum" if wanted == 0 else "maximum"
-    unit = step.context.target.policy.unit.name
-    of_whom = f" of each {unit}'s own {kind}" if step.rows.is_reduced else ""
-    return f"{words}: the {float(step.share):g} quantile{of_whom} stands for the {kind}"
+        return Message("queries.mechanism.rank")
+    is_minimum, share = wanted == 0, float(step.share)
+    if step.rows.is_reduced:
+        key = (
+            "queries.mechanism.minimum_of_units"
+            if is_minimum
+            else "queries.mechanism.maximum_of_units"
+        )
+        return Message(key, share=share, unit=unit_word(step.context.target.policy.unit.name))
+    key = "queries.mechanism.minimum" if is_minimum else "queries.mechanism.maximum"
+    return Message(key, share=share)
 
 
-def describe_bound(step: RankStep) -> str:
+def describe_bound(step: RankStep) -> Message:
     """With which rows a unit counts and how far the rank is off, for the plan: all of it public."""
-    rows, unit = step.rows, step.context.target.policy.unit.name
-    what = "rows" if not rows.is_reduced else plural(unit)
+    rows, name = step.rows, step.context.target.policy.unit.name
+    units = unit_words(name if rows.is_reduced else "row")
+    counts = _describe_counts(step, unit_word(name))
     if rows.is_chosen:
-        counts = (
-            f"each {unit} counts once in a group, in at most c groups"
-            if rows.is_reduced
-            else f"each {unit} counts with at most c rows, spread evenly over their own"
+        return Message(
+            "queries.bound.rank_of_chosen_cap",
+            counts=counts,
+            most=rows.most,
+            epsilon=float(step.epsilon_shares[0]),
+            miss=step.cap.miss,
+            units=units,
         )
-        return (
-            f"{counts}; c is one of 1, 2, 4, ... up to {rows.most}, chosen privately for epsilon "
-            f"{float(step.epsilon_shares[0]):g}; "
-            f"the rank misses by about c times {step.cap.miss:.0f} {what} or less"
-        )
+    return Message("queries.bound.rank", counts=counts, miss=step.miss(rows.most), units=units)
+
+
+def _describe_counts(step: RankStep, unit: str) -> Message:  # noqa: PLR0911 - one for each case
+    """With which rows a unit counts."""
+    rows = step.rows
+    if rows.is_chosen and rows.is_reduced:
+        return Message("queries.bound.once_in_chosen_groups", unit=unit)
+    if rows.is_chosen:
+        return Message("queries.bound.chosen_rows", unit=unit)
+    if rows.is_reduced and step.groups > 1:
+        return Message("queries.bound.once_in_a_group", unit=unit, most=rows.most)
     if rows.is_reduced:
-        counts = f"each {unit} counts once"
-        if step.groups > 1:
-            counts += f" in a group, in at most {rows.most} groups"
-    elif rows.most == 1:
-        counts = "one row each"
-    elif step.context.owned is None:
-        counts = f"one row moves at most {rows.most} rows of the result, by declared caps"
-    else:
-        counts = f"each {unit} has at most {rows.most} rows, by declared caps"
-    return f"{counts}; the rank misses by about {step.miss(rows.most):.0f} {what} or less"
+        return Message("queries.bound.once", unit=unit)
+    if rows.most == 1:
+        return Message("queries.bound.one_row")
+    if step.context.owned is None:
+        return Message("queries.bound.rows_of_a_row", most=rows.most)
+    return Message("queries.bound.rows", unit=unit, most=rows.most)
 
 
 def _weighted_segments(

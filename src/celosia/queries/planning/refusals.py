@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from celosia.core.errors import InputError, QueryRefused
-from celosia.core.wording import did_you_mean, plural
+from celosia.core.messages import Message
+from celosia.core.wording import did_you_mean, unit_words
 
 METHODS = ("capped", "chosen-cap", "r2t", "r2t-cap", "global", "elastic")
 
@@ -21,15 +22,6 @@ def check_method(method: object) -> str | None:
     )
 
 
-def unsuitable_method(
-    method: str, why: str, fix: str = "Leave the method to the planner."
-) -> QueryRefused:
-    """A method that cannot answer this question."""
-    return QueryRefused(
-        "CEL-Q143", f"the method {method!r} cannot answer this question.", why=why, fix=fix
-    )
-
-
 def no_bounds(label: str) -> QueryRefused:
     """A sum of values that have no declared bounds."""
     return QueryRefused("CEL-Q144", label=label)
@@ -37,11 +29,16 @@ def no_bounds(label: str) -> QueryRefused:
 
 def uncapped_facts(table: str, column: str) -> QueryRefused:
     """A join of facts of a graph of which any number may share a term."""
-    return QueryRefused("CEL-Q060.uncapped_facts", a=_a(column), table=table, column=column)
+    return QueryRefused("CEL-Q060.uncapped_facts", term=_term(column), table=table, column=column)
 
 
-def _a(word: str) -> str:
-    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+def _term(column: str) -> Message:
+    match column:
+        case "subject":
+            return Message("queries.fact_part.subject")
+        case "object":
+            return Message("queries.fact_part.object")
+    return Message("queries.fact_part.other", column=column)
 
 
 def unbounded_rows(label: str) -> QueryRefused:
@@ -64,18 +61,11 @@ def too_many_groups(number: int, most: int) -> QueryRefused:
     return QueryRefused("CEL-Q147", number=number, most=most)
 
 
-def delta_needed(what: str) -> QueryRefused:
+def delta_needed() -> QueryRefused:
     """A mechanism that keeps its promise only but for a chance."""
-    return QueryRefused("CEL-Q148", thing=what)
+    return QueryRefused("CEL-Q148")
 
 
-def several_owners(what: str, unit: str) -> QueryRefused:
+def several_owners(label: str, unit: str) -> QueryRefused:
     """What the linear program does not answer."""
-    return QueryRefused("CEL-Q149", thing=what, plural=plural(unit))
-
-
-UNBOUNDED_FIX = (
-    "Then the same epsilon gives an error of about that many rows divided by epsilon. Or let the "
-    "owner take a person as unit: what each adds is bounded without declarations."
-)
-"""What a declaration would buy, after the refusal of a join of rows that nothing bounds."""
+    return QueryRefused("CEL-Q149", label=label, units=unit_words(unit))

@@ -5,20 +5,20 @@ from __future__ import annotations
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE
+from celosia.core.wording import one_unit
 from celosia.queries.algebra import Aggregate, Key, Question, scans
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.ownership import attach_owners
-from celosia.queries.planning.amounts import format_amount
+from celosia.queries.planning.amounts import decimal_amount
 from celosia.queries.planning.context import MechanismChoice, PlanContext
 from celosia.queries.planning.contribution_bounding import choose_for_several_owners, r2t_steps
 from celosia.queries.planning.elastic import ElasticStep, bound_total
 from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.planning.refusals import (
-    UNBOUNDED_FIX,
     delta_needed,
     uncapped_facts,
-    unsuitable_method,
 )
 from celosia.queries.planning.step import Step, StepContext, count_groups
 
@@ -34,21 +34,13 @@ def choose_for_rows(context: PlanContext) -> MechanismChoice:
     if method in ("r2t", "r2t-cap"):
         return _choose_r2t(context)
     if method in ("capped", "chosen-cap"):
-        raise unsuitable_method(
-            method, "It bounds what a person adds, and the policy protects single rows."
-        )
+        raise QueryRefused("CEL-Q143.bounds_people", method=method)
     if method == "elastic" and not context.required.totals:
-        raise unsuitable_method(
-            method, "It bounds counts and sums, and the question asks for ranks only."
-        )
+        raise QueryRefused("CEL-Q143.ranks_only", method=method)
     step_context = StepContext(question=context.question, target=context.target)
     rows = count_moved_rows(context)
     if context.finds_keys and rows != 1:
-        raise unsuitable_method(
-            method or "global",
-            "Groups are found by their rows only where one row adds one row to the answer.",
-            "Let the owner declare `keys` of the column, or ask without the join.",
-        )
+        raise QueryRefused("CEL-Q143.repeated_rows", method=method or "global")
     steps = context.partition_steps(step_context, 1, context.delta)
     if context.required.totals:
         method = method or _choose_method(context, step_context)
@@ -81,18 +73,15 @@ def _choose_method(context: PlanContext, step_context: StepContext) -> str:
         for total in context.required.totals:
             bound_total(step_context, total, context.facts, context.neighbours)
     except QueryRefused as refusal:
-        if context.policy.elastic and refusal.code == "CEL-Q060":
+        if refusal.code != "CEL-Q060":
+            raise
+        if context.policy.elastic:
             return "elastic"
-        if context.policy.graph is not None and refusal.code == "CEL-Q060":
+        if context.policy.graph is not None:
             details = refusal.details
             raise uncapped_facts(str(details["table"]), str(details["column"])) from None
-        raise QueryRefused(
-            refusal.code,
-            refusal.what,
-            why=refusal.why,
-            fix=f"{refusal.fix} {UNBOUNDED_FIX}",
-            **refusal.details,
-        ) from None
+        # What a declaration would buy, and what needs none.
+        raise QueryRefused("CEL-Q060.uncapped_rows", **refusal.details) from None
     return "global"
 
 
@@ -110,21 +99,20 @@ def _total_step(method: str, context: PlanContext, step_context: StepContext) ->
             shifts=tuple(shifts),
             epsilon=context.share,
             bound=tuple(
-                f"one {context.policy.unit.name} moves it by at most "
-                f"{format_amount(shift * total.step)}, by declared caps"
+                Message(
+                    "queries.bound.shift",
+                    one=one_unit(context.policy.unit.name),
+                    most=decimal_amount(shift * total.step),
+                )
                 for total, shift in zip(totals, shifts, strict=True)
             ),
         )
     if not context.policy.elastic:
-        raise unsuitable_method(
-            "elastic",
-            "The policy does not allow noise that is scaled by the data.",
-            "Let the owner declare caps (`most`) of the join keys, or write elastic = true.",
-        )
+        raise QueryRefused("CEL-Q143.not_elastic", method="elastic")
     if not context.delta:
-        raise delta_needed("elastic sensitivity")
+        raise delta_needed()
     if context.finds_keys:
-        raise unsuitable_method("elastic", "It needs groups whose keys are public.")
+        raise QueryRefused("CEL-Q143.private_keys", method="elastic")
     return ElasticStep(
         context=step_context,
         totals=totals,
@@ -148,18 +136,10 @@ def _choose_r2t(context: PlanContext) -> MechanismChoice:
         if context.facts.displaced_rows(scan.table)
     ]
     if capped:
-        raise unsuitable_method(
-            str(context.method),
-            f"The cap on table {capped[0]} lets one row push another one out.",
-        )
+        raise QueryRefused("CEL-Q143.displacing_cap", method=context.method, table=capped[0])
     owned = attach_owners(context.question.source, policy=context.policy)
     if owned.unidentified:
-        raise unsuitable_method(
-            str(context.method),
-            "A private table takes part of which no unique column is declared, or partners of "
-            "IN or EXISTS.",
-            "Let the owner declare its primary key as unique.",
-        )
+        raise QueryRefused("CEL-Q143.unidentified_rows", method=context.method)
     if owned.owner_count > 1:
         return choose_for_several_owners(context, owned)
     step_context = StepContext(question=context.question, target=context.target, owned=owned)

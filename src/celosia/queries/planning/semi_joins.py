@@ -76,17 +76,9 @@ def semi_join_terms(
     kept = [each for each in foreign if not each.negated]
     without = [each for each in foreign if each.negated]
     if len(without) > MOST_ANTI_JOINS:
-        raise _not_answered(
-            f"more than {MOST_ANTI_JOINS} conditions NOT IN or NOT EXISTS with rows of other "
-            "people",
-            "Each doubles the number of totals that share epsilon.",
-        )
+        raise QueryRefused("CEL-Q093.too_many", most=MOST_ANTI_JOINS)
     if without and total.kind == "distinct":
-        raise _not_answered(
-            f"{total.label} of rows that have no partner among rows of other people",
-            "A value may be shown by rows with a partner and by rows without one, so that one "
-            "number does not follow from the other.",
-        )
+        raise QueryRefused("CEL-Q093.distinct", label=total.label)
     bare = _drop_semi_joins(question.source, {id(each) for each in foreign})
     # Inclusion and exclusion: the rows that have a partner for none of the conditions in `without`
     # are the sum, over sets T of these, of (-1)^|T| times the rows with a partner for each in T.
@@ -152,10 +144,7 @@ class _PartnerJoin:
         relation: Relation = DerivedTable(bare, self.rows, tuple(columns))
         for each in partners:
             if _mentions(each.right, inside):
-                raise _not_answered(
-                    "a partner of a partner that depends on the row itself",
-                    "The rows of the join could not be identified.",
-                )
+                raise QueryRefused("CEL-Q093.partner_of_partner")
             keys = tuple((Column(self.rows, words[left]), right) for left, right in each.keys)
             condition = None if each.condition is None else rename(each.condition)
             relation = Join(relation, each.right, keys, condition)
@@ -236,13 +225,3 @@ def _expressions(part: Relation) -> Iterable[exp.Expression]:
         case DerivedTable(columns=columns):
             return [each.expression for each in columns]
     return []
-
-
-def _not_answered(what: str, why: str) -> QueryRefused:
-    return QueryRefused(
-        "CEL-Q093",
-        f"{what} cannot be answered.",
-        why=why,
-        fix="Ask with one such condition at a time, or join the tables and ask for "
-        "COUNT(DISTINCT ...).",
-    )

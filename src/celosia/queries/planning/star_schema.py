@@ -10,6 +10,8 @@ from functools import cached_property
 from sqlglot import exp
 
 from celosia.accounting.loss import Loss
+from celosia.core.errors import QueryRefused
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.queries.algebra import Aggregate, Key, Question
 from celosia.queries.bounds.growth import Growth
@@ -23,7 +25,7 @@ from celosia.queries.emission.target import as_alias, column, integer_literal, s
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.context import MechanismChoice, PlanContext
 from celosia.queries.planning.plan import Part
-from celosia.queries.planning.refusals import delta_needed, unsuitable_method
+from celosia.queries.planning.refusals import delta_needed
 from celosia.queries.planning.step import (
     Bounds,
     Executor,
@@ -80,8 +82,10 @@ class StarSchemaStep(Step):
         return tuple(
             Part(
                 name=total.label,
-                mechanism="discrete Laplace noise, scaled by the data and smoothed",
-                bound=f"elastic sensitivity of entities {self._dry[total.name]}",
+                mechanism=Message("queries.mechanism.elastic"),
+                bound=Message(
+                    "queries.bound.elastic_of_entities", formula=str(self._dry[total.name])
+                ),
                 epsilon=self.epsilon,
                 delta=self.delta,
             )
@@ -153,15 +157,11 @@ def choose_for_entities(context: PlanContext) -> MechanismChoice:
             without a delta.
     """
     if not context.policy.elastic:
-        raise unsuitable_method(
-            "elastic",
-            "The policy does not allow noise that is scaled by the data.",
-            "Leave the method to the planner, or let the owner write elastic = true.",
-        )
+        raise QueryRefused("CEL-Q143.not_elastic_for_entities", method="elastic")
     if not context.delta:
-        raise delta_needed("elastic sensitivity")
+        raise delta_needed()
     if context.required.ranks or not context.required.totals:
-        raise unsuitable_method("elastic", "It bounds counts only.")
+        raise QueryRefused("CEL-Q143.counts_only", method="elastic")
     totals = tuple(context.required.totals)
     step = StarSchemaStep(
         context=StepContext(question=context.question, target=context.target),

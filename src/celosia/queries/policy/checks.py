@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from celosia.core.errors import PrivacyWarning
+from celosia.core.messages import Message
 from celosia.queries.policy.column_checks import check_column
 from celosia.queries.policy.database_location import check_database
 from celosia.queries.policy.problems import Problems
@@ -34,7 +35,7 @@ def check_policy(policy: Policy) -> None:
     Raises:
         InputError: CEL-Q003 several problems, or the code of the only one (CEL-Q005 to CEL-Q017).
     """
-    problems = Problems("the policy")
+    problems = Problems()
     collect_problems(policy, problems)
     problems.refuse()
     warn_of_weak_budgets(policy, stacklevel=3)
@@ -48,11 +49,13 @@ def collect_problems(policy: Policy, problems: Problems, *, tables_are_read: boo
     """
     _check_names(policy, problems)
     for table in policy.tables:
-        _check_count(table.rows, f"rows of table '{table.name}'", 0, problems)
+        rows = Message("queries.policy_part.rows", table=table.name)
+        _check_count(table.rows, rows, 0, problems)
         for column in table.columns:
-            check_column(column, f"column '{table.name}.{column.name}'", problems)
-            where = f"most of column '{table.name}.{column.name}'"
-            _check_count(column.most, where, 1, problems)
+            names = {"table": table.name, "column": column.name}
+            check_column(column, Message("queries.policy_part.column", **names), problems)
+            most = Message("queries.policy_part.most", **names)
+            _check_count(column.most, most, 1, problems)
     _check_count(policy.most_per_unit, "most_per_unit", 1, problems)
     _check_unit(policy, problems, tables_are_read)
     _check_ownerless(policy, problems)
@@ -68,16 +71,13 @@ def warn_of_weak_budgets(policy: Policy, *, stacklevel: int) -> None:
     """Warn of budgets that are allowed but protect little."""
     if policy.budget.epsilon > WARN_EPSILON:
         warnings.warn(
-            f"the budget allows an epsilon above {WARN_EPSILON}: once it is spent, next to nothing "
-            "is promised. Budgets of 1 to 10 are usual.",
+            Message("queries.weak_budget.epsilon", most=WARN_EPSILON),
             PrivacyWarning,
             stacklevel=stacklevel,
         )
     if policy.budget.delta >= WARN_DELTA:
         warnings.warn(
-            "the budget allows a delta of 1e-3 or more: a mechanism may give away one person in a "
-            "thousand and still keep such a promise. Stay far below one divided by the number of "
-            "people, such as 1e-8.",
+            Message("queries.weak_budget.delta"),
             PrivacyWarning,
             stacklevel=stacklevel,
         )
@@ -85,29 +85,33 @@ def warn_of_weak_budgets(policy: Policy, *, stacklevel: int) -> None:
 
 def _check_names(policy: Policy, problems: Problems) -> None:
     # Engines and our own look-ups know no case, so two names may differ by more than that.
-    groups: list[tuple[str, list[str]]] = [
-        ("the policy", [policy.name]),
-        ("the unit", [policy.unit.name]),
-        ("tables", [table.name for table in policy.tables]),
-        ("analysts", [name for name, _ in policy.analysts]),
+    tables = Message("queries.policy_part.tables")
+    groups: list[tuple[Message, list[str]]] = [
+        (Message("queries.policy_part.policy"), [policy.name]),
+        (Message("queries.policy_part.unit"), [policy.unit.name]),
+        (tables, [table.name for table in policy.tables]),
+        (Message("queries.policy_part.analysts"), [name for name, _ in policy.analysts]),
     ]
     groups += [
-        (f"columns of table '{table.name}'", [column.name for column in table.columns])
+        (
+            Message("queries.policy_part.columns", table=table.name),
+            [column.name for column in table.columns],
+        )
         for table in policy.tables
     ]
     for where, names in groups:
         # Predicates are named by their addresses, and a store is never in PostgreSQL.
-        is_address = policy.graph is not None and where == "tables"
+        is_address = policy.graph is not None and where is tables
         longest = LONGEST_ADDRESS if is_address else LONGEST_NAME
         for name in names:
             if not (name and name.isprintable() and name == name.strip()) or (
                 len(name.encode("utf-8", "replace")) > longest
             ):
                 problems.add(
-                    "CEL-Q016.check_names_2", where=where, name=name[:LONGEST_NAME], longest=longest
+                    "CEL-Q016.not_a_name", where=where, name=name[:LONGEST_NAME], longest=longest
                 )
         for name in _repeated(names):
-            problems.add("CEL-Q016.check_names", where=where, name=name)
+            problems.add("CEL-Q016.repeated", where=where, name=name)
 
 
 def _repeated(names: Iterable[str]) -> list[str]:
@@ -116,37 +120,42 @@ def _repeated(names: Iterable[str]) -> list[str]:
 
 def _check_count(value: int | None, where: str, least: int, problems: Problems) -> None:
     if value is not None and not least <= value <= MOST_COUNT:
-        problems.add("CEL-Q015.check_count", where=where, least=least)
+        problems.add("CEL-Q015.out_of_range", where=where, least=least)
 
 
 def _check_ownerless(policy: Policy, problems: Problems) -> None:
     """Note a refusal of rows without an owner where rows have none, or where all have one."""
     has_people = not policy.unit.is_row and policy.graph is None
-    said = [(policy.ownerless == "refuse", "the policy", has_people)]
+    whole = Message("queries.policy_part.policy")
+    said = [(policy.ownerless == "refuse", whole, has_people)]
     said += [
-        (table.ownerless is not None, f"table '{table.name}'", has_people and not table.public)
+        (
+            table.ownerless is not None,
+            Message("queries.policy_part.table", table=table.name),
+            has_people and not table.public,
+        )
         for table in policy.tables
     ]
     for is_said, where, has_owners in said:
         if is_said and not has_owners:
-            problems.add("CEL-Q010.check_ownerless", where=where)
+            problems.add("CEL-Q010.no_owners", where=where)
 
 
 def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> None:
     unit = policy.unit
     if unit.table is None and unit.key is None:
         if unit.name.lower() != ("row" if policy.graph is None else "triple"):
-            problems.add("CEL-Q010.check_unit_4", unit_name=unit.name)
+            problems.add("CEL-Q010.no_table", unit_name=unit.name)
         return
     if unit.table is None or unit.key is None:
-        problems.add("CEL-Q010.check_unit")
+        problems.add("CEL-Q010.half_a_key")
         return
     if unit.name.lower() == "row":
-        problems.add("CEL-Q010.check_unit_2")
+        problems.add("CEL-Q010.row_with_table")
     table = policy.table(unit.table)
     column = None if table is None else table.column(unit.key)
     if table is None or column is None:
-        problems.add("CEL-Q010.check_unit_3", table=unit.table, key=unit.key)
+        problems.add("CEL-Q010.unknown_key", table=unit.table, key=unit.key)
         return
     if tables_are_read:
         _check_unit_table(table, column.unique, unit.key, problems)
@@ -154,9 +163,9 @@ def _check_unit(policy: Policy, problems: Problems, tables_are_read: bool) -> No
 
 def _check_unit_table(table: TablePolicy, unique: bool, key: str, problems: Problems) -> None:
     if not unique:
-        problems.add("CEL-Q010.check_unit_table", table_name=table.name, key=key)
+        problems.add("CEL-Q010.key_not_unique", table_name=table.name, key=key)
     if table.public:
-        problems.add("CEL-Q010.check_unit_table_2", table_name=table.name)
+        problems.add("CEL-Q010.public_table", table_name=table.name)
 
 
 def _check_budgets(policy: Policy, problems: Problems) -> None:
@@ -165,26 +174,26 @@ def _check_budgets(policy: Policy, problems: Problems) -> None:
         return  # nothing that analysts could be held against
     for name, own in policy.analysts:
         _check_spending(own, f"[analysts.{name}]", "CEL-Q014", problems)
-        for word, part, whole in (
+        for amount, part, whole in (
             ("epsilon", own.epsilon, total.epsilon),
             ("delta", own.delta, total.delta),
         ):
             if part > whole:
-                problems.add("CEL-Q014.check_budgets", word=word, name=name)
+                problems.add("CEL-Q014.above_budget", amount=amount, name=name)
 
 
 def _check_ceilings(policy: Policy, problems: Problems) -> None:
     if not 0 <= policy.least_epsilon <= MOST_EPSILON:
-        problems.add("CEL-Q013.check_ceilings", most_epsilon=MOST_EPSILON)
+        problems.add("CEL-Q013.least_epsilon", most_epsilon=MOST_EPSILON)
     for name, most in (
         ("questions_per_day", policy.questions_per_day),
         ("exceeded_per_day", policy.exceeded_per_day),
     ):
         if not 1 <= most <= MOST_COUNT:
-            problems.add("CEL-Q013.check_ceilings_3", name=name)
+            problems.add("CEL-Q013.no_question_allowed", name=name)
     if policy.deadline is not None and not LEAST_DEADLINE <= policy.deadline <= MOST_DEADLINE:
         problems.add(
-            "CEL-Q013.check_ceilings_2",
+            "CEL-Q013.deadline",
             least_deadline=float(LEAST_DEADLINE),
             most_deadline=MOST_DEADLINE,
         )
@@ -193,17 +202,7 @@ def _check_ceilings(policy: Policy, problems: Problems) -> None:
 def _check_spending(amount: Spending, where: str, code: str, problems: Problems) -> bool:
     before = len(problems.items)
     if not 0 < amount.epsilon <= MOST_EPSILON:
-        problems.add(
-            code,
-            f"epsilon of {where} must be above 0 and at most {MOST_EPSILON}.",
-            why="An epsilon of 0 allows no answer at all.",
-            fix="Try 1 to 10 for all answers together.",
-        )
+        problems.add(f"{code}.epsilon_out_of_range", where=where, most=MOST_EPSILON)
     if not 0 <= amount.delta < 1:
-        problems.add(
-            code,
-            f"delta of {where} must be at least 0 and below 1.",
-            why="Delta is the chance that the promise fails altogether.",
-            fix="Take it far below one divided by the number of people, such as 1e-8.",
-        )
+        problems.add(f"{code}.delta_out_of_range", where=where)
     return len(problems.items) == before

@@ -22,7 +22,7 @@ def check_column(column: ColumnPolicy, where: str, problems: Problems) -> None:
     if column.keys is not None:
         _check_keys(column, column.keys, where, problems)
     if column.unique and column.most is not None:
-        problems.add("CEL-Q015.check_column", where=where)
+        problems.add("CEL-Q015.unique_with_most", where=where)
 
 
 def _check_bounds(column: ColumnPolicy, where: str, problems: Problems) -> None:
@@ -30,37 +30,37 @@ def _check_bounds(column: ColumnPolicy, where: str, problems: Problems) -> None:
     if lower is None and upper is None:
         return
     if column.type not in ("integer", "number"):
-        problems.add("CEL-Q006.check_bounds", where=where, type=column.type)
+        problems.add("CEL-Q006.not_numeric", where=where, type=column.type)
         return
     if lower is None or upper is None:
-        problems.add("CEL-Q006.check_bounds_2", where=where)
+        problems.add("CEL-Q006.one_bound", where=where)
         return
     if lower >= upper:
-        problems.add("CEL-Q006.check_bounds_3", where=where)
+        problems.add("CEL-Q006.not_below", where=where)
     if column.type == "integer" and (lower.denominator, upper.denominator) != (1, 1):
-        problems.add("CEL-Q006.check_bounds_4", where=where)
+        problems.add("CEL-Q006.not_whole", where=where)
 
 
 def _check_grid(column: ColumnPolicy, where: str, problems: Problems) -> None:
     grid = column.grid
     if grid is not None and (column.lower is None or column.upper is None):
-        problems.add("CEL-Q007.check_grid", where=where)
+        problems.add("CEL-Q007.no_bounds", where=where)
         return
     if column.lower is None or column.upper is None:
         return
     if grid is not None and grid <= 0:
-        problems.add("CEL-Q007.check_grid_2", where=where)
+        problems.add("CEL-Q007.not_positive", where=where)
         return
     span = column.upper - column.lower
     if grid is not None and 0 < span < grid:
-        problems.add("CEL-Q007.check_grid_3", where=where)
+        problems.add("CEL-Q007.too_wide", where=where)
     step = grid or Fraction(1)
     if column.type == "integer" and step.denominator != 1:
-        problems.add("CEL-Q007.check_grid_4", where=where)
+        problems.add("CEL-Q007.not_whole", where=where)
     if (grid or column.type == "integer") and (
         max(abs(column.lower), abs(column.upper)) > FARTHEST * step
     ):
-        problems.add("CEL-Q007.check_grid_5", where=where)
+        problems.add("CEL-Q007.too_fine", where=where)
 
 
 def _check_keys(
@@ -68,21 +68,15 @@ def _check_keys(
 ) -> None:
     wanted = _KEY_TYPES.get(column.type)
     if wanted is None:
-        problems.add("CEL-Q008.check_keys", where=where, type=column.type)
+        problems.add("CEL-Q008.no_keys_for_type", where=where, type=column.type)
         return
     if not 0 < len(keys) <= MOST_KEYS:
-        problems.add("CEL-Q008.check_keys_2", where=where, keys_count=len(keys))
+        problems.add("CEL-Q008.wrong_number", where=where, keys=len(keys))
     wrong = sum(not _is_key(key, wanted, column.type) for key in keys)
     if wrong:
-        problems.add(
-            "CEL-Q008.check_keys_3",
-            wrong=wrong,
-            where=where,
-            word="is" if wrong == 1 else "are",
-            type=column.type,
-        )
+        problems.add("CEL-Q008.other_type", wrong=wrong, where=where, type=column.type)
     elif len(set(keys)) < len(keys):
-        problems.add("CEL-Q008.check_keys_4", where=where)
+        problems.add("CEL-Q008.repeated", where=where)
 
 
 def _is_key(key: object, wanted: type, type_: str) -> bool:

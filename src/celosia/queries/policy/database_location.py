@@ -35,14 +35,8 @@ def database_url(database: Database, *, environment: Mapping[str, str] | None = 
     known = os.environ if environment is None else environment
     missing = sorted({_name(hit) for hit in _VARIABLE.finditer(database.url or "")} - set(known))
     if missing or database.url is None:
-        raise InputError(
-            "CEL-Q019",
-            f"the environment does not set {', '.join(missing)}."
-            if missing
-            else "the policy has no url under [database].",
-            why="The address of the database is read from there.",
-            fix="Set it before starting, or write url in the policy.",
-        )
+        key = "CEL-Q019.not_set" if missing else "CEL-Q019.no_url"
+        raise InputError(key, names=missing)
     return _VARIABLE.sub(lambda hit: known[_name(hit)], database.url)
 
 
@@ -52,58 +46,34 @@ def _name(hit: re.Match[str]) -> str:
 
 def check_database(policy: Policy, problems: Problems) -> None:
     """Note settings of [database] that do not go together, or that would give a secret away."""
-
-    def note(what: str, why: str, fix: str) -> None:
-        problems.add("CEL-Q017", what, why=why, fix=fix)
-
     database = policy.database
     if database.kind == "postgres":
         if database.path is not None or database.files:
-            note(
-                "[database] of kind postgres has a path or files.",
-                "Its tables are in the server.",
-                'Leave them out, or write kind = "duckdb".',
-            )
+            problems.add("CEL-Q017.postgres_files")
         if not database.url:
-            note(
-                "[database] of kind postgres has no url.",
-                "The server could not be found.",
-                'Write url = "$SHOP_DATABASE" and set that variable where the service runs.',
-            )
+            problems.add("CEL-Q017.no_url")
         elif _holds_password(database.url):
-            note(
-                "url of [database] holds a password.",
-                "A policy is public, and is stored with every release.",
-                "Write $NAME in its place, and set that variable where the service runs.",
-            )
+            problems.add("CEL-Q017.password")
         return
     if database.kind == "spark":
         _check_spark(policy, problems)
         return
     if database.url is not None:
-        note(
-            "[database] of kind duckdb has a url.",
-            "DuckDB reads files; nothing is fetched from elsewhere.",
-            'Write path or files, or kind = "postgres".',
-        )
+        problems.add("CEL-Q017.duckdb_url")
     for written in (database.path, *(path for _, path in database.files)):
         if written is not None and (not written or "\0" in written or _is_remote(written)):
-            note(
-                "a path of [database] is not the path of a file.",
-                "Nothing is fetched from elsewhere.",
-                "Give a path from the folder of the policy.",
-            )
+            problems.add("CEL-Q017.not_a_path")
     _check_files(policy, problems)
 
 
 def _check_spark(policy: Policy, problems: Problems) -> None:
     database = policy.database
     if database.path is not None:
-        problems.add("CEL-Q017.check_spark")
+        problems.add("CEL-Q017.spark_path")
     if database.url is not None and _holds_password(database.url):
-        problems.add("CEL-Q017.check_spark_2")
+        problems.add("CEL-Q017.password")
     if any(not written or "\0" in written for _, written in database.files):
-        problems.add("CEL-Q017.check_spark_3")
+        problems.add("CEL-Q017.not_a_path_of_spark")
     _check_files(policy, problems)
 
 
@@ -123,14 +93,14 @@ def _check_files(policy: Policy, problems: Problems) -> None:
     seen = [name.lower() for name, _ in database.files]
     for name, path in database.files:
         if policy.table(name) is None:
-            problems.add("CEL-Q017.check_files", name=name, hint=did_you_mean(name, names))
+            problems.add("CEL-Q017.unknown_table", name=name, hint=did_you_mean(name, names))
         if seen.count(name.lower()) > 1:
-            problems.add("CEL-Q017.check_files_2", name=name)
+            problems.add("CEL-Q017.repeated_table", name=name)
         # Spark reads folders of Parquet files, which may have any name.
         if database.kind != "spark" and not path.lower().endswith(FILE_ENDINGS):
-            problems.add("CEL-Q017.check_files_3", name=name, file_endings=", ".join(FILE_ENDINGS))
+            problems.add("CEL-Q017.file_ending", name=name, file_endings=", ".join(FILE_ENDINGS))
     # A Spark elsewhere has tables of its own, in its catalogue.
     if database.path is None and not (database.kind == "spark" and database.url is not None):
         for name in names:
             if name.lower() not in seen:
-                problems.add("CEL-Q017.check_files_4", name=name)
+                problems.add("CEL-Q017.no_place", name=name)

@@ -78,13 +78,13 @@ def check_against_database(policy: Policy, columns_in_database: DatabaseColumns)
         InputError: CEL-Q018 it does not; CEL-Q159 a foreign key whose types cannot be compared
             safely; CEL-Q160 a collation that merges texts; or CEL-Q003 for several problems.
     """
-    problems = Problems("the policy")
+    problems = Problems()
     found = {name.lower(): columns for name, columns in columns_in_database.items()}
     for table in policy.tables:
         columns = found.get(table.name.lower())
         if columns is None:
             problems.add(
-                "CEL-Q018.check_against_database",
+                "CEL-Q018.no_table",
                 table_name=table.name,
                 hint=did_you_mean(table.name, columns_in_database),
             )
@@ -103,7 +103,7 @@ def _check_references(policy: Policy, columns: DatabaseColumns, problems: Proble
                 problems.add(
                     "CEL-Q159",
                     table_name=table.name,
-                    word=word,
+                    column=word,
                     target=target,
                     key=key,
                     one=one[:LONGEST_TYPE],
@@ -126,7 +126,7 @@ def _check_table(table: TablePolicy, columns: Mapping[str, str], problems: Probl
         type_ = types.get(column.name.lower())
         if type_ is None:
             problems.add(
-                "CEL-Q018.check_table",
+                "CEL-Q018.no_column",
                 table_name=table.name,
                 column_name=column.name,
                 hint=did_you_mean(column.name, columns),
@@ -136,11 +136,10 @@ def _check_table(table: TablePolicy, columns: Mapping[str, str], problems: Probl
         elif not fits(column.type, type_):
             known = policy_type(type_)
             problems.add(
-                "CEL-Q018",
-                f"column '{table.name}.{column.name}' is declared {column.type}, but the database "
-                f"has {type_[:LONGEST_TYPE]}.",
-                why="Answers are made for the declared type.",
-                fix=f'Declare it as type = "{known}".'
-                if known
-                else "Such a column cannot be asked; remove it, or cast it in a view.",
+                "CEL-Q018.other_type" if known else "CEL-Q018.no_type",
+                table_name=table.name,
+                column_name=column.name,
+                type=column.type,
+                found=type_[:LONGEST_TYPE],
+                known=known,
             )

@@ -61,10 +61,10 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
     section = top.section("graph", "[graph]", {"store", "prefixes", "classes", "predicates"})
     store = section.text("store")
     if not store:
-        top.problems.add("CEL-Q280.read_graph")
+        top.problems.add("CEL-Q280.no_store")
     for other in ("database", "tables"):
         if top.has(other):
-            top.problems.add("CEL-Q280.read_graph_2", other=other)
+            top.problems.add("CEL-Q280.graph_and_tables", other=other)
     unit = _unit(top)
     reader = _TermReader(top.problems, _prefixes(section))
     classes = _classes(section, reader)
@@ -78,7 +78,7 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
         if found is None:
             continue
         if found in said:
-            top.problems.add("CEL-Q282.read_graph", names=names[found])
+            top.problems.add("CEL-Q282.two_sections", names=names[found])
         said[found] = settings.section(word, f"[graph.predicates.{word!r}]", _PREDICATE)
     tables = [
         _table(said.get(each, _nothing(top.problems)), name, unit, reader)
@@ -129,7 +129,7 @@ def _unit(top: Settings) -> Unit:
     unit = top.section("unit", "[unit]", {"name"})
     name = unit.text("name")
     if name is None:
-        top.problems.add("CEL-Q010.unit", triple=TRIPLE)
+        top.problems.add("CEL-Q010.no_unit_of_graph", triple=TRIPLE)
     if name is None or name.lower() == TRIPLE:
         return Unit(name=TRIPLE)
     return Unit(name=name, table=ENTITIES, key="subject")
@@ -153,7 +153,7 @@ def _words(settings: Settings, key: str) -> list[str]:
     value = settings.table.get(key, [])
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return list(value)
-    settings.add_wrong_type(key, value, "a list of texts", 'Write it as ["foaf:age", "foaf:name"].')
+    settings.add_wrong_type("CEL-Q005.not_terms", key, value)
     return []
 
 
@@ -240,18 +240,18 @@ def _combined_tables(tables: list[TablePolicy], unit: Unit) -> list[TablePolicy]
 
 def _check(graph: Graph, tables: list[TablePolicy], unit: Unit, problems: Problems) -> None:
     if not tables:
-        problems.add("CEL-Q280.check")
+        problems.add("CEL-Q280.no_predicate")
     of_classes = {name for _, members in graph.classes for name in members}
     for table in tables:
         if table.public and table.name in of_classes:
-            problems.add("CEL-Q282.check", table_name=table.name)
+            problems.add("CEL-Q282.public_in_class", table_name=table.name)
         if unit.is_row:
             continue
         if not table.public and table.name not in of_classes:
-            problems.add("CEL-Q282.check_2", table_name=table.name, unit_name=unit.name)
+            problems.add("CEL-Q282.no_class", table_name=table.name, unit_name=unit.name)
         objects = table.column("object")
         if not table.public and objects is not None and objects.most is not None:
-            problems.add("CEL-Q282.check_3", table_name=table.name, unit_name=unit.name)
+            problems.add("CEL-Q282.most_per_object", table_name=table.name, unit_name=unit.name)
 
 
 def _nothing(problems: Problems) -> Settings:

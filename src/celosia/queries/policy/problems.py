@@ -17,7 +17,7 @@ MOST_SHOWN = 20
 class Problems:
     """Collects problems, so that the owner mends a policy in one go.
 
-    >>> problems = Problems("the policy")
+    >>> problems = Problems()
     >>> problems.unknown(["epsilom"], ["epsilon"], "the policy")
     >>> problems.unknown(["rows"], ["delta"], "[budget]")
     >>> problems.refuse()
@@ -29,15 +29,15 @@ ignored in silence. Use: epsilon.
     - [budget] has the unknown key 'rows'. A misspelt key would be ignored in silence. Use: delta.
     """
 
-    subject: str
     items: list[InputError] = field(default_factory=list)
     unread: int = 0
     """The number of problems beyond misspelt keys, which leave all other settings readable."""
 
-    def add(self, key: str, literal: str | None = None, /, **fields: object) -> None:
+    def add(self, key: str, /, **fields: object) -> None:
         """Note one, unless it was noted already."""
-        problem = InputError(key, literal, **fields)
-        if all(str(problem) != str(each) for each in self.items[-MOST_SHOWN:]):
+        problem = InputError(key, **fields)
+        seen = [(each.key, each.details) for each in self.items[-MOST_SHOWN:]]
+        if (problem.key, problem.details) not in seen:
             self.items.append(problem)
             self.unread += problem.code != "CEL-Q004"
 
@@ -67,6 +67,4 @@ ignored in silence. Use: epsilon.
         lines: list[object] = list(self.items[:MOST_SHOWN])
         if len(self.items) > MOST_SHOWN:
             lines.append(Message("queries.more_problems", count=len(self.items) - MOST_SHOWN))
-        raise InputError(
-            "CEL-Q003", subject=self.subject, count=len(self.items), lines=lines, problems=listed
-        )
+        raise InputError("CEL-Q003", count=len(self.items), lines=lines, problems=listed)

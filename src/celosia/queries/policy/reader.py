@@ -64,6 +64,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.neighbours import Relation
 from celosia.queries.policy.checks import MOST_EPSILON, collect_problems, warn_of_weak_budgets
 from celosia.queries.policy.problems import Problems
@@ -106,16 +107,15 @@ def load_policy(path: str | Path) -> Policy:
         with source.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:  # ValueError: a path with a null byte
-        reason = error.strerror if isinstance(error, OSError) else "not a path"
-        raise InputError("CEL-Q001.load_policy_2", source=str(source), reason=reason) from error
+        no_path = Message("queries.policy_file.not_a_path")
+        reason = error.strerror if isinstance(error, OSError) else no_path
+        raise InputError("CEL-Q001.unreadable", source=str(source), reason=reason) from error
     if len(content) > LARGEST_FILE:
-        raise InputError(
-            "CEL-Q001.load_policy", source=str(source), largest_file=LARGEST_FILE >> 20
-        )
+        raise InputError("CEL-Q001.too_large", source=str(source), largest_file=LARGEST_FILE >> 20)
     try:
         text = content.decode("utf-8-sig")  # Windows adds a mark
     except UnicodeDecodeError as error:
-        raise _not_toml(f"byte {error.start} is not UTF-8") from error
+        raise _not_toml(Message("queries.policy_file.not_utf8", byte=error.start)) from error
     policy = read_policy(text)
     folder = str(source.parent)
     graph = None if policy.graph is None else replace(policy.graph, folder=folder)
@@ -142,7 +142,7 @@ def read_policy(text: str) -> Policy:
     try:
         table = tomllib.loads(text.replace("\r\n", "\n"), parse_float=_decimal)
     except RecursionError as error:
-        raise _not_toml("it is nested too deeply") from error
+        raise _not_toml(Message("queries.policy_file.too_deep")) from error
     except ValueError as error:  # also whole numbers of thousands of digits
         raise _not_toml(str(error)) from error
     return policy_from_table(table)
@@ -154,14 +154,14 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
     Raises:
         InputError: CEL-Q003 several problems, or the code of the only one.
     """
-    problems = Problems("the policy")
-    top = Settings(table, "the policy", problems, frozenset(_TOP))
+    problems = Problems()
+    top = Settings(table, Message("queries.policy_part.policy"), problems, frozenset(_TOP))
     budget = _budget(top)
     before = problems.unread
     graph, tables, unit = _graph(top) if top.has("graph") else (None, _tables(top), _unit(top))
     tables_are_read = problems.unread == before
     policy = Policy(
-        name=_needed(top, "name", 'Name the data set: name = "shop".'),
+        name=_name(top),
         tables=tables,
         budget=budget,
         database=_database(top),
@@ -194,27 +194,27 @@ def _graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
 def _tables(top: Settings) -> tuple[Any, ...]:
     tables = top.section("tables", "[tables.NAME]")
     if not tables.table:
-        top.problems.add("CEL-Q005.tables")
+        top.problems.add("CEL-Q005.no_tables")
     return tuple(read_table(tables, name) for name in tables.table)
 
 
 def _unit(top: Settings) -> Unit:
     if not top.has("unit"):
-        top.problems.add("CEL-Q010.unit_2")
+        top.problems.add("CEL-Q010.no_section")
     unit = top.section("unit", "[unit]", {"name", "table", "key"})
     table, key = unit.text("table"), unit.text("key")
     name = unit.text("name")
     if name is None:
         name = "row" if table is None else table.lower()
         if top.has("unit") and table is None and key is None:
-            top.problems.add("CEL-Q010.unit_3")
+            top.problems.add("CEL-Q010.empty")
     return Unit(name=name, table=table, key=key)
 
 
 def _budget(top: Settings) -> Spending:
     budget = top.section("budget", "[budget]", {"epsilon", "delta"})
     if not budget.has("epsilon"):
-        top.problems.add("CEL-Q013.budget")
+        top.problems.add("CEL-Q013.no_epsilon")
     # A budget that cannot be read is a problem already; nothing else is held against this one.
     epsilon = _default(budget.number("epsilon"), MOST_EPSILON)
     return Spending(epsilon=epsilon, delta=_default(budget.number("delta"), Fraction(0)))
@@ -223,7 +223,7 @@ def _budget(top: Settings) -> Spending:
 def _analysts(top: Settings, budget: Spending) -> tuple[tuple[str, Spending], ...]:
     analysts = top.section("analysts", "[analysts.NAME]")
     if top.has("analysts") and not analysts.table:
-        top.problems.add("CEL-Q014.analysts")
+        top.problems.add("CEL-Q014.no_analyst")
     found = []
     for name in analysts.table:
         limit = analysts.section(name, f"[analysts.{name}]", {"epsilon", "delta"})
@@ -245,11 +245,10 @@ def _database(top: Settings) -> Database:
     )
 
 
-def _needed(settings: Settings, key: str, fix: str) -> str:
-    if not settings.has(key):
-        settings.problems.add("CEL-Q005", f"{settings.where} has no {key}.", fix=fix)
-        return key
-    return _default(settings.text(key), key)
+def _name(top: Settings) -> str:
+    if not top.has("name"):
+        top.problems.add("CEL-Q005.no_name")
+    return _default(top.text("name"), "name")
 
 
 def _default(value: _Any | None, default: _Any) -> _Any:

@@ -19,7 +19,7 @@ def check_references(policy: Policy, problems: Problems) -> None:
         columns = [column.lower() for column, _, _ in table.references]
         if len(set(columns)) < len(columns):
             sound = False
-            problems.add("CEL-Q009.check_references", table_name=table.name)
+            problems.add("CEL-Q009.two_targets", table_name=table.name)
     if sound and _check_circles(policy, problems):
         _check_paths(policy, problems)
 
@@ -30,40 +30,31 @@ def _check_reference(
     name, target_name, key_name = reference
     target = policy.table(target_name)
     column, key = table.column(name), None if target is None else target.column(key_name)
+    fields: dict[str, object] = {}
     if column is None:
-        what, why, fix = _unknown_name("starts at a column", name, table.columns)
+        problem = "CEL-Q009.from_unknown_column"
+        fields["hint"] = _near(name, table.columns)
     elif target is None:
-        what, why, fix = _unknown_name("points to a table", target_name, policy.tables)
+        problem = "CEL-Q009.to_unknown_table"
+        fields["hint"] = _near(target_name, policy.tables)
     elif key is None:
-        what, why, fix = _unknown_name("points to a column", key_name, target.columns)
+        problem = "CEL-Q009.to_unknown_column"
+        fields["hint"] = _near(key_name, target.columns)
     elif not key.unique:
-        what = "points to a column that is not unique"
-        why = "A row would lead to several persons, and its own would be unknown."
-        fix = "Declare the column unique = true if the database enforces it."
+        problem = "CEL-Q009.not_unique"
     elif column.type != key.type:
-        what = f"joins a column of type {column.type} to one of type {key.type}"
-        why = "Values that never meet would leave rows without their person."
-        fix = "Correct the types."
+        problem = "CEL-Q009.other_type"
+        fields |= {"type": column.type, "key_type": key.type}
     elif table.public and not target.public:
-        what = "leads from a public table to a private one"
-        why = "A public table must not depend on the people in the data."
-        fix = "Declare the table private, or leave the reference out."
+        problem = "CEL-Q009.public_to_private"
     else:
         return True
-    written = f"the reference of {table.name}.{name} to {target_name}.{key_name}"
-    problems.add("CEL-Q009", f"{written} {what}.", why=why, fix=fix)
+    problems.add(problem, table=table.name, column=name, target=target_name, key=key_name, **fields)
     return False
 
 
-def _unknown_name(
-    what: str, name: str, known: Iterable[TablePolicy | ColumnPolicy]
-) -> tuple[str, str, str]:
-    near = did_you_mean(name, [each.name for each in known])
-    return (
-        f"{what} that is not declared{near}",
-        "Only what is declared can be used.",
-        "Declare it, or correct its name.",
-    )
+def _near(name: str, known: Iterable[TablePolicy | ColumnPolicy]) -> str:
+    return did_you_mean(name, [each.name for each in known])
 
 
 def _check_circles(policy: Policy, problems: Problems) -> bool:

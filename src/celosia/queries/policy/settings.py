@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from celosia.core.messages import Message
 from celosia.core.numbers import exact, whole
 from celosia.core.wording import did_you_mean
 from celosia.queries.policy.problems import Problems
@@ -22,26 +23,31 @@ LONGEST_AMOUNT = 80
 LARGEST_PART = 10**400
 """The limit for other numbers: every decimal of practical use is below."""
 
-_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (bool, "true or false"),
-    (int, "a whole number"),
-    ((float, Decimal), "a number"),
-    (str, "a text"),
-    (list, "a list"),
-    (Mapping, "a table of settings"),
-    (datetime, "a time"),
-    (date, "a date"),
-    (time, "a time"),
-)
 
-
-def describe_type(value: object) -> str:
+def describe_type(value: object) -> Message:  # noqa: PLR0911 - one for each type
     """Describe the type of a value of a TOML file.
 
     >>> describe_type(True), describe_type(3), describe_type([])
     ('true or false', 'a whole number', 'a list')
     """
-    return next((words for type_, words in _KINDS if isinstance(value, type_)), "something else")
+    match value:
+        case bool():
+            return Message("queries.setting_type.flag")
+        case int():
+            return Message("queries.setting_type.whole")
+        case float() | Decimal():
+            return Message("queries.setting_type.number")
+        case str():
+            return Message("queries.setting_type.text")
+        case list():
+            return Message("queries.setting_type.list")
+        case Mapping():
+            return Message("queries.setting_type.section")
+        case datetime() | time():
+            return Message("queries.setting_type.time")
+        case date():
+            return Message("queries.setting_type.date")
+    return Message("queries.setting_type.other")
 
 
 def parse_amount(value: object) -> Fraction | None:
@@ -90,9 +96,7 @@ class Settings:
         """A table of settings in this one; empty if it is not there."""
         found = self.table.get(key, {})
         if not isinstance(found, Mapping):
-            self.add_wrong_type(
-                key, found, "a table of settings", f"Write it as a section: {where}."
-            )
+            self.add_wrong_type("CEL-Q005.not_a_section", key, found, section=where)
             found = {}
         keys = None if allowed is None else frozenset(allowed)
         return Settings(found, where, self.problems, keys)
@@ -102,7 +106,7 @@ class Settings:
         value = self.table.get(key)
         if value is None or isinstance(value, str):
             return value
-        self.add_wrong_type(key, value, "a text", "Put it in quotes.")
+        self.add_wrong_type("CEL-Q005.not_a_text", key, value)
         return None
 
     def flag(self, key: str) -> bool:
@@ -110,7 +114,7 @@ class Settings:
         value = self.table.get(key, False)
         if isinstance(value, bool):
             return value
-        self.add_wrong_type(key, value, "true or false", "Write it without quotes.")
+        self.add_wrong_type("CEL-Q005.not_a_flag", key, value)
         return False
 
     def word(self, key: str, options: Iterable[str], default: str | None = None) -> str | None:
@@ -121,7 +125,7 @@ class Settings:
             return default
         if value not in known:
             self.problems.add(
-                "CEL-Q005.word",
+                "CEL-Q005.unknown_word",
                 key=key,
                 where=self.where,
                 known=", ".join(known),
@@ -136,9 +140,7 @@ class Settings:
         value = self.table.get(key)
         number = whole(value)
         if value is not None and number is None:
-            self.add_wrong_type(
-                key, value, "a whole number", "Write it without quotes and fractions."
-            )
+            self.add_wrong_type("CEL-Q005.not_whole", key, value)
         return number
 
     def number(self, key: str) -> Fraction | None:
@@ -148,13 +150,9 @@ class Settings:
             return None
         number = parse_amount(value)
         if number is None:
-            self.problems.add("CEL-Q005.number", key=key, where=self.where)
+            self.problems.add("CEL-Q005.no_number", key=key, where=self.where)
         return number
 
-    def add_wrong_type(self, key: str, value: object, wanted: str, fix: str) -> None:
+    def add_wrong_type(self, problem: str, key: str, value: object, **fields: object) -> None:
         """Note a setting of another type. What was written is not shown but for its type."""
-        self.problems.add(
-            "CEL-Q005",
-            f"{key} of {self.where} must be {wanted}; got {describe_type(value)}.",
-            fix=fix,
-        )
+        self.problems.add(problem, key=key, where=self.where, got=describe_type(value), **fields)

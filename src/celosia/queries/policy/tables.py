@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import cast, get_args
 
+from celosia.core.messages import Message
 from celosia.queries.policy.settings import Settings, describe_type
 from celosia.queries.policy.values import ColumnPolicy, ColumnType, Ownerless, TablePolicy
 
@@ -18,7 +19,7 @@ def read_table(tables: Settings, name: str) -> TablePolicy:
     table = tables.section(name, f"[tables.{name}]", _TABLE)
     columns = table.section("columns", f"[tables.{name}.columns]")
     if not columns.table:
-        table.problems.add("CEL-Q005.read_table", name=name)
+        table.problems.add("CEL-Q005.no_columns", name=name)
     return TablePolicy(
         name=name,
         columns=tuple(_column(columns, each, name) for each in columns.table),
@@ -35,19 +36,19 @@ def read_ownerless(settings: Settings) -> Ownerless | None:
 
 
 def _column(columns: Settings, name: str, table: str) -> ColumnPolicy:
-    where = f"column '{table}.{name}'"
+    where = Message("queries.policy_part.column", table=table, column=name)
     written = columns.table[name]
     if isinstance(written, str):
         written = {"type": written}  # the short form
     if not isinstance(written, Mapping):
         columns.problems.add(
-            "CEL-Q005.column", where=where, describe_type=describe_type(written), name=name
+            "CEL-Q005.not_a_column", where=where, got=describe_type(written), name=name
         )
         return ColumnPolicy(name=name, type="text")
     column = Settings(written, where, columns.problems, _COLUMN)
     types = get_args(ColumnType)
     if not column.has("type"):
-        columns.problems.add("CEL-Q005.column_2", where=where, types=", ".join(types))
+        columns.problems.add("CEL-Q005.no_type", where=where, types=", ".join(types))
     before = columns.problems.unread
     read = ColumnPolicy(
         name=name,
@@ -69,7 +70,7 @@ def _keys(column: Settings) -> tuple[str | int | bool, ...] | None:
         return None
     written = column.table["keys"]
     if not isinstance(written, list):
-        column.add_wrong_type("keys", written, "a list", 'Write keys = ["A", "B"].')
+        column.add_wrong_type("CEL-Q005.not_a_list", "keys", written)
         return None
     keys: list[str | int | bool] = []
     for value in written:
@@ -78,20 +79,19 @@ def _keys(column: Settings) -> tuple[str | int | bool, ...] | None:
         elif isinstance(value, str | int | bool):
             keys.append(value)
         else:
-            column.add_wrong_type(
-                "keys", value, "a list of texts, whole numbers, dates, true or false", ""
-            )
+            column.add_wrong_type("CEL-Q005.not_keys", "keys", value)
             return None
     return tuple(keys)
 
 
 def _references(table: Settings, name: str) -> tuple[tuple[str, str, str], ...]:
-    written = table.section("references", f"references of table '{name}'")
+    where = Message("queries.policy_part.references", table=name)
+    written = table.section("references", where)
     found = []
     for column, target in written.table.items():
         pair = _target(target)
         if pair is None:
-            table.problems.add("CEL-Q009.references", name=name, column=column)
+            table.problems.add("CEL-Q009.no_target", name=name, column=column)
         else:
             found.append((column, *pair))
     return tuple(found)

@@ -199,4 +199,4 @@ def _opener(
 
 
 def _readable(host: str) -> InputError:
-    return InputError("CEL-Q188.readable", host=host)
+    return InputError("CEL-Q188.no_encryption", host=host)

@@ -47,7 +47,7 @@ class Client:
         parts = urlsplit(url)
         safe = parts.scheme == "https" or plain or is_this_machine(parts.hostname or "")
         if parts.scheme not in {"http", "https"} or not parts.hostname or not safe:
-            raise InputError("CEL-Q188.init")
+            raise InputError("CEL-Q188.no_https")
         self._url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"}
         self._is_own = http is None

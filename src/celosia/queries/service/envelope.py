@@ -20,6 +20,9 @@ from celosia.queries.service.errors import (
     status_of,
 )
 
+_PARTS = {"what": "error", "why": "why", "fix": "hint"}
+"""The parts of an error, and their names in an envelope."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
@@ -79,15 +82,9 @@ def read_data(values: Any) -> Any:
     if values["ok"] is True:
         return values["data"]
     kind = KINDS.get(values["kind"], CelosiaError)
-    taken = {"code", "what", "why", "fix", "self"}
-    details = {name: value for name, value in values["details"].items() if name not in taken}
-    raise kind(
-        str(values["code"]),
-        str(values["error"]),
-        why=str(values["why"]),
-        fix=str(values["hint"]),
-        **details,
-    )
+    error = kind(str(values["code"]), **values["details"])
+    error.texts = {part: str(values[name]) for part, name in _PARTS.items()}
+    raise error
 
 
 def _encode(values: object) -> bytes:

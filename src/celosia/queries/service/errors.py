@@ -14,6 +14,7 @@ from celosia.core.errors import (
     PrivacyError,
     QueryRefused,
 )
+from celosia.core.messages import Message
 
 LOGGER = logging.getLogger(__name__)
 
@@ -123,22 +124,12 @@ def plain_details(error: CelosiaError) -> dict[str, Any]:
 
 def no_token() -> AccessDenied:
     """The refusal of whoever shows no good token; it does not tell what is wrong with it."""
-    return AccessDenied(
-        "CEL-Q171",
-        "there is no token, or it is unknown, expired or revoked.",
-        why="Only the holders of tokens may ask.",
-        fix="Send `Authorization: Bearer TOKEN`; ask the curator for a new one.",
-    )
+    return AccessDenied("CEL-Q171")
 
 
 def not_allowed(role: str) -> AccessDenied:
     """The refusal of a holder whose role does not suffice."""
-    return AccessDenied(
-        "CEL-Q172",
-        f"this is for a {role}.",
-        why="A token carries one role.",
-        fix="Ask the curator.",
-    )
+    return AccessDenied("CEL-Q172", role=role)
 
 
 def no_address() -> InputError:
@@ -151,14 +142,14 @@ def no_method() -> InputError:
     return InputError("CEL-Q174")
 
 
-def bad_body(problems: str = "it is not the JSON that is wanted") -> InputError:
+def bad_body(problems: Message | None = None) -> InputError:
     """The refusal of a body that cannot be read; it repeats nothing of the body."""
-    return InputError("CEL-Q175.bad_body", problems=problems)
+    return InputError("CEL-Q175.bad_body", problems=problems or other_json())
 
 
-def too_large(what: str, most: int, unit: str) -> InputError:
-    """The refusal of something long."""
-    return InputError("CEL-Q176", thing=what, most=most, unit=unit)
+def other_json() -> Message:
+    """The problem of a body of which nothing more can be told."""
+    return Message("queries.body.other_json")
 
 
 def too_slow() -> InputError:
@@ -168,37 +159,21 @@ def too_slow() -> InputError:
 
 def too_many(seconds: float) -> TooBusy:
     """The refusal of one request too many in a minute."""
-    return TooBusy(
-        "CEL-Q178",
-        "too many requests with this token within a minute.",
-        why="No client may block the others. Nothing was charged.",
-        fix=f"Ask again in {max(1, round(seconds + 0.5))} s.",
-        seconds=max(1, round(seconds + 0.5)),
-    )
+    return TooBusy("CEL-Q178.token", seconds=max(1, round(seconds + 0.5)))
 
 
 def too_many_refused(seconds: float) -> TooBusy:
     """The refusal of one more request without a good token, while many of the address wait."""
-    return TooBusy(
-        "CEL-Q178",
-        "too many requests without a good token.",
-        why="No client may block the others.",
-        fix="Check the token, then ask again later.",
-        seconds=max(1, round(seconds + 0.5)),
-    )
+    return TooBusy("CEL-Q178.no_token", seconds=max(1, round(seconds + 0.5)))
 
 
 def too_busy() -> TooBusy:
     """The refusal while all places are taken."""
-    return TooBusy(
-        "CEL-Q179",
-        "the service is busy with other questions.",
-        why="The number of questions answered at once is limited. Nothing was charged.",
-        fix="Ask again in a few seconds.",
-        seconds=5,
-    )
+    return TooBusy("CEL-Q179", seconds=5)
 
 
 def missing_extra(package: str | None) -> InputError:
     """The refusal where the packages of the service are not installed."""
-    return InputError("CEL-Q170", package=package or "a package")
+    if package is None:
+        return InputError("CEL-Q170.unknown")
+    return InputError("CEL-Q170.package", package=package)

@@ -10,15 +10,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.queries.service.envelope import Reply, error_reply
-from celosia.queries.service.errors import bad_body, too_large, too_slow
+from celosia.queries.service.errors import bad_body, too_slow
 from celosia.queries.service.limits import Limits
 from celosia.queries.service.service import Service
 
 Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+AsgiMessage = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[AsgiMessage]]
+Send = Callable[[AsgiMessage], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HOLDER = "celosia.holder"
@@ -59,7 +61,7 @@ class Gate:
             return
         begun = False
 
-        async def sending(message: Message) -> None:
+        async def sending(message: AsgiMessage) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
@@ -109,7 +111,7 @@ async def _read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
     Raises:
         InputError: CEL-Q175 the connection ends first, CEL-Q176 it is too large, CEL-Q190 too slow.
     """
-    large = too_large("the body", limits.body_bytes, "bytes")
+    large = InputError("CEL-Q176.body", most=limits.body_bytes)
     for length in _values(scope, b"content-length"):
         if not length.isdecimal() or len(length) > 18 or int(length) > limits.body_bytes:
             raise large
@@ -119,7 +121,7 @@ async def _read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
             while more:
                 message = await receive()
                 if message["type"] != "http.request":
-                    raise bad_body("it ends early")
+                    raise bad_body(Message("queries.body.ends_early"))
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 more = message.get("more_body", False)
@@ -132,9 +134,9 @@ async def _read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
 
 def _replay(body: bytes, receive: Receive) -> Receive:
     """Give the body out once more, to whoever is inside."""
-    message: Message | None = {"type": "http.request", "body": body, "more_body": False}
+    message: AsgiMessage | None = {"type": "http.request", "body": body, "more_body": False}
 
-    async def received() -> Message:
+    async def received() -> AsgiMessage:
         nonlocal message
         if message is None:
             return await receive()

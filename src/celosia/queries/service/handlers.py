@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.queries.service.envelope import error_reply
-from celosia.queries.service.errors import bad_body, no_address, no_method
+from celosia.queries.service.errors import bad_body, no_address, no_method, other_json
 from celosia.queries.service.routes import QueryRequest, TokenRequest, response_of
 
 FIELDS = {*QueryRequest.model_fields, *TokenRequest.model_fields, "most", "anchor"}
@@ -33,17 +36,22 @@ def add_handlers(app: FastAPI) -> None:
         return response_of(error_reply(error))
 
 
-def _problems(error: RequestValidationError) -> str:
+def _problems(error: RequestValidationError) -> Message:
     """What is wrong, by the names of fields; nothing of what was sent is repeated."""
     found = []
     for each in error.errors()[:5]:
         named = [part for part in each["loc"] if part in FIELDS]
         if each["type"] == "extra_forbidden":
-            found.append("it has a field that is not known")
+            found.append(Message("queries.body.unknown_field"))
         elif each["type"] == "json_invalid" or not named:
-            found.append("it is not the JSON that is wanted")
+            found.append(other_json())
         elif each["type"] == "missing":
-            found.append(f"{named[0]} is missing")
+            found.append(Message("queries.body.missing", field=named[0]))
         else:
-            found.append(f"{named[0]}: {str(each['msg'])[:1].lower()}{str(each['msg'])[1:]}")
-    return "; ".join(dict.fromkeys(found))
+            problem = f"{str(each['msg'])[:1].lower()}{str(each['msg'])[1:]}"
+            found.append(Message("queries.body.wrong", field=named[0], problem=problem))
+    return reduce(_both, dict.fromkeys(found))
+
+
+def _both(one: Message, other: Message) -> Message:
+    return Message("queries.body.several", one=one, other=other)

@@ -65,7 +65,7 @@ class Limits:
                 number > 0 or (number == 0 and each.name == "waiting")
             )
             if not is_fine:
-                raise InputError("CEL-Q185", each_name=each.name, value=value)
+                raise InputError("CEL-Q185", name=each.name, value=value)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.accounting.prices import Price
 from celosia.core.files import replacing
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message, say
 from celosia.core.provenance import Provenance
 from celosia.queries.ledger import Head, Record
 
@@ -83,10 +84,18 @@ class RemotePlan:
         return dict(self.facts)
 
     def __str__(self) -> str:
-        lines = [f"method {self.method}; epsilon {float(self.epsilon):g}; {self.neighbours}"]
+        cost = Message("queries.plan.epsilon", epsilon=float(self.epsilon))
+        lines = [
+            say(
+                "queries.plan.summary_of_service",
+                method=self.method,
+                cost=cost,
+                neighbours=self.neighbours,
+            )
+        ]
         if self.deadline:
-            lines.append(f"answered {self.deadline:g} s after it is asked, whatever the data")
-        notes = [f"note: {each}" for each in self.notes]
+            lines.append(say("queries.plan.deadline", seconds=self.deadline))
+        notes = [say("queries.plan.note", note=each) for each in self.notes]
         return "\n".join([*lines, *map(str, self.parts), *self.tree, *notes])
 
 

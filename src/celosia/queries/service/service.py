@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from celosia.core.errors import CelosiaError, InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.queries.ledger import Ledger
 from celosia.queries.policy.values import Policy
@@ -22,7 +23,6 @@ from celosia.queries.service.errors import (
     hidden_error,
     no_token,
     not_allowed,
-    too_large,
     too_many,
 )
 from celosia.queries.service.limits import Limits, RateLimit
@@ -243,9 +243,9 @@ class Service:
     def _check(self, asked: QueryParameters) -> None:
         most = self.limits.query_letters
         if len(asked.sql) > most:
-            raise too_large("the query", most, "letters")
+            raise InputError("CEL-Q176.query", most=most)
         if not _is_text(asked.sql) or not _is_text(asked.method or ""):
-            raise bad_body("a text holds half a letter")
+            raise bad_body(Message("queries.body.half_a_letter"))
         epsilon, limit = exact(asked.epsilon), exact(self.limits.epsilon)
         if epsilon is None or limit is None or epsilon > limit:
             raise InputError("CEL-Q177", most=self.limits.epsilon)

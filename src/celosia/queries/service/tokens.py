@@ -24,6 +24,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import say
 from celosia.core.numbers import real
 from celosia.queries.ledger.traces import CHARGED
 from celosia.queries.service.errors import no_token
@@ -71,8 +72,11 @@ class Token:
         return asdict(self) | {name: _format_time(moment) for name, moment in times.items()}
 
     def __str__(self) -> str:
-        end = "revoked" if self.revoked is not None else f"expires {_format_time(self.expires)}"
-        return f"{self.id}: {self.role} {self.name}, {end}"
+        key = "queries.service.token"
+        if self.revoked is not None:
+            key = "queries.service.revoked_token"
+        at = _format_time(self.expires)
+        return say(key, id=self.id, role=self.role, name=self.name, at=at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,14 +231,14 @@ def _format_time(moment: float | None) -> str | None:
 def _check(role: object, name: object, days: object) -> None:
     number = real(days)
     if role not in get_args(Role):
-        what = "the role of a token must be analyst or curator"
+        problem = "CEL-Q182.role"
     elif not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 100:
-        what = "the name of a token must be 1 to 100 printable letters"
+        problem = "CEL-Q182.name"
     elif number is None or not 0 < number <= LONGEST_DAYS:
-        what = f"a token must expire within {LONGEST_DAYS} days"
+        problem = "CEL-Q182.days"
     else:
         return
-    raise InputError("CEL-Q182", thing=what)
+    raise InputError(problem, days=LONGEST_DAYS)
 
 
 def _unavailable() -> EngineError:

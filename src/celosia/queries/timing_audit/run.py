@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError, PrivacyWarning
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.work_folders import WorkFolder
 from celosia.queries.timing_audit.attacks import ATTACKS, Attack
@@ -163,13 +164,13 @@ def audit_timing(  # noqa: PLR0913 - each is a choice of the curator
             door_of(name)
             seen: dict[tuple[str, int], list[Observation]] = {}
             total = 2 * sum(_runs(runs, deadlines[each.name]) for each in attacks)
-            done = 0
+            done, stage = 0, Message("queries.stage.asking", door=name)
 
             def told(attack: Attack, world: int, look: Observation) -> None:
                 nonlocal done
                 done += 1
                 seen.setdefault((attack.name, world), []).append(look)  # noqa: B023 - used at once
-                progress(Step(f"Asking ({name})", done, total))  # noqa: B023 - likewise
+                progress(Step(stage, done, total))  # noqa: B023 - likewise
 
             parts = [
                 Asking(
