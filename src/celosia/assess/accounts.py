@@ -246,7 +246,7 @@ def _columns(
     wanted = [name for name in before if name in after] if columns is None else columns
     known = [name for name in dict.fromkeys(wanted) if name not in sensitive]
     if not known:
-        raise InputError("CEL-A200.columns")
+        raise InputError("CEL-A200.all_sensitive")
     modelled = [name for each in regressions for name in (each.outcome, *each.predictors)]
     return known, list(dict.fromkeys([*known, *sensitive, *modelled]))
 

@@ -136,8 +136,8 @@ def risk_utility_map(  # noqa: PLR0913 - the tables, and what is asked of them
     """
     if not candidates:
         raise InputError("CEL-A240")
-    _check_measure("risk", risk, get_args(RiskName))
-    _check_measure("loss", loss, get_args(LossName))
+    _check_measure("CEL-A241.risk", risk, get_args(RiskName))
+    _check_measure("CEL-A241.loss", loss, get_args(LossName))
     before = as_frame(original)
     found: list[tuple[str, float, float]] = []
     for done, (name, (masked, rows)) in enumerate(candidates.items()):
@@ -156,15 +156,9 @@ def _is_beaten(risk: float, loss: float, points: Sequence[tuple[str, float, floa
     return any(r <= risk and x <= loss and (r < risk or x < loss) for _, r, x in points)
 
 
-def _check_measure(what: str, name: str, known: Sequence[str]) -> None:
+def _check_measure(key: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise InputError(
-            "CEL-A241",
-            thing=what,
-            known=", ".join(known),
-            name=name,
-            hint=did_you_mean(name, known),
-        )
+        raise InputError(key, known=known, name=name, hint=did_you_mean(name, known))
 
 
 RISKS: dict[RiskName, Callable[[AlignedTables], float]] = {

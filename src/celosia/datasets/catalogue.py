@@ -91,12 +91,8 @@ def load(
     options: dict[str, Any] = {"rows": rows, "seed": seed, "path": path}
     given = {option: value for option, value in options.items() if value is not None}
     if given.keys() - known:
-        extra = ", ".join(sorted(given.keys() - known))
-        raise InputError(
-            "CEL-D008",
-            f"the data set '{name}' takes no option {extra}.",
-            fix="Leave it out." if not known else f"It takes {', '.join(sorted(known))}.",
-        )
+        key = "CEL-D008.takes_others" if known else "CEL-D008.takes_none"
+        raise InputError(key, name=name, options=sorted(given.keys() - known), known=sorted(known))
     return maker(**given)
 
 

@@ -166,7 +166,7 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
     if kind in _PARSERS:
         parsed = _PARSERS[kind](data, file)
         if vertices is not None:
-            raise InputError("CEL-G002.read", kind=kind)
+            raise InputError("CEL-G002.vertices_beside", kind=kind)
     else:
         parsed = read_edge_list(data, file, header=header, arcs=directed == "mutual")
         parsed = parsed if vertices is None else _with_vertices(parsed, Path(vertices))
@@ -191,14 +191,13 @@ def format_of(path: Path, given: str | None = None) -> Format:
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     found = given or SUFFIXES.get(name.suffix.lower())
     if found not in get_args(Format):
-        raise InputError(
-            "CEL-G002",
-            f"format {given!r} is not known."
-            if given
-            else f"{path}: the ending {name.suffix or '(none)'} says nothing about the format.",
-            fix=f"Choose one of {', '.join(get_args(Format))}, or an ending among "
-            f"{', '.join(SUFFIXES)}.",
-        )
+        formats, endings = get_args(Format), tuple(SUFFIXES)
+        if given:
+            raise InputError(
+                "CEL-G002.unknown_format", format=given, formats=formats, endings=endings
+            )
+        key = "CEL-G002.unknown_ending" if name.suffix else "CEL-G002.no_ending"
+        raise InputError(key, path=path, ending=name.suffix, formats=formats, endings=endings)
     return cast(Format, found)
 
 
@@ -216,7 +215,7 @@ def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
     coded = encode(listed)
     if coded.missing or len(coded.values) != len(listed):
         raise InputError(
-            "CEL-G011.with_vertices", path=path, listed_count=len(listed) - len(coded.values)
+            "CEL-G011.unnamed_or_twice", path=path, extra=len(listed) - len(coded.values)
         )
     place_of = np.empty(len(listed), dtype=np.int64)
     place_of[coded.codes] = np.arange(len(listed))
@@ -224,7 +223,7 @@ def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
     inside = np.minimum(found, len(listed) - 1)
     known = (coded.values.gather(inside) == names).to_numpy()
     if not known.all():
-        raise InputError("CEL-G005.with_vertices", path=path, count=int((~known).sum()))
+        raise InputError("CEL-G005.not_in_table", path=path, count=int((~known).sum()))
     place = place_of[inside]
     rest = table.select(table.columns[1:])
     return replace(

@@ -30,7 +30,11 @@ EDGE_LISTS = ("edges", "csv", "tsv")
 _LOOK = 1 << 12
 """Bytes of an edge list in which a second line begins, if there is one: names are numbers."""
 
-_ENDINGS = {UncertainGraph: (".csv", "chances"), GeneralisedGraph: (".json", "super-vertices")}
+_ENDINGS = {
+    UncertainGraph: (".csv", "CEL-G024.uncertain"),
+    GeneralisedGraph: (".json", "CEL-G024.generalised"),
+}
+"""How a sort of graph must end, and the error for another ending."""
 
 
 def check_ending(content: type[Content], path: Path) -> None:
@@ -41,9 +45,9 @@ def check_ending(content: type[Content], path: Path) -> None:
             is written in.
     """
     found = format_of(path)
-    ending, what = _ENDINGS.get(content, ("", ""))
+    ending, key = _ENDINGS.get(content, ("", ""))
     if ending and found != ending[1:]:
-        raise InputError("CEL-G024", path2=path, thing=what, ending=ending, path=str(path))
+        raise InputError(key, path=path, ending=ending)
 
 
 @dataclass(frozen=True, slots=True)

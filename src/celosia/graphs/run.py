@@ -156,25 +156,19 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
         InputError: CEL-G021 there is none; CEL-G023 two that do not go together.
     """
     if not methods:
-        raise InputError("CEL-G021.check_order")
+        raise InputError("CEL-G021.no_method")
     for method, following in pairwise(methods):
         if makes(type(method)) is not Graph:
-            raise InputError(
-                "CEL-G021.check_order_2", following_kind=following.kind, method_kind=method.kind
-            )
+            raise InputError("CEL-G021.not_plain", following=following.kind, method=method.kind)
     for method in methods[1:]:
         if method.is_private:
-            raise InputError(
-                "CEL-G023.check_order_2", method_kind=method.kind, methods_kind=methods[0].kind
-            )
+            raise InputError("CEL-G023.private_first", method=method.kind, earlier=methods[0].kind)
     for number, method in enumerate(methods):
         before = [each for each in methods[:number] if not isinstance(each, Relabelling)]
         if method.needs_original and before:
-            raise InputError(
-                "CEL-G023.check_order_3", method_kind=method.kind, before_kind=before[0].kind
-            )
+            raise InputError("CEL-G023.only_method", method=method.kind, earlier=before[0].kind)
     if keep_names and any(isinstance(method, Relabelling) for method in methods):
-        raise InputError("CEL-G023.check_order", relabelling_kind=Relabelling.kind)
+        raise InputError("CEL-G023.kept_names", method=Relabelling.kind)
 
 
 def check_edge_attributes(reading: ReadResult) -> None:
@@ -187,14 +181,8 @@ def check_edge_attributes(reading: ReadResult) -> None:
     if not names:
         return
     differing = reading.counts.differing
-    merged = f" Merged records with other values: {differing:,}." if differing else ""
-    raise InputError(
-        "CEL-G033",
-        names=", ".join(names),
-        merged=merged,
-        edge_attributes=list(names),
-        differing=differing,
-    )
+    key = "CEL-G033.merged" if differing else "CEL-G033.alike"
+    raise InputError(key, names=list(names), edge_attributes=list(names), differing=differing)
 
 
 def _left_out(reading: ReadResult, *, attributes: bool, private: bool) -> dict[str, Any]:
@@ -218,7 +206,7 @@ def _mask_attributes(graph: Graph, recipe: Recipe | None, rng: Source, progress:
     if recipe is None:
         return graph
     if graph.attributes is None or any(step.method.picks_rows for step in recipe.steps):
-        raise InputError("CEL-G022.mask_attributes")
+        raise InputError("CEL-G022.rows")
     check_table(graph.attributes, recipe.schema)
     names = released_names(graph.attributes, recipe.schema)
     done = run_steps(graph.attributes.select(names), recipe, rng, progress)
@@ -230,9 +218,9 @@ def _check_added_vertices(
 ) -> None:
     """Refuse vertices that a method added where an attacker could recognise them."""
     if content.order > original.order and (keep_names or attributes):
-        raise InputError("CEL-G023.check_added_vertices", order=content.order - original.order)
+        raise InputError("CEL-G023.added_vertices", order=content.order - original.order)
     if attributes and isinstance(content, Graph) and content.attributes is None:
-        raise InputError("CEL-G022.check_added_vertices")
+        raise InputError("CEL-G022.new_vertices")
 
 
 def _hide_names(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] | None]:

@@ -19,6 +19,7 @@ from celosia.assess.attacks.classes import (
     pick,
 )
 from celosia.assess.attacks.result import Attack, Members, lists, singles
+from celosia.core.messages import Message
 
 Labels = Mapping[str, str | None]
 """The quasi-identifiers of a class, by column."""
@@ -65,7 +66,7 @@ def background(
 
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
-    left = check_count(left, "the number of values left", 1)
+    left = check_count(left, Message("assess.number.values_left"), 1)
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     out, lost = _ruled_out(classes, spread, excluded)
     distinct = np.bincount(spread.owner[~out], minlength=classes.sizes.size)
@@ -109,8 +110,8 @@ def worst_background(
     >>> worst_background(table, ["age"], "ill", exclusions=1).greatest
     0.6
     """
-    exclusions = check_count(exclusions, "the number of exclusions", 0)
-    certainty = check_share(certainty, "the certainty")
+    exclusions = check_count(exclusions, Message("assess.number.exclusions"), 0)
+    certainty = check_share(certainty, Message("assess.number.certainty"))
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     order, rank = spread.ranked()
     out = np.zeros(order.size, dtype=np.bool_)

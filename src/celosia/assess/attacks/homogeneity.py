@@ -7,6 +7,7 @@ from typing import Any
 
 from celosia.assess.attacks.classes import TOLERANCE, check_share, classes_and_values, pick
 from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.core.messages import Message
 
 
 def homogeneity(
@@ -29,7 +30,7 @@ def homogeneity(
 
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
-    certainty = check_share(certainty, "the certainty")
+    certainty = check_share(certainty, Message("assess.number.certainty"))
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     top = spread.best(spread.share)
     confidence = pick(spread.share, top)

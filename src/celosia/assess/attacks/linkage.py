@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.assess.attacks.classes import Classes, ValueCounts, number_combinations, texts_of
 from celosia.assess.attacks.compatibility import CodedColumn, Meanings, fit, fitting_pairs
 from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 _CHUNK = 50_000
@@ -56,7 +57,7 @@ def linkage(  # noqa: PLR0913 - two tables, and how they are read
     Reference: Sweeney 2002.
     """
     names = [learns] if isinstance(learns, str) else list(dict.fromkeys(learns))
-    known = texts_of(external, on, table="external table")
+    known = texts_of(external, on, table=Message("assess.table.external"))
     shown = texts_of(release, known.columns)
     hidden_columns = texts_of(release, names) if names else pl.DataFrame()
     targets = _Targets.of(shown, hidden_columns)

@@ -17,6 +17,7 @@ from celosia.assess.attacks.classes import Classes, check_count, number_combinat
 from celosia.assess.attacks.compatibility import CodedColumn
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import encode
@@ -80,8 +81,8 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long the att
 
     Reference: Wong, Fu, Wang, Pei 2007.
     """
-    check_count(cap, "the cap", 0)
-    check_count(samples, "the number of samples", 1)
+    check_count(cap, Message("assess.number.cap"), 0)
+    check_count(samples, Message("assess.number.samples"), 1)
     structure = _Structure.of(release, quasi_identifiers, sensitive, finer)
     if not holds(structure.counted([block.counts for block in structure.blocks])):
         raise PrivacyError("CEL-A063")
@@ -160,7 +161,7 @@ def _partitions(
     """The class of each kept row in each finer table, refused if it does not lie in one of ours."""
     kept, found = np.flatnonzero(of_row >= 0), []
     for number, table in enumerate(finer):
-        texts = texts_of(table, names, table="finer table")
+        texts = texts_of(table, names, table=Message("assess.table.finer"))
         if texts.height != of_row.size:
             raise _not_finer(number)
         fine = number_combinations([CodedColumn.of(column).codes for column in texts])[kept]

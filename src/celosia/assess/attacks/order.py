@@ -64,7 +64,7 @@ def tuple_order(  # noqa: PLR0913 - two releases, and how they are read
     sides = [texts_of(table, columns) for table in (first, second)]
     names = sides[0].columns
     if sides[0].height != sides[1].height:
-        raise InputError("CEL-A058", sides_height=sides[0].height, sides_height2=sides[1].height)
+        raise InputError("CEL-A058", first=sides[0].height, second=sides[1].height)
     meant = meanings or {}
     pairs = [_Pair.of(sides[0][name], sides[1][name], meant, name) for name in names]
     checks = list(dict.fromkeys([also] if isinstance(also, str) else also))

@@ -16,6 +16,7 @@ from celosia.assess.attacks.classes import (
     pick,
 )
 from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.core.messages import Message
 
 
 def skewness(
@@ -48,7 +49,7 @@ def skewness(
 
     Reference: Li, Li, Venkatasubramanian 2007.
     """
-    gain = check_share(gain, "the gain")
+    gain = check_share(gain, Message("assess.number.gain"))
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     keep = np.ones(spread.owner.size, dtype=np.bool_)
     if watched is not None:

@@ -86,13 +86,8 @@ def _takes_size(function: Callable[..., Any]) -> bool:
 
 
 def _check_outputs(outputs: Any, size: int) -> Any:
-    found = len(outputs) if isinstance(outputs, np.ndarray | list | tuple) else -1
-    if found != size:
-        raise InputError(
-            "CEL-A103",
-            f"{size} outputs were asked for, and "
-            + (f"{found} came." if found >= 0 else "no array and no list came."),
-            why="One row must be one independent run of the mechanism.",
-            fix="Return an array with `size` rows, or leave out the argument `size`.",
-        )
+    if not isinstance(outputs, np.ndarray | list | tuple):
+        raise InputError("CEL-A103.no_list", size=size)
+    if len(outputs) != size:
+        raise InputError("CEL-A103.another_number", size=size, found=len(outputs))
     return outputs

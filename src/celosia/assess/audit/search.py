@@ -57,7 +57,7 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
     """
     left = list(_pairs(mechanism) if pairs is None else pairs)
     if not left:
-        raise InputError("CEL-A106.search")
+        raise InputError("CEL-A106.none_given")
     rng = System() if rng is None else rng
     half = check_samples(samples) // 2
     error = (1 - check_confidence(confidence)) / 2
@@ -94,4 +94,4 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
 def _pairs(mechanism: Auditable) -> tuple[Pair, ...]:
     if isinstance(mechanism, Mechanism):
         return pairs_for(mechanism)
-    raise InputError("CEL-A106.pairs")
+    raise InputError("CEL-A106.function")

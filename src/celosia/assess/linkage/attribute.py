@@ -81,7 +81,7 @@ def attribute_disclosure(
     if both:
         raise InputError("CEL-A209", column=both[0])
     if not known:
-        raise InputError("CEL-A200.attribute_disclosure")
+        raise InputError("CEL-A200.none_known")
     if not sensitive:
         return ()
     keys = tables.only(known)

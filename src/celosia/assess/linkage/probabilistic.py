@@ -264,25 +264,26 @@ def _assign(
 def _check_assigned(masked: int, original: int) -> None:
     if max(masked, original) > MOST_ASSIGNED:
         raise InputError(
-            "CEL-A213.check_assigned", masked=masked, original=original, most_assigned=MOST_ASSIGNED
+            "CEL-A213.block", masked=masked, original=original, most_assigned=MOST_ASSIGNED
         )
 
 
 def _check(tolerance: float, threshold: float, matches: int | None) -> None:
-    for name, value, low in (("tolerance", tolerance, 0.0), ("threshold", threshold, None)):
-        number = real(value)
-        fits = number is not None and (0 <= number < np.inf if low is not None else 0 < number <= 1)
-        if not fits:
-            raise InputError("CEL-A212.check_2", name=name, value=value)
+    number = real(tolerance)
+    if number is None or not 0 <= number < np.inf:
+        raise InputError("CEL-A212.tolerance", value=tolerance)
+    number = real(threshold)
+    if number is None or not 0 < number <= 1:
+        raise InputError("CEL-A212.threshold", value=threshold)
     if matches is not None and (isinstance(matches, bool) or matches < 1):
-        raise InputError("CEL-A212.check", matches=matches)
+        raise InputError("CEL-A212.matches", matches=matches)
 
 
 def _check_columns(compared: Sequence[str]) -> None:
     if not 3 <= len(compared) <= MOST_COLUMNS:
-        raise InputError("CEL-A211", most_columns=MOST_COLUMNS, compared_count=len(compared))
+        raise InputError("CEL-A211", most_columns=MOST_COLUMNS, compared=len(compared))
 
 
 def _check_pairs(pairs: int) -> None:
     if not 0 < pairs <= MOST_PAIRS:
-        raise InputError("CEL-A213.check_pairs", pairs=pairs, most_pairs=MOST_PAIRS)
+        raise InputError("CEL-A213.pairs", pairs=pairs, most_pairs=MOST_PAIRS)

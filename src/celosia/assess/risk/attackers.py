@@ -191,9 +191,7 @@ def _population_sizes(release: ClassCounts, population: Any) -> NDArray[np.int64
     short = counts < release.sizes
     if short.any():
         absent = int((counts == 0).sum())
-        raise InputError(
-            "CEL-A022", counts_size=counts.size, classes=int(short.sum()), lacking=absent
-        )
+        raise InputError("CEL-A022", total=counts.size, classes=int(short.sum()), lacking=absent)
     return counts
 
 

@@ -147,7 +147,7 @@ def suda_weight(size: int, at_most: int, columns: int) -> float:
 def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
     """The largest size to look at; refused if it makes no sense or too much work."""
     if not names:
-        raise InputError("CEL-A002.largest")
+        raise InputError("CEL-A002.no_columns")
     wanted, limit = whole(at_most), whole(most_subsets)
     if wanted is None or wanted < 1 or limit is None or limit < 1:
         raise InputError("CEL-A024", at_most=at_most, most_subsets=most_subsets)
@@ -155,12 +155,11 @@ def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
     counts = np.cumsum([float(comb(len(names), size)) for size in range(1, largest + 1)])
     if counts[-1] > limit:
         fits = int((counts <= limit).sum())
-        advice = f"Write at_most={fits}, name" if fits else "Name"
         raise InputError(
-            "CEL-A025",
-            counts=counts[-1],
+            "CEL-A025.smaller_sets" if fits else "CEL-A025.none_fits",
+            sets=counts[-1],
             limit=limit,
-            advice=advice,
+            fits=fits,
             columns=len(names),
             at_most=largest,
         )

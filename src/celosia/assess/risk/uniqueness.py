@@ -109,9 +109,7 @@ def population_unique_share(
     )
     sizes, counts = _whole(pair[0]), _whole(pair[1], least=0)
     if sizes.size != counts.size:
-        raise InputError(
-            "CEL-A023.population_unique_share", sizes_size=sizes.size, counts_size=counts.size
-        )
+        raise InputError("CEL-A023.counts", sizes=sizes.size, counts=counts.size)
     records = int((sizes * counts).sum())
     if not records:
         return 0.0
@@ -161,5 +159,5 @@ def _whole(values: ArrayLike, *, least: int = 1) -> NDArray[np.int64]:
     array = np.asarray(values)
     empty = array.size == 0
     if array.ndim != 1 or not (empty or array.dtype.kind in "iu") or (array < least).any():
-        raise InputError("CEL-A023.whole", least=least)
+        raise InputError("CEL-A023.sizes", least=least)
     return array.astype(np.int64)

@@ -252,16 +252,13 @@ def _makers() -> dict[str, Callable[[int], Any]]:
 
 
 def _check(inputs: Sequence[ColumnPair], models: Sequence[str], folds: object, rows: int) -> None:
-    unknown = [name for name in models if name not in MODELS]
-    if not inputs or not models or unknown:
-        names = ", ".join(f"{name!r}{did_you_mean(name, MODELS)}" for name in unknown)
+    for name in models:
+        if name not in MODELS:
+            hint = did_you_mean(name, MODELS)
+            raise InputError("CEL-A081.unknown", name=name, hint=hint, known=MODELS)
+    if not inputs or not models:
         raise InputError(
-            "CEL-A081",
-            f"there is no classifier {names}."
-            if unknown
-            else f"{len(inputs)} features and {len(models)} classifiers were given.",
-            why="A class is predicted from at least one other column.",
-            fix=f"Compare another column as well, and choose from {', '.join(MODELS)}.",
+            "CEL-A081.too_few", features=len(inputs), classifiers=len(models), known=MODELS
         )
     number = whole(folds)
     if number is None or not 2 <= number <= rows:

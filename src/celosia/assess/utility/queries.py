@@ -139,10 +139,10 @@ def _draw_allowed(column: ColumnPair, rng: Source) -> NDArray[np.float64]:
 
 
 def _check(queries: object, most_columns: object, sanity: object) -> None:
-    for given, name in ((queries, "queries"), (most_columns, "columns in a query")):
+    for given, key in ((queries, "CEL-A078.queries"), (most_columns, "CEL-A078.columns")):
         number = whole(given)
         if number is None or number < 1:
-            raise InputError("CEL-A078.check_2", name=name, given=given)
+            raise InputError(key, given=given)
     bound = real(sanity)
     if bound is None or not 0 < bound <= 1:
-        raise InputError("CEL-A078.check", sanity=sanity)
+        raise InputError("CEL-A078.sanity", sanity=sanity)

@@ -115,12 +115,12 @@ def tpch(
     if number is None or number < 0:
         raise InputError("CEL-D021")
     if maker not in (None, *get_args(Maker)):
-        raise InputError("CEL-D022.tpch", maker=maker, hint=did_you_mean(maker, get_args(Maker)))
+        raise InputError("CEL-D022.unknown", maker=maker, hint=did_you_mean(maker, get_args(Maker)))
     if maker != "celosia":
         tables = dbgen_tables(size, progress=progress)
         if tables is not None:
             return Shop(tables=tables, scale=size, maker="dbgen", seed=None)
         if maker == "dbgen":
-            raise InputError("CEL-D022.tpch_2")
+            raise InputError("CEL-D022.not_installed")
     tables = make_tables(size, rng=Seeded(number), progress=progress)
     return Shop(tables=tables, scale=size, maker="celosia", seed=number)

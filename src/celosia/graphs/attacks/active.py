@@ -140,7 +140,7 @@ def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Plan
     """
     count = whole(accounts)
     if count is None or count < 4 or len(targets) > comb(count, LINKS):
-        raise InputError("CEL-G407", accounts=accounts, targets_count=len(targets), links=LINKS)
+        raise InputError("CEL-G407", accounts=accounts, targets=len(targets), links=LINKS)
     inside = np.zeros((count, count), dtype=np.bool_)
     low, high = np.triu_indices(count, 1)
     inside[low, high] = (rng.integers(2, low.size) == 1) | (high - low == 1)

@@ -62,11 +62,11 @@ class _Reader:
             for other in cells[1:]:
                 self._join(cells[0], other, {}, line)
         else:
-            raise malformed(self.path, line, "a line stands before *Vertices")
+            raise malformed(self.path, line, "CEL-G003.before_vertices")
 
     def finish(self) -> ParsedGraph:
         if self.order < 0:
-            raise malformed(self.path, 1, "there is no *Vertices line")
+            raise malformed(self.path, 1, "CEL-G003.no_vertices")
         names = {number: held[0] for number, held in self.declared.items()}
         distinct = len(set(names.values())) == len(names) == self.order
         for number in range(1, self.order + 1):
@@ -82,15 +82,13 @@ class _Reader:
     def _open(self, cells: list[str], line: int) -> None:
         self.section = cells[0].lower()
         if self.section not in _SECTIONS:
-            raise malformed(
-                self.path, line, "this section is not known", fix="Keep vertices, arcs and edges."
-            )
+            raise malformed(self.path, line, "CEL-G003.unknown_section")
         if self.section == "*vertices":
             if self.order >= 0:
-                raise malformed(self.path, line, "there is a second *Vertices")
+                raise malformed(self.path, line, "CEL-G003.second_vertices")
             self.order = self._whole(cells[1] if len(cells) > 1 else "", line)
             if self.order > self.most:
-                raise malformed(self.path, line, "the file has fewer vertices than it declares")
+                raise malformed(self.path, line, "CEL-G003.too_few_vertices")
 
     def _vertex(self, cells: list[str], line: int) -> None:
         number = self._known(cells[0], line)
@@ -108,7 +106,7 @@ class _Reader:
 
     def _edge(self, cells: list[str], line: int) -> None:
         if len(cells) < 2:
-            raise malformed(self.path, line, "an edge has one vertex only")
+            raise malformed(self.path, line, "CEL-G003.one_vertex")
         weight = _decimal(cells[2]) if len(cells) > 2 else None
         if len(cells) > 2 + (weight is not None):
             self.builder.ignore("shapes and colours of edges")
@@ -126,12 +124,14 @@ class _Reader:
     def _known(self, cell: str, line: int) -> int:
         number = self._whole(cell, line)
         if not 1 <= number <= self.order:
-            raise InputError("CEL-G005.known", path=self.path, order=max(self.order, 0), line=line)
+            raise InputError(
+                "CEL-G005.no_such_number", path=self.path, order=max(self.order, 0), line=line
+            )
         return number
 
     def _whole(self, cell: str, line: int) -> int:
         if not re.fullmatch(r"-?\d{1,18}", cell, re.ASCII):
-            raise malformed(self.path, line, "a whole number was expected")
+            raise malformed(self.path, line, "CEL-G003.no_whole_number")
         number = int(cell)
         if number < 0:
             raise InputError("CEL-G004.whole", path=self.path, line=line)
@@ -162,4 +162,4 @@ def check_pajek(graph: Graph) -> None:
     """Names must fit between quotes on one line."""
     labels = graph.labels
     if labels is not None and labels.cast(pl.String).str.contains(r'["\r\n]|^$').any():
-        raise InputError("CEL-G013.check_pajek")
+        raise InputError("CEL-G013.pajek_name")

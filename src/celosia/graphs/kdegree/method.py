@@ -85,9 +85,14 @@ class KDegree(GraphMethod[Graph]):
     def __post_init__(self) -> None:
         check_k(self.k)
         if self.variant not in get_args(Variant) or (whole(self.probes) or 0) != self.probes:
-            raise _parameter(f"variant {self.variant!r} with probes {self.probes!r} is not known.")
+            raise InputError(
+                "CEL-G106.unknown",
+                variant=self.variant,
+                probes=self.probes,
+                variants=get_args(Variant),
+            )
         if self.probes < 0:
-            raise _parameter(f"probes cannot be {self.probes}.")
+            raise InputError("CEL-G106.negative", probes=self.probes, variants=get_args(Variant))
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -205,12 +210,3 @@ def _even_targets(graph: Graph, k: int) -> NDArray[np.int64]:
         except PrivacyError as refusal:
             refusals.append(refusal)
     raise refusals[0]  # it names the k that was asked for
-
-
-def _parameter(what: str) -> InputError:
-    return InputError(
-        "CEL-G106",
-        what,
-        why="Variants: " + ", ".join(get_args(Variant)) + "; probes is a number of rounds.",
-        fix="Leave both out for umga-random.",
-    )

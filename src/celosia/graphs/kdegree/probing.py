@@ -88,4 +88,5 @@ def _low(taken: NDArray[np.int64], count: int, rng: Source) -> NDArray[np.int64]
 
 def no_graph_found(k: int, probes: int) -> PrivacyError:
     """The error where no graph was found."""
-    return PrivacyError("CEL-G102", k=k, probes=probes, value=", a smaller k" * (k > 2))
+    key = "CEL-G102.smaller_k" if k > 2 else "CEL-G102.least_k"
+    return PrivacyError(key, k=k, probes=probes)

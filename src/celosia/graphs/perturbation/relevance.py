@@ -69,9 +69,7 @@ class Relevance(GraphMethod[Graph]):
     def __post_init__(self) -> None:
         check_amount(self.amount)
         if self.selection not in get_args(Selection):
-            raise InputError(
-                "CEL-G058", selection=self.selection, get_args=", ".join(get_args(Selection))
-            )
+            raise InputError("CEL-G058", selection=self.selection, allowed=get_args(Selection))
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

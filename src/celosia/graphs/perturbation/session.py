@@ -94,17 +94,13 @@ def check_possible(graph: Graph, exchange: Exchange, count: int) -> None:
     needed = 2 if exchange == "switch" else 1
     full = graph.size == pairs_of(graph.order)
     if count and (graph.size < needed or full):
-        raise InputError(
-            "CEL-G054",
-            f"the edges of this graph ({graph}) cannot be exchanged.",
-            why="Every pair is an edge." if full and graph.size else "It has too few edges.",
-            fix="Choose another method, or leave the graph as it is (amount 0).",
-        )
+        key = "CEL-G054.complete" if full and graph.size else "CEL-G054.too_few_edges"
+        raise InputError(key, vertices=graph.order, edges=graph.size)
 
 
 def no_exchange_found(graph: Graph, tries: int) -> InputError:
     """The error for a graph in which no exchange was found."""
-    return InputError("CEL-G054", tries=tries, graph=graph)
+    return InputError("CEL-G054.none_found", tries=tries, vertices=graph.order, edges=graph.size)
 
 
 def graph_of(graph: Graph, keys: NDArray[np.int64]) -> Graph:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.constrained_inference import isotonic_fit
@@ -151,7 +152,7 @@ def check_strategy(strategy: object) -> None:
         InputError: CEL-G305 it is something else.
     """
     if strategy not in get_args(Strategy):
-        raise InputError("CEL-G305", get_args=" or ".join(get_args(Strategy)), strategy=strategy)
+        raise InputError("CEL-G305", strategy=strategy)
 
 
 def add_noise(
@@ -175,7 +176,7 @@ def add_noise(
 
 
 def _error(strategy: Strategy, law: DiscreteLaplace, confidence: float, size: int) -> float:
-    count = check_whole(size, name="the number of degrees")
+    count = check_whole(size, name=Message("graphs.count.degrees"))
     steps = law.bound(check_confidence(confidence), size=count)
     return float(2 * steps if strategy == "cumulative" else steps)
 

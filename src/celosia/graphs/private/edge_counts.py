@@ -8,6 +8,7 @@ from functools import cached_property
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.mechanism import GraphMechanism, check_graph
@@ -109,7 +110,7 @@ class BoundedEdgeCount(BoundedStatistic[int]):
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that is not exceeded under the greatest cap, besides the edges beyond it."""
-        count = check_whole(size, name="the number of counts")
+        count = check_whole(size, name=Message("graphs.count.counts"))
         return float(self.law(self.caps[-1]).bound(check_confidence(confidence), size=count))
 
     def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:

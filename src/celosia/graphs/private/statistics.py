@@ -248,4 +248,4 @@ def _caps(cap: Cap | None) -> int | tuple[int, ...]:
 
 def _no_cap(cap: object) -> None:
     if cap is not None:
-        raise InputError("CEL-G302.no_cap")
+        raise InputError("CEL-G302.idle")

@@ -76,9 +76,9 @@ class PrivateGraph(GraphMethod[Graph]):
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):
             hint = did_you_mean(str(self.model), get_args(Model))
-            raise _refused(f"the model must be degrees or joint, got {self.model!r}{hint}.")
+            raise InputError("CEL-G306.unknown", model=self.model, hint=hint)
         if self.cap is not None and self.model != "joint":
-            raise _refused("a cap is given, but the model degrees has none.")
+            raise InputError("CEL-G306.cap")
         self._mechanisms()
 
     def _mechanisms(self) -> tuple[DegreeSequence, JointDegrees | None]:
@@ -158,12 +158,3 @@ def _guide(
         if not made:
             break
     return graph_of(graph, keys), int(done)
-
-
-def _refused(what: str) -> InputError:
-    return InputError(
-        "CEL-G306",
-        what,
-        why="The model says which private statistics the new graph is made from.",
-        fix="Take degrees, or joint with a cap such as 8.",
-    )

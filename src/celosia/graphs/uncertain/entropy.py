@@ -77,7 +77,7 @@ def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfusc
     """
     check_k(k, original.order)
     if uncertain.order != original.order:
-        raise InputError("CEL-G201.obfuscation", order=uncertain.order, order2=original.order)
+        raise InputError("CEL-G201.other_graph", uncertain=uncertain.order, original=original.order)
     by_degree = degree_entropies(uncertain, original.degrees)
     entropies = by_degree[original.degrees]
     failing = np.flatnonzero(entropies < log2(k) - SLACK)
@@ -110,4 +110,4 @@ def check_k(k: object, order: int) -> None:
     """
     number = whole(k)
     if number is None or not 1 <= number <= max(order, 1):
-        raise InputError("CEL-G201.check_k", order=order, k=k)
+        raise InputError("CEL-G201.no_k", order=order, k=k)

@@ -26,7 +26,7 @@ class Regression:
     def __post_init__(self) -> None:
         object.__setattr__(self, "predictors", tuple(self.predictors))
         if not self.predictors or self.outcome in self.predictors:
-            raise InputError("CEL-A231.post_init", outcome=self.outcome)
+            raise InputError("CEL-A231.no_predictor", outcome=self.outcome)
 
     def __str__(self) -> str:
         return f"{self.outcome} ~ {' + '.join(self.predictors)}"
@@ -113,7 +113,7 @@ def regression_overlap(
         raise InputError("CEL-A221", confidence=confidence)
     part = tables.only([regression.outcome, *regression.predictors])
     if part.nominal[0]:
-        raise InputError("CEL-A231.regression_overlap", column=regression.outcome)
+        raise InputError("CEL-A231.no_numbers", column=regression.outcome)
     sides = [side[~np.isnan(side).any(axis=1)] for side in (part.before, part.after)]
     coded = [
         sorted(set(sides[0][:, place].tolist()) & set(sides[1][:, place].tolist()))[1:]
