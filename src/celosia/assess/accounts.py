@@ -28,6 +28,7 @@ from celosia.assess.linkage import (
 from celosia.assess.linkage.probabilistic import MOST_COLUMNS
 from celosia.assess.utility.numeric import NumericUtility, Regression, numeric_utility
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import TableLike, as_frame
@@ -82,7 +83,7 @@ class MaskedAccount:
         }
 
     def __str__(self) -> str:
-        return f"{self.risk:.2%} of {self.records:,} records linked correctly; {self.utility}"
+        return say("assess.line.masked", risk=self.risk, records=self.records, utility=self.utility)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class SyntheticAccount:
         }
 
     def __str__(self) -> str:
-        inferred = "no holdout, membership unknown" if self.membership is None else self.membership
+        inferred = say("assess.line.no_holdout") if self.membership is None else self.membership
         return f"{self.replicas}; {inferred}; {self.utility.propensity}"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, table_of
 from celosia.graphs.formats.rules import (
     Counts,
@@ -93,10 +94,10 @@ def _of_networkx(given: Any) -> ParsedGraph:
             values=_plain(values),
             line=-place,
         )
-    builder.ignore("attributes of the graph", len(getattr(given, "graph", {})))
+    builder.ignore(Message("graphs.ignored.graph_attributes"), len(getattr(given, "graph", {})))
     if given.is_multigraph():  # a number is which of several edges it is
         named = sum(isinstance(key, str) for _, _, key in given.edges(keys=True))
-        builder.ignore("keys of edges", named)
+        builder.ignore(Message("graphs.ignored.edge_keys"), named)
     return replace(builder.finish(), names=_names(list(names)))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames.codes import encode
 from celosia.frames.formats import check_readable, open_bytes, unreadable
@@ -95,30 +96,37 @@ class ReadResult:
 
     def __str__(self) -> str:
         counts = self.counts
-        dropped = "dropped" if self.rules.directed == "mutual" else "undirected"
+        dropped = self.rules.directed == "mutual"
+        one_way = "graphs.reading.one_way_dropped" if dropped else "graphs.reading.undirected"
         changes = [
-            f"{count:,} {what}"
-            for count, what in (
-                (counts.loops, "loops dropped"),
-                (counts.repeated, "repeated edges merged"),
-                (counts.both_ways, "mutual pairs joined"),
-                (counts.one_way, f"one-way edges {dropped}"),
+            say(key, count=count)
+            for count, key in (
+                (counts.loops, "graphs.reading.loops"),
+                (counts.repeated, "graphs.reading.repeated"),
+                (counts.both_ways, "graphs.reading.mutual"),
+                (counts.one_way, one_way),
             )
             if count
         ]
+        changes = changes or [say("graphs.reading.unchanged")]
         parts = [
-            f"{self.graph} from {counts.records:,} records: {', '.join(changes) or 'as they are'}"
+            say(
+                "graphs.reading.records",
+                graph=str(self.graph),
+                records=counts.records,
+                changes=changes,
+            )
         ]
         if counts.differing:
-            parts.append(f"merged records with other edge attributes: {counts.differing:,}")
+            parts.append(say("graphs.reading.differing", count=counts.differing))
         if self.graph.isolated:
-            parts.append(f"vertices without an edge: {self.graph.isolated:,}")
+            parts.append(say("graphs.reading.isolated", count=self.graph.isolated))
         if self.columns:
-            parts.append(f"columns named by the first line: {', '.join(self.columns)}")
+            parts.append(say("graphs.reading.columns", names=self.columns))
         if self.edge_attributes:
-            parts.append(f"edge attributes: {', '.join(self.edge_attributes)}")
+            parts.append(say("graphs.reading.edge_attributes", names=self.edge_attributes))
         if self.ignored:
-            parts.append(f"ignored: {', '.join(self.ignored)}")
+            parts.append(say("graphs.reading.ignored", what=self.ignored))
         return "; ".join(parts)
 
 
@@ -156,13 +164,13 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
     rules = Rules(loops=loops, repeated=repeated, directed=directed)
     kind = format_of(file, format)
     check_readable(file)
-    progress(Step("read the file", 0, None))
+    progress(Step(Message("graphs.stage.read"), 0, None))
     try:
         with open_bytes(file) as stream:
             data = stream.read()
     except (OSError, EOFError, zlib.error):
         raise unreadable(file, "it is damaged, or not all there") from None
-    progress(Step("find the edges", 0, None))
+    progress(Step(Message("graphs.stage.find"), 0, None))
     if kind in _PARSERS:
         parsed = _PARSERS[kind](data, file)
         if vertices is not None:
@@ -171,7 +179,7 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
         parsed = read_edge_list(data, file, header=header, arcs=directed == "mutual")
         parsed = parsed if vertices is None else _with_vertices(parsed, Path(vertices))
     del data
-    progress(Step("sort the edges", 0, None))
+    progress(Step(Message("graphs.stage.sort"), 0, None))
     graph, counts = simplify(parsed, rules)
     return ReadResult(
         graph=graph,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.release import Release
 from celosia.core.release_report import format_numbers
 from celosia.core.report import Document
@@ -64,7 +65,11 @@ class MethodOutcome:
 
     def __str__(self) -> str:
         numbers = format_numbers(self.facts)
-        return f"{self.method}: {numbers}; kept: {self.kept}" if numbers else self.method
+        return (
+            say("graphs.release.method", method=self.method, numbers=numbers, kept=self.kept)
+            if numbers
+            else self.method
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,9 +34,7 @@ Excluded = (
 _ASSUMPTION = (
     "the attacker knows that a person is in the release, the person's quasi-identifiers, and "
 )
-_MITIGATION = (
-    "ask for l-diversity with an l at least two above the number of values that may be ruled out"
-)
+_MITIGATION = Message("assess.prevent.background")
 
 
 def background(
@@ -74,7 +72,7 @@ def background(
     top = spread.best(spread.share, ~out)
     already = (spread.distinct <= left) & (spread.empty == 0)
     return Attack(
-        name="background knowledge",
+        name=Message("assess.attack.background"),
         assumption=_ASSUMPTION + "some values that the person does not have",
         mitigation=_MITIGATION,
         column=sensitive,
@@ -121,7 +119,7 @@ def worst_background(
     lost = np.zeros(classes.sizes.size)
     np.add.at(lost, spread.owner[out], spread.overall[spread.value[out]])
     return Attack(
-        name="background knowledge, worst case",
+        name=Message("assess.attack.worst_background"),
         assumption=_ASSUMPTION + f"any {exclusions} value(s) that the person does not have",
         mitigation=_MITIGATION,
         column=sensitive,

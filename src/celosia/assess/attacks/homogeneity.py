@@ -36,10 +36,9 @@ def homogeneity(
     confidence = pick(spread.share, top)
     hit = confidence >= certainty - TOLERANCE
     return Attack(
-        name="homogeneity",
-        assumption="the attacker knows that a person is in the release, and the person's "
-        "quasi-identifiers",
-        mitigation="ask for l-diversity, so that every class has several sensitive values",
+        name=Message("assess.attack.homogeneity"),
+        assumption=Message("assess.knows.homogeneity"),
+        mitigation=Message("assess.prevent.homogeneity"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,

@@ -205,7 +205,7 @@ def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawin
     mass, kept = 0.0, 0
     for number, (weight, world) in enumerate(worlds):
         if number % 256 == 0:
-            progress(Step("Assigning values", number, total))
+            progress(Step(Message("assess.stage.assign"), number, total))
         if not structure.would_do(world, holds):
             believed += weight * world
             mass += weight
@@ -233,11 +233,9 @@ def _attack(
     risen = np.argmax(np.where(matters, after - naive, -1.0), axis=1)
     confidence, prior = after[cells, risen], naive[cells, risen]
     return Attack(
-        name="minimality",
-        assumption="the attacker knows the quasi-identifiers of all people, the model, and that "
-        "the publisher generalised no more than it needs",
-        mitigation="publish more than the model needs, or choose the generalisation without "
-        "looking at the sensitive values",
+        name=Message("assess.attack.minimality"),
+        assumption=Message("assess.knows.minimality"),
+        mitigation=Message("assess.prevent.minimality"),
         column=sensitive,
         people=int(sizes.sum()),
         sizes=sizes,

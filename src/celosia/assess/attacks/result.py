@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.wording import counted
 
 SHOWN = 100
@@ -184,7 +185,7 @@ class Attack:
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        aim = "identity of the records" if self.column is None else f"'{self.column}'"
+        aim = Message("assess.attack.identity") if self.column is None else f"'{self.column}'"
         return (
             f"{self.name}, {aim}: {self.exposed_people:,} of "
             f"{counted(self.people, 'person', 'people')} exposed ({self.share:.2%}), "

@@ -137,10 +137,9 @@ def categories_of(meaning: Meaning, labels: Iterable[str]) -> dict[str, str]:
 def _attack(classes: Classes, spread: ValueCounts, sensitive: str, **found: Any) -> Attack:
     alike = (spread.distinct == 1) & (spread.empty == 0)
     return Attack(
-        name="similarity",
-        assumption="the attacker knows a person's quasi-identifiers, and which values mean "
-        "nearly the same",
-        mitigation="ask for t-closeness with a distance that knows which values are near",
+        name=Message("assess.attack.similarity"),
+        assumption=Message("assess.knows.similarity"),
+        mitigation=Message("assess.prevent.similarity"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,

@@ -62,9 +62,9 @@ def skewness(
     effective = _effective_by_class(spread)
     ratio = (spread.share / before)[keep]
     return Attack(
-        name="skewness",
-        assumption="the attacker knows a person's quasi-identifiers and how common each value is",
-        mitigation="ask for t-closeness, so that no class is far from the whole table",
+        name=Message("assess.attack.skewness"),
+        assumption=Message("assess.knows.skewness"),
+        mitigation=Message("assess.prevent.skewness"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.nearest import nearest, standardise
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 
 
@@ -86,7 +87,9 @@ def attribute_disclosure(
         return ()
     keys = tables.only(known)
     shown, asked = standardise(keys.after, keys.before, keys.nominal)
-    found = nearest(asked, shown, keys.nominal, progress=progress, stage="attribute disclosure")
+    found = nearest(
+        asked, shown, keys.nominal, progress=progress, stage=Message("assess.stage.attributes")
+    )
     _, look = np.unique(shown, axis=0, return_inverse=True)
     look = look.reshape(-1)
     return tuple(_disclose(tables, name, look, look[found.first]) for name in sensitive)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 Matrix = NDArray[np.float64]
@@ -66,7 +67,7 @@ def nearest(
     nominal: Mask,
     *,
     progress: Progress = silent,
-    stage: str = "nearest records",
+    stage: str = Message("assess.stage.nearest"),
 ) -> NearestRecords:
     """The points nearest to each query: Euclidean, with 0 or 1 for a category.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.mixture import AgreementModel, fit_agreement
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
 
@@ -68,9 +69,12 @@ class ProbabilisticLinkage:
         }
 
     def __str__(self) -> str:
-        return (
-            f"probabilistic linkage: {self.share:.2%} of {self.chances.size:,} masked records, "
-            f"{self.precision:.2%} of {self.linked:,} links right"
+        return say(
+            "assess.line.probabilistic",
+            share=self.share,
+            records=self.chances.size,
+            precision=self.precision,
+            linked=self.linked,
         )
 
     def __repr__(self) -> str:
@@ -213,7 +217,11 @@ def _count_patterns(pairs: _Pairs, progress: Progress) -> NDArray[np.int64]:
         piece = slice(start, end)
         count_patterns(before, after[piece], blocks.low[piece], blocks.high[piece], reach, counts)
         start = end
-        progress(Step("agreement of pairs", int(done[min(end, len(done)) - 1]), int(done[-1])))
+        progress(
+            Step(
+                Message("assess.stage.agreement"), int(done[min(end, len(done)) - 1]), int(done[-1])
+            )
+        )
     return counts
 
 

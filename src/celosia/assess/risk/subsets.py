@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from celosia.assess.risk._lattice import Subset, Subsets
 from celosia.assess.risk.measure import check_known
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame, encode
@@ -73,9 +74,12 @@ class ColumnRisks:
     def __str__(self) -> str:
         most = max(self.contributions, key=self.contributions.__getitem__)
         special = int((self.suda > 0).sum())
-        return (
-            f"{special:,} of {self.records:,} records are unique on at most {self.at_most} "
-            f"columns; {most} adds most"
+        return say(
+            "assess.line.columns",
+            special=special,
+            records=self.records,
+            at_most=self.at_most,
+            most=most,
         )
 
 

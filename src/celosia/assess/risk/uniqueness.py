@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.assess.risk import _kernels
 from celosia.assess.risk.attackers import check_fraction
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 Estimator = Literal["zayatz", "pitman", "snb"]
 ESTIMATORS: tuple[Estimator, ...] = ("zayatz", "pitman", "snb")
@@ -57,9 +58,12 @@ class PopulationUniqueness:
         return asdict(self)
 
     def __str__(self) -> str:
-        return (
-            f"about {self.share:.2%} of the population is unique (by {self.chosen}); "
-            f"of the sample {self.sample_uniques:,} of {self.sample_records:,} records are"
+        return say(
+            "assess.line.uniqueness",
+            share=self.share,
+            chosen=self.chosen,
+            sample_uniques=self.sample_uniques,
+            sample_records=self.sample_records,
         )
 
 

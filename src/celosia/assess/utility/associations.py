@@ -15,6 +15,7 @@ from celosia.assess.utility._pairs import Side, joint_mass, pair_counts
 from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import tally
+from celosia.core.messages import say
 from celosia.core.progress import Progress, Step, silent
 
 MOST_VALUES = 1_000
@@ -71,7 +72,7 @@ class Associations:
         }
 
     def __str__(self) -> str:
-        return f"{len(self.pairs)} pairs of columns, mean change {self.mean_change:.4f}"
+        return say("assess.line.associations", pairs=len(self.pairs), mean_change=self.mean_change)
 
 
 def associations(comparison: Comparison, *, progress: Progress = silent) -> Associations:

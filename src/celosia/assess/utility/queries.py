@@ -13,6 +13,7 @@ from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -38,9 +39,12 @@ class QueryErrors:
         return asdict(self)
 
     def __str__(self) -> str:
-        return (
-            f"{self.queries:,} random counts: median relative error {self.median:.1%}, "
-            f"mean {self.mean:.1%}, 90th percentile {self.ninetieth:.1%}"
+        return say(
+            "assess.line.queries",
+            queries=self.queries,
+            median=self.median,
+            mean=self.mean,
+            ninetieth=self.ninetieth,
         )
 
 

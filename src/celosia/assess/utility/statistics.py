@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility.aggregates import limits_of
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.wording import counted
 from celosia.frames import as_text
 
@@ -62,7 +63,7 @@ class Statistics:
 
     def __str__(self) -> str:
         if self.mean is None:
-            return f"no numbers in {counted(self.cells, 'cell', 'cells')}"
+            return say("assess.line.no_numbers", cells=self.cells)
         spread = "" if self.variance is None else f", standard deviation {self.variance**0.5:g}"
         return (
             f"{counted(self.count, 'number', 'numbers')} from {self.minimum:g} to "

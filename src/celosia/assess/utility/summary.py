@@ -17,6 +17,7 @@ from celosia.assess.utility.distributions import Distribution, distributions
 from celosia.assess.utility.learning import Learning, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import SpreadRule
+from celosia.core.messages import say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import TableLike, as_frame, as_text
@@ -39,7 +40,9 @@ class AggregateChange:
         }
 
     def __str__(self) -> str:
-        return f"{self.column}: before {self.before}; after {self.after}"
+        return say(
+            "assess.line.aggregate_pair", column=self.column, before=self.before, after=self.after
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +81,13 @@ class UtilityReport:
     def __str__(self) -> str:
         mean = sum(entry.total_variation for entry in self.distances) / len(self.distances)
         lines = [
-            f"{self.rows_after:,} of {self.rows_before:,} rows, {self.suppressed:,} suppressed",
-            f"mean total variation {mean:.4f} over {len(self.distances)} columns",
+            say(
+                "assess.line.rows",
+                rows_after=self.rows_after,
+                rows_before=self.rows_before,
+                suppressed=self.suppressed,
+            ),
+            say("assess.line.mean_variation", mean=mean, columns=len(self.distances)),
             str(self.associations),
             str(self.queries),
         ]

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.frames.codes import encode
 from celosia.frames.columns import check_names
 from celosia.frames.inference import infer, narrow, parse
@@ -88,7 +89,9 @@ def read_edge_list(
         targets=targets,
         directed=np.full(len(frame), arcs, dtype=np.bool_),
         edge_attributes=pl.DataFrame(extra) if extra else None,
-        ignored=describe_counts({"comment lines": comments, "blank lines": blanks}),
+        ignored=describe_counts(
+            {Message("graphs.ignored.comments"): comments, Message("graphs.ignored.blank"): blanks}
+        ),
         columns=tuple(layout.header or ()),
     )
 

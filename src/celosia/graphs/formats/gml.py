@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import (
     GraphBuilder,
     ParsedGraph,
@@ -48,7 +49,7 @@ def read_gml(data: bytes, path: Path) -> ParsedGraph:
     if len(graphs) != 1 or not isinstance(graphs[0][1], list):
         raise malformed(path, 1, "CEL-G003.not_one_graph")
     own = [entry for entry in graphs[0][1] if entry[0] not in ("directed", "node", "edge")]
-    builder.ignore("attributes of the graph", len(entries) - 1 + len(own))
+    builder.ignore(Message("graphs.ignored.graph_attributes"), len(entries) - 1 + len(own))
     return _graph(graphs[0][1], path, builder)
 
 
@@ -81,7 +82,7 @@ def _fields(entry: Entry, path: Path, builder: GraphBuilder) -> tuple[dict[str, 
     found: dict[str, Value] = {}
     for key, value, _ in held:
         if isinstance(value, list) or key in found:
-            builder.ignore(f"lists and repeated keys of a {kind}")
+            builder.ignore(Message("graphs.ignored.lists", kind=kind))
         else:
             found[key] = value
     return found, line
@@ -104,7 +105,7 @@ def _tokens(text: str, path: Path, builder: GraphBuilder) -> Iterator[tuple[str,
         if kind != "space":
             yield kind, piece, line
         elif piece[0] == "#":
-            builder.ignore("comment lines")
+            builder.ignore(Message("graphs.ignored.comments"))
         line += piece.count("\n")
         position = found.end()
 

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
@@ -119,9 +120,9 @@ class _Reader:
                 line=line,
             )
             if "id" in given:
-                self.builder.ignore("ids of edges")
+                self.builder.ignore(Message("graphs.ignored.edge_ids"))
         elif kind == "graph":
-            self.builder.ignore("attributes of the graph", len(values))
+            self.builder.ignore(Message("graphs.ignored.graph_attributes"), len(values))
 
     def _value(self, line: int) -> tuple[str, Value]:
         name, kind = self._keys.get(self._key, (self._key, ""))

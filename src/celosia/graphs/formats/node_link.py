@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed, utf8
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
@@ -29,13 +30,15 @@ def read_node_link(data: bytes, path: Path) -> ParsedGraph:
         values = _fields(node, number, path)
         builder.vertex(_name(values, "id", number, path), values, -number)
     known = document.get("graph")
-    builder.ignore("attributes of the graph", len(known) if isinstance(known, dict) else 0)
+    builder.ignore(
+        Message("graphs.ignored.graph_attributes"), len(known) if isinstance(known, dict) else 0
+    )
     directed = document.get("directed") is True
     for number, link in enumerate(links, 1):
         values = _fields(link, number, path)
         ends = [_name(values, end, number, path) for end in ("source", "target")]
         if isinstance(values.pop("key", 0), str):  # a number is which of several edges it is
-            builder.ignore("keys of edges")
+            builder.ignore(Message("graphs.ignored.edge_keys"))
         builder.edge(ends[0], ends[1], directed=directed, values=values, line=-number)
     return builder.finish()
 
@@ -50,7 +53,7 @@ def _name(values: dict[str, Value], key: str, number: int, path: Path) -> str | 
     name = values.pop(key, None)
     if isinstance(name, str) or (isinstance(name, int) and not isinstance(name, bool)):
         return name
-    raise malformed(path, -number, "CEL-G003.no_name", key=key)
+    raise malformed(path, -number, "CEL-G003.no_name", attribute=key)
 
 
 def write_node_link(graph: Graph, stream: IO[bytes]) -> None:

@@ -10,6 +10,7 @@ from typing import IO
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import (
     GraphBuilder,
     ParsedGraph,
@@ -36,7 +37,7 @@ def read_pajek(data: bytes, path: Path) -> ParsedGraph:
     for line, text in enumerate(utf8(data, path).replace("\r\n", "\n").split("\n"), 1):
         cells = [match[0] or match[1] for match in _CELL.findall(text)]
         if text.lstrip().startswith("%"):
-            reader.builder.ignore("comment lines")
+            reader.builder.ignore(Message("graphs.ignored.comments"))
         elif cells:
             reader.take(cells, line)
     return reader.finish()
@@ -101,7 +102,7 @@ class _Reader:
                 values[axis] = at
                 rest = rest[1:]
         if rest:
-            self.builder.ignore("shapes and colours of vertices")
+            self.builder.ignore(Message("graphs.ignored.vertex_shapes"))
         self.declared[number] = (cells[1] if len(cells) > 1 else "", values, line)
 
     def _edge(self, cells: list[str], line: int) -> None:
@@ -109,7 +110,7 @@ class _Reader:
             raise malformed(self.path, line, "CEL-G003.one_vertex")
         weight = _decimal(cells[2]) if len(cells) > 2 else None
         if len(cells) > 2 + (weight is not None):
-            self.builder.ignore("shapes and colours of edges")
+            self.builder.ignore(Message("graphs.ignored.edge_shapes"))
         self._join(cells[0], cells[1], {} if weight is None else {"weight": weight}, line)
 
     def _join(self, one: str, other: str, values: dict[str, Value], line: int) -> None:

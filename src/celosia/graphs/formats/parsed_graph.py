@@ -116,7 +116,11 @@ def describe_counts(counts: Mapping[str, int]) -> tuple[str, ...]:
     >>> describe_counts({"comment lines": 1200, "blank lines": 0})
     ('comment lines (1,200)',)
     """
-    return tuple(f"{what} ({count:,})" for what, count in counts.items() if count)
+    return tuple(
+        Message("graphs.ignored.counted", what=what, count=count)
+        for what, count in counts.items()
+        if count
+    )
 
 
 def names_of(names: Sequence[str | int]) -> pl.Series:

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.randomness import Source
 from celosia.graphs.graph import MOST_VERTICES, Graph
 
@@ -147,7 +148,9 @@ class GeneralisedGraph:
         return sample_world(self, rng)
 
     def __str__(self) -> str:
-        return (
-            f"{len(self.sizes):,} super-vertices for {self.order:,} vertices and "
-            f"{self.size:,} edges"
+        return say(
+            "graphs.graph.generalised",
+            super_vertices=len(self.sizes),
+            order=self.order,
+            size=self.size,
         )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -52,7 +53,7 @@ def rewire(
     current, left, idle = graph, int(np.abs(targets - graph.degrees).sum()), 0
     whole = left
     while left and idle < ROUNDS:
-        progress(Step("rotate edges", whole - left, whole))
+        progress(Step(Message("graphs.stage.rotate"), whole - left, whole))
         work = _Rewiring(current, targets - current.degrees, rng, CANDIDATES if central else 1)
         work.balance()
         work.rotate()

@@ -58,8 +58,8 @@ class DegreeHistogram(GraphMechanism[Counts]):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        more = "" if self.cap is None else f", the last of {self.cap:,} or more"
-        return f"number of vertices of each degree{more}"
+        more = "" if self.cap is None else Message("graphs.statistic.last_degree", cap=self.cap)
+        return Message("graphs.statistic.degrees", more=more)
 
     @property
     def sensitivity(self) -> float:
@@ -116,8 +116,8 @@ class BoundedDegreeHistogram(BoundedStatistic[Counts]):
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
         if isinstance(self.cap, int):
-            return f"number of vertices of each degree, at most {self.cap:,} edges of each"
-        return "number of vertices of each degree, up to a degree that was chosen privately"
+            return Message("graphs.statistic.degrees_capped", cap=self.cap)
+        return Message("graphs.statistic.degrees_chosen")
 
     def shift(self, cap: int) -> int:
         """One more than the cap for cumulated counts, and than twice the cap for the counts."""

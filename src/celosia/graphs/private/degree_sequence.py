@@ -39,7 +39,7 @@ class DegreeSequence(GraphMechanism[NDArray[np.int64]]):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return "degrees in rising order"
+        return Message("graphs.statistic.sequence")
 
     @property
     def sensitivity(self) -> float:

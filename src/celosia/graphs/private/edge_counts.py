@@ -36,7 +36,7 @@ class EdgeCount(GraphMechanism[int]):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return "number of edges"
+        return Message("graphs.statistic.edges")
 
     @property
     def sensitivity(self) -> float:
@@ -85,8 +85,8 @@ class BoundedEdgeCount(BoundedStatistic[int]):
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
         if isinstance(self.cap, int):
-            return f"number of edges, of each vertex at most {self.cap:,}"
-        return "number of edges, of each vertex at most as many as were chosen privately"
+            return Message("graphs.statistic.edges_capped", cap=self.cap)
+        return Message("graphs.statistic.edges_chosen")
 
     def shift(self, cap: int) -> int:
         """The cap."""

@@ -134,7 +134,7 @@ class TriangleCount(SubgraphCount):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return "number of triangles"
+        return Message("graphs.statistic.triangles")
 
     def _count(self, graph: Graph, progress: Progress) -> Sensitive:
         return triangles(graph, progress=progress)
@@ -168,7 +168,7 @@ class StarCount(SubgraphCount):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return f"number of stars with {self.k} rays"
+        return Message("graphs.statistic.stars", k=self.k)
 
     def _count(self, graph: Graph, progress: Progress) -> Sensitive:
         return stars(graph, self.k)

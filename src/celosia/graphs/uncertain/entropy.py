@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import exact, whole
-from celosia.core.wording import counted
 from celosia.graphs.graph import Graph
 from celosia.graphs.uncertain.degrees import incident_chances
 from celosia.graphs.uncertain.graph import UncertainGraph
@@ -54,8 +54,8 @@ class Obfuscation:
         }
 
     def __str__(self) -> str:
-        failing = counted(int(self.failing.size), "vertex is", "vertices are")
-        return f"{failing} hidden among fewer than {self.k} ({100 * self.share:.4g} %)"
+        failing, percent = int(self.failing.size), 100 * self.share
+        return say("graphs.graph.hidden", failing=failing, k=self.k, percent=percent)
 
 
 def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfuscation:

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.graphs.graph import MOST_VERTICES, Graph
@@ -167,7 +168,9 @@ class UncertainGraph:
         return f"UncertainGraph({self})"
 
     def __str__(self) -> str:
-        return (
-            f"{self.order:,} vertices, {self.size:,} pairs with a chance, "
-            f"{self.expected_edges:,.6g} edges expected"
+        return say(
+            "graphs.graph.uncertain",
+            order=self.order,
+            size=self.size,
+            expected_edges=self.expected_edges,
         )

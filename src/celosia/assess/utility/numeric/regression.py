@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import real
 
 Matrix = NDArray[np.float64]
@@ -85,7 +86,7 @@ class RegressionOverlap:
         }
 
     def __str__(self) -> str:
-        return f"{self.regression}: confidence intervals overlap by {self.overlap:.1%}"
+        return say("assess.line.regression", name=self.regression, overlap=self.overlap)
 
 
 def regression_overlap(
