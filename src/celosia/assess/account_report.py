@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.assess.accounts import MaskedAccount, SyntheticAccount
+from celosia.assess.labels import label
 from celosia.assess.linkage import AttributeDisclosure, Linkage, Membership, ProbabilisticLinkage
 from celosia.assess.risk_utility import RiskUtilityMap
 from celosia.assess.utility.numeric import Moments, NumericUtility
@@ -31,10 +32,14 @@ _PROMISES_NOTHING = Message("assess.report.no_guarantee")
 
 def masked_document(account: MaskedAccount) -> Document:
     """The whole report of a masked table."""
-    counts = f"{account.records:,} masked records of {account.originals:,}"
     return Document(
         say("assess.report.masked_title"),
-        f"{counts}, linked by {', '.join(account.columns)}.",
+        say(
+            "assess.report.masked_subtitle",
+            records=account.records,
+            originals=account.originals,
+            columns=account.columns,
+        ),
         [Notice(PRIVATE, tone="warning"), *masked_blocks(account)],
     )
 
@@ -94,15 +99,15 @@ def synthetic_blocks(account: SyntheticAccount) -> list[Block]:
                 say("assess.report.auc"),
             )
         )
-    words = f"{replicas}."
+    words = [f"{replicas}."]
     if chance is not None:
-        words += f" Of people who were held back: {chance}, by chance."
+        words.append(say("assess.report.held_back", chance=str(chance)))
     return [
         Notice(_PROMISES_NOTHING, tone="warning"),
         Heading(say("assess.report.in_short_both")),
         KeyFigures([*cards, *_use_cards(account.utility)]),
         Heading(say("assess.report.disclosed")),
-        Paragraph(words),
+        Paragraph(" ".join(words)),
         *_membership(account.membership),
         *_attributes(account.attributes),
         *_use(account.utility),
@@ -204,7 +209,7 @@ def _attributes(found: Sequence[AttributeDisclosure]) -> list[Block]:
             [
                 [
                     each.column,
-                    each.measure,
+                    label(each.measure),
                     f"{each.attack:.2%}",
                     f"{each.baseline:.2%}",
                     f"{each.advantage:.2%}",
@@ -219,12 +224,8 @@ def _attributes(found: Sequence[AttributeDisclosure]) -> list[Block]:
 def _membership(found: Membership | None) -> list[Block]:
     if found is None:
         return [Paragraph(say("assess.report.no_holdout"))]
-    verdict = (
-        "The attack distinguishes members from others better than chance."
-        if found.is_shown
-        else "This attack does not distinguish members from others better than chance."
-    )
-    return [Paragraph(f"{str(found).capitalize()}. {verdict}")]
+    verdict = "assess.report.members_shown" if found.is_shown else "assess.report.members_hidden"
+    return [Paragraph(f"{str(found).capitalize()}. {say(verdict)}")]
 
 
 def _use_cards(found: NumericUtility) -> list[KeyFigure]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.assess.attacks import Attack
+from celosia.assess.labels import label
 from celosia.core import figures
 from celosia.core.messages import say
 from celosia.core.report import (
@@ -102,7 +103,7 @@ def _table(attacks: Sequence[Attack]) -> Table:
 def _one(attack: Attack) -> list[Block]:
     figures_told = [
         (
-            name.replace("_", " ").capitalize(),
+            str(label(name)).replace("_", " ").capitalize(),
             say("assess.report.none") if value is None else f"{value:,.6g}",
         )
         for name, value in attack.facts.items()

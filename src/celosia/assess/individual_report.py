@@ -17,7 +17,8 @@ def bands(found: IndividualRisk) -> dict[str, int]:
     """How many records have a risk in each band; an upper end belongs to its band."""
     counts = np.bincount(np.searchsorted(BANDS, found.risk), minlength=len(BANDS) + 1)
     ends = [f"{end:.4g}" for end in (100 * limit for limit in BANDS)]
-    names = [f"up to {ends[0]}%", *(f"up to {end}%" for end in ends[1:]), f"above {ends[-1]}%"]
+    names = [say("assess.report.up_to", percent=end) for end in ends]
+    names.append(say("assess.report.over", percent=ends[-1]))
     return dict(zip(names, counts.tolist(), strict=True))
 
 

@@ -76,15 +76,15 @@ class RiskUtilityMap:
         fitting = [point for point in self.points if point.risk <= most_risk]
         return min(fitting, key=lambda point: (point.loss, point.risk), default=None)
 
-    def plot(self, *, title: str = "Risk and loss of each masking") -> Svg:
+    def plot(self, *, title: str = "") -> Svg:
         """A drawing: a look for each method (the first word of a name), rings at the best."""
         from celosia.core.figures import risk_map  # noqa: PLC0415 - matplotlib is slow to load
 
         return risk_map(
             [(point.name, point.loss, point.risk) for point in self.points],
-            title=title,
-            x_label=_LOSS_WORDS[self.loss],
-            y_label=_RISK_WORDS[self.risk],
+            title=title or say("assess.report.map_title"),
+            x_label=str(_LOSS_WORDS[self.loss]),
+            y_label=str(_RISK_WORDS[self.risk]),
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ release.
 
 from __future__ import annotations
 
+from celosia.assess.labels import label
 from celosia.assess.utility import Aggregates, Learning, UtilityReport
 from celosia.core import figures
 from celosia.core.messages import Message, say
@@ -35,10 +36,14 @@ def document(found: UtilityReport) -> Document:
     blocks += _aggregates(found)
     if found.learning is not None:
         blocks += _learning(found.learning)
-    rows = f"{found.rows_after:,} released of {found.rows_before:,} records"
     return Document(
         say("assess.report.utility_title"),
-        f"{rows}, {found.suppressed:,} suppressed.",
+        say(
+            "assess.report.utility_subtitle",
+            rows_after=found.rows_after,
+            rows_before=found.rows_before,
+            suppressed=found.suppressed,
+        ),
         tuple(blocks),
     )
 
@@ -69,7 +74,11 @@ def _summary(found: UtilityReport) -> list[Block]:
             KeyFigure(
                 say("assess.report.learning"),
                 f"{best.kept:.1%}",
-                f"of the accuracy kept ({best.model}, {found.learning.target})",
+                say(
+                    "assess.report.kept_note",
+                    model=label(best.model),
+                    target=found.learning.target,
+                ),
             )
         )
     return [Heading(say("assess.report.in_short")), KeyFigures(cards)]
@@ -132,7 +141,7 @@ def _associations(found: UtilityReport) -> list[Block]:
             [
                 [
                     f"{pair.first}, {pair.second}",
-                    pair.measure,
+                    label(pair.measure),
                     f"{pair.before:.3f}",
                     f"{pair.after:.3f}",
                     f"{pair.change:.3f}",
@@ -172,7 +181,7 @@ def mean(found: Aggregates, *, lower: bool = False) -> str:
 
 
 def _learning(found: Learning) -> list[Block]:
-    names = [lesson.model for lesson in found.lessons]
+    names = [str(label(lesson.model)) for lesson in found.lessons]
     chart = figures.bars(
         [say("assess.report.majority"), *names],
         {

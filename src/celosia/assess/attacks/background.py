@@ -31,11 +31,6 @@ Excluded = (
 )
 """Values that the attacker can rule out: the same for all, or by the labels of a class."""
 
-_ASSUMPTION = (
-    "the attacker knows that a person is in the release, the person's quasi-identifiers, and "
-)
-_MITIGATION = Message("assess.prevent.background")
-
 
 def background(
     release: Any,
@@ -73,8 +68,8 @@ def background(
     already = (spread.distinct <= left) & (spread.empty == 0)
     return Attack(
         name=Message("assess.attack.background"),
-        assumption=_ASSUMPTION + "some values that the person does not have",
-        mitigation=_MITIGATION,
+        assumption=Message("assess.knows.background"),
+        mitigation=Message("assess.prevent.background"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,
@@ -120,8 +115,8 @@ def worst_background(
     np.add.at(lost, spread.owner[out], spread.overall[spread.value[out]])
     return Attack(
         name=Message("assess.attack.worst_background"),
-        assumption=_ASSUMPTION + f"any {exclusions} value(s) that the person does not have",
-        mitigation=_MITIGATION,
+        assumption=Message("assess.knows.worst_background", exclusions=exclusions),
+        mitigation=Message("assess.prevent.background"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,

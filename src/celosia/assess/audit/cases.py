@@ -12,6 +12,7 @@ from celosia.assess.audit.pairs import Pair, key_rows, streams
 from celosia.assess.audit.result import Audit
 from celosia.assess.audit.sampling import Auditable
 from celosia.assess.audit.search import search
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -164,7 +165,7 @@ def audit_all(
     each = 1 - (1 - check_confidence(confidence)) / max(1, len(cases))
     found = []
     for done, case in enumerate(cases):
-        progress(Step("audit", done, len(cases)))
+        progress(Step(Message("assess.stage.audit"), done, len(cases)))
         audit = case.audit(samples=samples, confidence=each, rng=rng)
         found.append(replace(audit, confidence=confidence))
     return tuple(found)

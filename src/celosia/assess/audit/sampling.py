@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -69,7 +70,7 @@ def _one_by_one(output: Callable[[], Any], size: int, progress: Progress) -> lis
     found = []
     for done in range(size):
         if done % AT_ONCE == 0:
-            progress(Step("sample", done, size))
+            progress(Step(Message("assess.stage.sample"), done, size))
         found.append(output())
     return found
 

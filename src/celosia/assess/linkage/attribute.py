@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
+from celosia.assess.labels import label
 from celosia.assess.linkage.nearest import nearest, standardise
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, silent
 
 
@@ -41,9 +42,12 @@ class AttributeDisclosure:
         return asdict(self) | {"advantage": self.advantage}
 
     def __str__(self) -> str:
-        return (
-            f"{self.column}: {self.measure} {self.attack:.2%} against {self.baseline:.2%} without "
-            "the person's record"
+        return say(
+            "assess.line.attribute",
+            column=self.column,
+            measure=label(self.measure),
+            attack=self.attack,
+            baseline=self.baseline,
         )
 
 

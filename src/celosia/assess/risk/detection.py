@@ -91,7 +91,7 @@ def detect(data: Any, *, progress: Progress = silent) -> tuple[Finding, ...]:
     for place, column in enumerate(frame, 1):
         # Under a name of ours: Polars would read some of a user's names as patterns.
         found.append(_finding(column.name, column.alias("cell")))
-        progress(Step("columns", place, frame.width))
+        progress(Step(Message("assess.stage.columns"), place, frame.width))
     return tuple(found)
 
 

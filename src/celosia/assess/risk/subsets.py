@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from celosia.assess.risk._lattice import Subset, Subsets
 from celosia.assess.risk.measure import check_known
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame, encode
@@ -121,7 +121,7 @@ def column_risks(
             average=looked_at.classes / frame.height if frame.height else 0.0,
             minimal=minimal.size,
         )
-        progress(Step("columns", place, total))
+        progress(Step(Message("assess.stage.columns"), place, total))
     keys = {subset for subset, risk in found.items() if risk.unique == 1}
     some = {subset for subset, risk in found.items() if risk.unique > 0}
     return ColumnRisks(

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.labels import label
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility._features import features
 from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -47,9 +49,12 @@ class ClassifierScores:
         return asdict(self) | {"kept": self.kept}
 
     def __str__(self) -> str:
-        return (
-            f"{self.model}: accuracy {self.accuracy:.1%} from the release, "
-            f"{self.original_accuracy:.1%} from the original ({self.kept:.1%} kept)"
+        return say(
+            "assess.line.classifier",
+            model=label(self.model),
+            accuracy=self.accuracy,
+            original_accuracy=self.original_accuracy,
+            kept=self.kept,
         )
 
 
@@ -72,7 +77,9 @@ class Learning:
 
     def __str__(self) -> str:
         lessons = "; ".join(map(str, self.lessons))
-        return f"{self.target}: majority guess {self.majority:.1%}; {lessons}"
+        return say(
+            "assess.line.learning", target=self.target, majority=self.majority, lessons=lessons
+        )
 
 
 def learning(  # noqa: PLR0913 - what to learn, and how to try it
@@ -122,10 +129,10 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
         for side, rows in enumerate(training):
             x, y, questions = _training_set(inputs, goal, rows, test, from_release=side == 0)
             for name in models:
-                progress(Step("learning", done, 2 * folds * len(models)))
+                progress(Step(Message("assess.stage.learning"), done, 2 * folds * len(models)))
                 guesses[name, side][test] = _predict(makers[name](seed), x, y, questions, goal)
                 done += 1
-    progress(Step("learning", done, done))
+    progress(Step(Message("assess.stage.learning"), done, done))
     most = np.full_like(goal.before, int(np.argmax(goal.counts_before())))
     scores = {key: _scores(goal.before, guess) for key, guess in guesses.items()}
     majority, majority_balanced = _scores(goal.before, most)

@@ -13,7 +13,7 @@ from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -96,12 +96,12 @@ def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
     errors = np.empty(queries)
     for number in range(queries):
         if number % 50 == 0:
-            progress(Step("queries", number, queries))
+            progress(Step(Message("assess.stage.queries"), number, queries))
         query = random_query(comparison.columns, min(most, width), rng)
         true = expected_count(query, before, own)
         seen = expected_count(query, after, spreads)
         errors[number] = abs(seen - true) / max(true, sanity * comparison.rows_before)
-    progress(Step("queries", queries, queries))
+    progress(Step(Message("assess.stage.queries"), queries, queries))
     # A sum of shares such as 1/3 may miss a whole number in its last digits.
     errors[errors < 1e-9] = 0.0
     return QueryErrors(

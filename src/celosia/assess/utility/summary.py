@@ -17,7 +17,7 @@ from celosia.assess.utility.distributions import Distribution, distributions
 from celosia.assess.utility.learning import Learning, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import SpreadRule
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import TableLike, as_frame, as_text
@@ -134,9 +134,9 @@ def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to 
     before, after = as_frame(original), as_frame(released)
     columns = list(dict.fromkeys(quasi_identifiers))
     tables = compare(before, after, columns, meanings=meanings, spread=spread, aligned=aligned)
-    progress(Step("distributions", 0, 1))
+    progress(Step(Message("assess.stage.distributions"), 0, 1))
     shown, moved = distributions(tables), distances(tables)
-    progress(Step("distributions", 1, 1))
+    progress(Step(Message("assess.stage.distributions"), 1, 1))
     lesson = None
     if target is not None:
         everything = tables
