@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from celosia.core.messages import say
 from celosia.lab.tolerance import Cell
 
 
@@ -27,8 +28,13 @@ class Row:
         return asdict(self)
 
     def __str__(self) -> str:
-        verdict = "matches" if self.matches else "differs"
-        return f"{self.run}, {self.cell}: {self.published} published, {self.computed}: {verdict}"
+        return say(
+            "lab.report.row_matches" if self.matches else "lab.report.row_differs",
+            run=self.run,
+            cell=self.cell,
+            published=self.published,
+            computed=self.computed,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +97,4 @@ class Findings:
         )
 
     def __str__(self) -> str:
-        return f"{self.matched:,} of {self.checked:,} cells match"
+        return say("lab.report.matched", matched=self.matched, checked=self.checked)

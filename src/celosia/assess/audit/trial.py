@@ -92,10 +92,10 @@ def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
     less = clopper_pearson(rare, half, error=error)
     return Audit(
         name=name or name_of(mechanism),
-        pair=pair or "the pair given",
+        pair=pair or Message("assess.pair.given"),
         claim=selected.claim if claims else None,
         lower=epsilon_below(more, less, delta=selected.claim.delta),
-        event=str(selected.event),
+        event=selected.event.words,
         more=more,
         less=less,
         swapped=selected.swapped,

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.tables.masking.microaggregation.multivariate import mdav_groups
@@ -44,14 +45,20 @@ def rows(folder: Path | None, progress: Progress) -> Iterator[Row]:
         raise InputError("CEL-L010")
     tables = {name: _table(folder, *FILES[name]) for name in PUBLISHED}
     for done, (name, published) in enumerate(PUBLISHED.items()):
-        progress(Step(f"Grouping {name}", done, len(PUBLISHED)))
+        progress(Step(Message("lab.masking.grouping", name=name), done, len(PUBLISHED)))
         for found in losses(tables[name], list(published)):
             run, loss = f"{name}, k={found.k}", published[found.k]
             near = abs(found.mdav - loss) < 0.01
-            yield Row(run, "loss of MDAV %", loss, found.mdav, near)
+            yield Row(run, Message("lab.masking.loss_of_mdav"), loss, found.mdav, near)
             most = GAINS.get(found.k, 1.0) * loss
             below = found.refined <= most
-            yield Row(run, "loss of refined MDAV % (at most)", round(most, 4), found.refined, below)
+            yield Row(
+                run,
+                Message("lab.masking.loss_of_refined_mdav_at_most"),
+                round(most, 4),
+                found.refined,
+                below,
+            )
 
 
 def _table(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.float64]:

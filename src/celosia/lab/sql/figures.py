@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.core import figures
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings
@@ -16,28 +17,30 @@ JOINS = (1, 2, 3, 4)
 
 def published(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The mean distance of the printed answers from the truth, over the truth."""
-    progress(Step("Drawing the published errors", 0))
+    progress(Step(Message("lab.sql.drawing_the_published_errors"), 0))
     series = {
-        f"epsilon {epsilon:g}": [float(DEVIATIONS[epsilon, joins][0]) / TRUTH for joins in JOINS]
+        Message("lab.sql.epsilon", epsilon=epsilon): [
+            float(DEVIATIONS[epsilon, joins][0]) / TRUTH for joins in JOINS
+        ]
         for epsilon in (0.01, 0.1, 1.0)
     }
     drawing = figures.lines(
         JOINS,
         series,
-        title="Mean error over the exact answer, as published",
+        title=Message("lab.sql.mean_error_over_the_exact_answer"),
         x_label="joins",
-        y_label="relative error",
+        y_label=Message("lab.sparql.relative_error"),
         log=True,
     )
-    words = "Relative errors of the printed answers by elastic sensitivity, by joins and epsilon."
+    words = Message("lab.sql.relative_errors_of_the_printed_answers")
     last = series["epsilon 1"][-1]
-    more = f"{words} At epsilon 1 and four joins the error is {last:.0f} times the answer."
-    return [Heading("Published answers"), Figure(drawing, words, more)]
+    more = Message("lab.sql.at_epsilon_1_and_four_joins", words=words, last=last)
+    return [Heading(Message("lab.sql.published_answers")), Figure(drawing, words, more)]
 
 
 def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The median relative error of each way to answer the plain counts."""
-    progress(Step("Drawing our errors", 0))
+    progress(Step(Message("lab.sql.drawing_our_errors"), 0))
     found = {
         (row.run, row.cell): float(row.computed)
         for row in findings.rows
@@ -51,11 +54,14 @@ def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
     drawing = figures.lines(
         JOINS,
         series,
-        title=f"Median error over the exact count, scale factor {answers.SCALE:g}, epsilon 1",
+        title=Message("lab.sql.median_error_over_the_exact_count", scale=answers.SCALE),
         x_label="joins",
-        y_label="relative error",
+        y_label=Message("lab.sparql.relative_error"),
         log=True,
     )
-    words = "Relative errors of counts over joins by each way to bound them; smaller is better."
+    words = Message("lab.sql.relative_errors_of_counts_over_joins")
     listed = ", ".join(f"{name} {values[-1]:.2g}" for name, values in series.items())
-    return [Heading("Our answers"), Figure(drawing, words, f"{words} Four joins: {listed}.")]
+    return [
+        Heading(Message("lab.sql.our_answers")),
+        Figure(drawing, words, Message("lab.sql.four_joins", words=words, listed=listed)),
+    ]

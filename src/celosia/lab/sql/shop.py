@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.core.work_folders import WorkFolder
 from celosia.datasets import Shop
@@ -84,7 +85,7 @@ class JoinQuery:
     @property
     def name(self) -> str:
         """What is asked, in words."""
-        count = "distinct orders" if self.distinct else "rows"
+        count = Message("lab.sql.distinct_orders") if self.distinct else "rows"
         return f"{self.joins} {'join' if self.joins == 1 else 'joins'}, {count}"
 
     @staticmethod
