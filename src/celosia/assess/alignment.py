@@ -72,7 +72,7 @@ class AlignedTables:
             InputError: CEL-A201 there is no such column.
         """
         if name not in self.columns:
-            raise _unknown(name, self.columns, "comparison")
+            raise _unknown(name, self.columns, Message("assess.table.comparison"))
         return self.columns.index(name)
 
     def only(self, columns: Sequence[str]) -> AlignedTables:

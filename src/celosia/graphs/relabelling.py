@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ class Relabelling(GraphMethod[Graph]):
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         changed = relabel(graph, rng).graph
-        facts = {
+        facts: dict[str, Any] = {
             Message("graphs.fact.vertices"): changed.order,
             Message("graphs.fact.edges_after"): changed.size,
         }

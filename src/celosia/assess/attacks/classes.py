@@ -181,8 +181,8 @@ def texts_of(data: Any, columns: str | Sequence[str], *, table: str | None = Non
     absent = [name for name in names if name not in frame.columns]
     if absent:
         shown = table or Message("assess.table.release")
-        names = quoted_names(absent, frame.columns)
-        raise InputError("CEL-A050", table=shown, names=names, columns=absent)
+        quoted = quoted_names(absent, frame.columns)
+        raise InputError("CEL-A050", table=shown, names=quoted, columns=absent)
     texts = (as_text(frame.get_column(name)) for name in names)
     return pl.DataFrame([text.alias(name) for text, name in zip(texts, names, strict=True)])
 

@@ -49,7 +49,7 @@ class Event:
         last = self.edges.size + 1
         held = np.flatnonzero(self.inside[:last])
         runs = np.split(held, np.flatnonzero(np.diff(held) > 1) + 1) if held.size else []
-        parts = [self._run(int(run[0]), int(run[-1])) for run in runs]
+        parts: list[str] = [self._run(int(run[0]), int(run[-1])) for run in runs]
         if self.inside[last]:
             parts.append(self.view.absent)
         shown = _any_of(parts[:SHOWN])

@@ -52,7 +52,9 @@ class Comparison:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise _unknown([name], [column.name for column in self.columns], "comparison")
+        raise _unknown(
+            [name], [column.name for column in self.columns], Message("assess.table.comparison")
+        )
 
     def before(self) -> Combinations:
         """The distinct rows of the original."""

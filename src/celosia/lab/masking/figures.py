@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.core.report import Block, Figure, Heading, Paragraph
@@ -39,7 +39,7 @@ def risk_map(findings: Findings, progress: Progress) -> Sequence[Block]:
     progress(Step(Message("lab.masking.drawing_the_map"), 0))
     found = map_methods(incomes(), COLUMNS, rng=Seeded(1))
     best = "; ".join(
-        Message("lab.masking.linked_loss", name=each.name, risk=each.risk, loss=each.loss)
+        say("lab.masking.linked_loss", name=each.name, risk=each.risk, loss=each.loss)
         for each in found.best
     )
     words = Message(

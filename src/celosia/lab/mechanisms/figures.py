@@ -33,7 +33,7 @@ def every(*drawings: Drawing) -> Drawing:
 def beliefs(findings: Findings, progress: Progress) -> Sequence[Block]:
     """How far three beliefs can be moved, by epsilon."""
     progress(Step(Message("lab.mechanisms.drawing_the_beliefs"), 0))
-    series = {}
+    series: dict[str, list[float]] = {}
     for prior in PRIORS:
         found = [belief_interval(prior, epsilon) for epsilon in EPSILONS]
         series[Message("lab.mechanisms.from_at_most", prior=prior)] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.core import figures
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings
@@ -26,7 +26,9 @@ def errors(findings: Findings, progress: Progress) -> Sequence[Block]:
     cells = {(row.run, row.cell): row.computed for row in findings.rows}
     runs = [run for run, cell in cells if run.endswith(EPSILON) and cell == "original"]
     runs = [run for run in runs if cells[run, "original"]]
-    series = {method: [_relative(cells, run, method) for run in runs] for method in WAYS}
+    series: dict[str, list[float]] = {
+        method: [_relative(cells, run, method) for run in runs] for method in WAYS
+    }
     names = [run.partition(",")[0].removesuffix(" open") for run in runs]
     drawing = figures.lines(
         range(1, len(runs) + 1),
@@ -38,7 +40,7 @@ def errors(findings: Findings, progress: Progress) -> Sequence[Block]:
     )
     words = Message("lab.sparql.relative_errors_of_one_answer_to")
     values = "; ".join(
-        Message(
+        say(
             "lab.sparql.of_below_a_tenth",
             method=method,
             sum=sum(each < 0.1 for each in found),

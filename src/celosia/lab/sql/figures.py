@@ -18,7 +18,7 @@ JOINS = (1, 2, 3, 4)
 def published(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The mean distance of the printed answers from the truth, over the truth."""
     progress(Step(Message("lab.sql.drawing_the_published_errors"), 0))
-    series = {
+    series: dict[str, list[float]] = {
         Message("lab.sql.epsilon", epsilon=epsilon): [
             float(DEVIATIONS[epsilon, joins][0]) / TRUTH for joins in JOINS
         ]

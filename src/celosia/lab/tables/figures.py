@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from celosia.assess.utility import limits_of
 from celosia.core import figures
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading, Paragraph
 from celosia.lab.findings import Findings, Row
@@ -71,9 +71,7 @@ def _chart(title: str, parameter: str, rows: Sequence[Row]) -> Figure:
         y_label=rows[0].cell.removesuffix(" %"),
         percent=percent,
     )
-    values = ", ".join(
-        Message("lab.tables.at", published=row.published, run=row.run) for row in rows
-    )
+    values = ", ".join(say("lab.tables.at", published=row.published, run=row.run) for row in rows)
     agree = sum(row.matches for row in rows)
     return Figure(
         drawing,
