@@ -40,7 +40,7 @@ def masked_document(account: MaskedAccount) -> Document:
             originals=account.originals,
             columns=account.columns,
         ),
-        [Notice(PRIVATE, tone="warning"), *masked_blocks(account)],
+        [Notice(str(PRIVATE), tone="warning"), *masked_blocks(account)],
     )
 
 
@@ -51,7 +51,7 @@ def synthetic_document(account: SyntheticAccount) -> Document:
         say(
             "assess.report.synthetic_subtitle", records=account.records, originals=account.originals
         ),
-        [Notice(PRIVATE, tone="warning"), *synthetic_blocks(account)],
+        [Notice(str(PRIVATE), tone="warning"), *synthetic_blocks(account)],
     )
 
 
@@ -103,7 +103,7 @@ def synthetic_blocks(account: SyntheticAccount) -> list[Block]:
     if chance is not None:
         words.append(say("assess.report.held_back", chance=str(chance)))
     return [
-        Notice(_PROMISES_NOTHING, tone="warning"),
+        Notice(str(_PROMISES_NOTHING), tone="warning"),
         Heading(say("assess.report.in_short_both")),
         KeyFigures([*cards, *_use_cards(account.utility)]),
         Heading(say("assess.report.disclosed")),
@@ -142,7 +142,7 @@ def map_blocks(found: RiskUtilityMap) -> list[Block]:
 
 def _linkages(account: MaskedAccount) -> Table:
     rows: list[list[str]] = [
-        [name, f"{each.share:.2%}", f"{each.certain:,}", f"{each.tied:,}"]
+        [str(label(name)), f"{each.share:.2%}", f"{each.certain:,}", f"{each.tied:,}"]
         for name, each in (("distance", account.distance), ("rank", account.rank))
     ]
     if account.probabilistic is not None:
@@ -209,7 +209,7 @@ def _attributes(found: Sequence[AttributeDisclosure]) -> list[Block]:
             [
                 [
                     each.column,
-                    label(each.measure),
+                    str(label(each.measure)),
                     f"{each.attack:.2%}",
                     f"{each.baseline:.2%}",
                     f"{each.advantage:.2%}",

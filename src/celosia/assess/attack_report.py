@@ -69,7 +69,7 @@ def document(attacks: Sequence[Attack], *, rows: int) -> Document:
 
 
 def _name(attack: Attack) -> str:
-    return attack.name if attack.column is None else f"{attack.name}, {attack.column}"
+    return str(attack.name) if attack.column is None else f"{attack.name}, {attack.column}"
 
 
 def _table(attacks: Sequence[Attack]) -> Table:

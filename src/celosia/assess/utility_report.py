@@ -27,7 +27,7 @@ PRIVATE = Message("assess.report.private_utility")
 
 def document(found: UtilityReport) -> Document:
     """The whole report, as blocks."""
-    blocks: list[Block] = [Notice(PRIVATE, tone="warning")]
+    blocks: list[Block] = [Notice(str(PRIVATE), tone="warning")]
     if found.is_simulation:
         blocks.append(Notice(say("assess.report.seeded")))
     blocks += _summary(found)
@@ -141,7 +141,7 @@ def _associations(found: UtilityReport) -> list[Block]:
             [
                 [
                     f"{pair.first}, {pair.second}",
-                    label(pair.measure),
+                    str(label(pair.measure)),
                     f"{pair.before:.3f}",
                     f"{pair.after:.3f}",
                     f"{pair.change:.3f}",

@@ -20,7 +20,7 @@ def text(words: str) -> str:
     >>> text('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
-    return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(words)))
+    return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", words))
 
 
 def cell_text(cell: str | int) -> str:

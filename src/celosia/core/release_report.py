@@ -24,7 +24,7 @@ def promise_blocks(guarantee: Guarantee) -> list[Block]:
 
 def facts_block(title: str, facts: Mapping[str, Any]) -> list[Block]:
     """What a method has to say, unfolded on demand; nothing where it says nothing."""
-    items = [(str(name).replace("_", " "), plain(value)) for name, value in facts.items()]
+    items = [(name.replace("_", " "), plain(value)) for name, value in facts.items()]
     return [Details(title, [Facts(items)])] if items else []
 
 
@@ -66,7 +66,7 @@ def format_numbers(facts: Mapping[str, Any]) -> str:
     'k 5, edges added 1,200'
     """
     return ", ".join(
-        f"{str(name).replace('_', ' ')} {value:,.6g}"
+        f"{name.replace('_', ' ')} {value:,.6g}"
         for name, value in facts.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     )

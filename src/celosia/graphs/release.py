@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.release import Release
-from celosia.core.release_report import format_numbers
 from celosia.core.report import Document
 from celosia.frames.formats import open_bytes
 from celosia.graphs import report
@@ -64,7 +63,11 @@ class MethodOutcome:
         return {"method": self.method, "facts": self.facts, "kept": self.kept}
 
     def __str__(self) -> str:
-        numbers = format_numbers(self.facts)
+        numbers = ", ".join(
+            f"{str(name).replace('_', ' ')} {value:,.6g}"
+            for name, value in self.facts.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        )
         return (
             say("graphs.release.method", method=self.method, numbers=numbers, kept=self.kept)
             if numbers

@@ -9,10 +9,12 @@ from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message, say
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Seeded
-from celosia.core.release_report import facts_block, made_blocks, promise_blocks
+from celosia.core.release_report import made_blocks, plain, promise_blocks
 from celosia.core.report import (
     Block,
+    Details,
     Document,
+    Facts,
     Figure,
     Heading,
     Notice,
@@ -61,9 +63,9 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks: list[Block] = []
     if guarantee.simulation:
         blocks.append(Notice(str(guarantee), tone="simulation"))
-    blocks += [Notice(warning, tone="warning") for warning in warnings]
+    blocks += [Notice(str(warning), tone="warning") for warning in warnings]
     if account.utility is not None or account.attacks:
-        blocks.append(Notice(PRIVATE, tone="warning"))
+        blocks.append(Notice(str(PRIVATE), tone="warning"))
     blocks += promise_blocks(guarantee)
     blocks += _methods(methods)
     blocks += _left_out(left_out)
@@ -72,9 +74,9 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     if account.utility is not None:
         blocks += account.utility.blocks()
         if not account.matched:
-            blocks.append(Notice(UNMATCHED, tone="warning"))
+            blocks.append(Notice(str(UNMATCHED), tone="warning"))
     elif account.attacks:
-        blocks += [Heading(say("graphs.report.good_for")), Paragraph(TOO_LARGE)]
+        blocks += [Heading(say("graphs.report.good_for")), Paragraph(str(TOO_LARGE))]
     blocks += made_blocks(provenance)
     return Document(
         say("graphs.report.title"), f"{sentence(guarantee.promise)} {published}.", blocks
@@ -86,12 +88,13 @@ def _methods(methods: Sequence[MethodFacts]) -> list[Block]:
         Heading(say("graphs.report.done")),
         Table(
             [say("graphs.report.method"), say("graphs.report.kept")],
-            [[name, kept] for name, _, kept in methods],
+            [[name, str(kept)] for name, _, kept in methods],
             say("graphs.report.in_order"),
         ),
     ]
     for name, facts, _ in methods:
-        blocks += facts_block(name, facts)
+        items = [(str(fact).replace("_", " "), plain(value)) for fact, value in facts.items()]
+        blocks += [Details(name, [Facts(items)])] if items else []
     return blocks
 
 
@@ -152,7 +155,7 @@ def _risk(account: GraphAccount) -> list[Block]:
                 say("graphs.report.exposed_after"),
             ],
             [
-                [after.name, f"{before.share_exposed:.2%}", f"{after.share_exposed:.2%}"]
+                [str(after.name), f"{before.share_exposed:.2%}", f"{after.share_exposed:.2%}"]
                 for before, after in zip(account.before, account.attacks, strict=True)
             ],
             say("graphs.report.certain"),

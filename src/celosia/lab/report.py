@@ -57,8 +57,8 @@ def _summary(study: Study, findings: Findings) -> list[Block]:
         Facts(
             [
                 (say("lab.report.study"), study.name),
-                (say("lab.report.published_in"), study.source),
-                (say("lab.report.a_match"), study.rules),
+                (say("lab.report.published_in"), str(study.source)),
+                (say("lab.report.a_match"), str(study.rules)),
             ]
         ),
     ]
@@ -77,7 +77,7 @@ def _differences(findings: Findings) -> list[Block]:
                 say("lab.report.published"),
                 say("lab.report.computed"),
             ],
-            [[row.run, row.cell, str(row.published), str(row.computed)] for row in wrong],
+            [[str(row.run), str(row.cell), str(row.published), str(row.computed)] for row in wrong],
             caption=say("lab.report.what_differs"),
         ),
     ]
@@ -101,7 +101,7 @@ def _run(name: str, rows: Sequence[Row]) -> Details:
         ],
         [
             [
-                row.cell,
+                str(row.cell),
                 str(row.published),
                 str(row.computed),
                 say("lab.report.yes") if row.matches else say("lab.report.no"),

@@ -45,7 +45,7 @@ def figure(audits: Sequence[Audit]) -> Figure:
     """Claims beside lower bounds, one pair of bars for each audit."""
     return Figure(
         figures.bars(
-            [audit.name for audit in audits],
+            [str(audit.name) for audit in audits],
             {
                 say("assess.audit.claimed"): [
                     0.0 if a.claim is None else a.claim.epsilon for a in audits
@@ -97,11 +97,11 @@ def _table(audits: Sequence[Audit]) -> Table:
         ],
         [
             [
-                audit.name,
+                str(audit.name),
                 "" if audit.claim is None else f"{audit.claim.epsilon:.4g}",
                 f"{audit.delta:.3g}",
                 f"{audit.lower:.4g}",
-                label(audit.verdict),
+                str(label(audit.verdict)),
                 audit.samples,
             ]
             for audit in audits
@@ -114,8 +114,8 @@ def _table(audits: Sequence[Audit]) -> Table:
 def _one(audit: Audit) -> list[Block]:
     found = Facts(
         [
-            (say("assess.audit.inputs"), audit.pair),
-            (say("assess.audit.event"), audit.event),
+            (say("assess.audit.inputs"), str(audit.pair)),
+            (say("assess.audit.event"), str(audit.event)),
             (
                 say("assess.audit.likelier"),
                 say("assess.audit.second" if audit.swapped else "assess.audit.first"),
@@ -132,7 +132,11 @@ def _one(audit: Audit) -> list[Block]:
         lower=audit.lower,
         verdict=label(audit.verdict),
     )
-    return [Heading(audit.name, level=3), Paragraph(sentence[:1].upper() + sentence[1:]), found]
+    return [
+        Heading(str(audit.name), level=3),
+        Paragraph(sentence[:1].upper() + sentence[1:]),
+        found,
+    ]
 
 
 def _claim(audit: Audit) -> str:

@@ -43,7 +43,7 @@ def shorten(text: str, most: int) -> str:
     'Married-civ-spouse…'
     """
     # Control characters and lone surrogates may not stand in a page at all.
-    plain = " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
+    plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
 
 

@@ -129,7 +129,7 @@ class LinkAttack:
         """The attack as parts of a report."""
         rows = [
             [
-                name,
+                str(name),
                 str(self.deleted.get(name, say("graphs.report.none_deleted"))),
                 str(self.false.get(name, say("graphs.report.none_added"))),
             ]

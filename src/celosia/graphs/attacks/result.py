@@ -102,13 +102,13 @@ class GraphAttack:
 
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
-        facts = [(name, f"{value}") for name, value in self.facts.items()]
+        facts = [(str(name), f"{value}") for name, value in self.facts.items()]
         return [
             Heading(sentence(self.name)[:-1], level=3),
             Paragraph(sentence(str(self))),
             Table(
                 [say("graphs.report.candidates"), say("graphs.report.targets")],
-                [[name, count] for name, count in self.buckets.items()],
+                [[str(name), count] for name, count in self.buckets.items()],
                 say("graphs.report.candidates_caption"),
             ),
             Facts(

@@ -58,7 +58,7 @@ def blocks(found: GraphUtility) -> list[Block]:
                 say("graphs.report.difference"),
             ],
             [
-                [WORDS[name], str(value), str(after[name]), str(moved[name])]
+                [str(WORDS[name]), str(value), str(after[name]), str(moved[name])]
                 for name, value in found.before.items()
             ],
             say("graphs.report.whole_graph"),
@@ -66,13 +66,13 @@ def blocks(found: GraphUtility) -> list[Block]:
         ),
         Table(
             [say("graphs.report.number_of_vertex"), say("graphs.report.rms")],
-            [[WORDS[name], str(value)] for name, value in found.distances.items()],
+            [[str(WORDS[name]), str(value)] for name, value in found.distances.items()],
             say("graphs.report.the_vertices"),
             numeric=(1,),
         ),
         Table(
             [say("graphs.report.both_have"), say("graphs.report.value")],
-            [[WORDS[name], f"{facts[name]:.4f}"] for name in found.shares],
+            [[str(WORDS[name]), f"{facts[name]:.4f}"] for name in found.shares],
             say("graphs.report.in_common"),
             numeric=(1,),
         ),

@@ -42,11 +42,11 @@ def risk_map(findings: Findings, progress: Progress) -> Sequence[Block]:
         say("lab.masking.linked_loss", name=each.name, risk=each.risk, loss=each.loss)
         for each in found.best
     )
-    words = Message(
+    words = say(
         "lab.masking.risk_and_loss_of_maskings_of", points=len(found.points), records=RECORDS
     )
     return [
-        Heading(Message("lab.masking.risk_and_use")),
-        Paragraph(Message("lab.masking.nothing_here_was_published_it_is")),
-        Figure(found.plot(), words, Message("lab.masking.the_best", words=words, best=best)),
+        Heading(say("lab.masking.risk_and_use")),
+        Paragraph(say("lab.masking.nothing_here_was_published_it_is")),
+        Figure(found.plot(), words, say("lab.masking.the_best", words=words, best=best)),
     ]

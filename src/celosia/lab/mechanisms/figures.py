@@ -36,28 +36,24 @@ def beliefs(findings: Findings, progress: Progress) -> Sequence[Block]:
     series: dict[str, list[float]] = {}
     for prior in PRIORS:
         found = [belief_interval(prior, epsilon) for epsilon in EPSILONS]
-        series[Message("lab.mechanisms.from_at_most", prior=prior)] = [
-            belief.high for belief in found
-        ]
-        series[Message("lab.mechanisms.from_at_least", prior=prior)] = [
-            belief.low for belief in found
-        ]
+        series[say("lab.mechanisms.from_at_most", prior=prior)] = [belief.high for belief in found]
+        series[say("lab.mechanisms.from_at_least", prior=prior)] = [belief.low for belief in found]
     drawing = figures.lines(
         EPSILONS,
         series,
-        title=Message("lab.mechanisms.what_one_answer_can_do_to"),
+        title=say("lab.mechanisms.what_one_answer_can_do_to"),
         x_label=say("lab.axis.epsilon"),
-        y_label=Message("lab.mechanisms.belief_afterwards"),
+        y_label=say("lab.mechanisms.belief_afterwards"),
         percent=True,
         log_x=True,
     )
-    words = Message("lab.mechanisms.bounds_of_a_belief_of_1")
+    words = say("lab.mechanisms.bounds_of_a_belief_of_1")
     return [
         Heading(say("lab.axis.beliefs")),
         Figure(
             drawing,
             words,
-            Message("lab.mechanisms.at_epsilon_1_a_belief_of", words=words),
+            say("lab.mechanisms.at_epsilon_1_a_belief_of", words=words),
         ),
     ]
 
@@ -69,12 +65,12 @@ def densities(findings: Findings, progress: Progress) -> Sequence[Block]:
     several = figures.lines(
         wide,
         {
-            Message("lab.mechanisms.centre_scale", centre=centre, scale=scale): [
+            say("lab.mechanisms.centre_scale", centre=centre, scale=scale): [
                 _density(x, centre, scale) for x in wide
             ]
             for centre, scale in LAWS
         },
-        title=Message("lab.mechanisms.laplace_densities"),
+        title=say("lab.mechanisms.laplace_densities"),
         x_label="x",
         y_label=say("lab.axis.density"),
     )
@@ -83,31 +79,27 @@ def densities(findings: Findings, progress: Progress) -> Sequence[Block]:
     bounded = figures.lines(
         near,
         {
-            Message("lab.mechanisms.without_the_person_0"): [_density(x, 0, 1) for x in near],
-            Message("lab.mechanisms.with_the_person_1"): with_person,
-            Message("lab.mechanisms.the_latter_times_e"): [
-                exp(1) * height for height in with_person
-            ],
-            Message("lab.mechanisms.the_latter_over_e"): [
-                height / exp(1) for height in with_person
-            ],
+            say("lab.mechanisms.without_the_person_0"): [_density(x, 0, 1) for x in near],
+            say("lab.mechanisms.with_the_person_1"): with_person,
+            say("lab.mechanisms.the_latter_times_e"): [exp(1) * height for height in with_person],
+            say("lab.mechanisms.the_latter_over_e"): [height / exp(1) for height in with_person],
         },
-        title=Message("lab.mechanisms.two_neighbours_at_epsilon_1"),
-        x_label=Message("lab.mechanisms.released_count"),
+        title=say("lab.mechanisms.two_neighbours_at_epsilon_1"),
+        x_label=say("lab.mechanisms.released_count"),
         y_label=say("lab.axis.density"),
         log=True,
     )
     return [
-        Heading(Message("lab.mechanisms.laplace_noise")),
+        Heading(say("lab.mechanisms.laplace_noise")),
         Figure(
             several,
-            Message("lab.mechanisms.laplace_densities_of_several_centres_and"),
-            Message("lab.mechanisms.line_chart_of_four_laplace_densities"),
+            say("lab.mechanisms.laplace_densities_of_several_centres_and"),
+            say("lab.mechanisms.line_chart_of_four_laplace_densities"),
         ),
         Figure(
             bounded,
-            Message("lab.mechanisms.densities_of_a_noisy_count_with"),
-            Message("lab.mechanisms.line_chart_on_a_logarithmic_scale"),
+            say("lab.mechanisms.densities_of_a_noisy_count_with"),
+            say("lab.mechanisms.line_chart_on_a_logarithmic_scale"),
         ),
     ]
 
@@ -122,16 +114,16 @@ def errors_of_means(findings: Findings, progress: Progress) -> Sequence[Block]:
     runs = [_computed(findings, setting.name) for setting in settings]
     drawing = figures.lines(
         [setting.size * setting.epsilon for setting in settings],
-        {method: [run[method] for run in runs] for method in means.METHODS},
-        title=Message("lab.mechanisms.mean_absolute_error_over_the_range"),
-        x_label=Message("lab.mechanisms.rows_times_epsilon"),
+        {str(method): [run[method] for run in runs] for method in means.METHODS},
+        title=say("lab.mechanisms.mean_absolute_error_over_the_range"),
+        x_label=say("lab.mechanisms.rows_times_epsilon"),
         y_label=say("lab.axis.error"),
         log=True,
         log_x=True,
     )
     words = say("lab.mechanisms.errors_of_means")
     return [
-        Heading(Message("lab.mechanisms.private_means")),
+        Heading(say("lab.mechanisms.private_means")),
         Figure(drawing, words, f"{words} {_caption(runs[-1])}"),
     ]
 
@@ -144,14 +136,14 @@ def rates_of_selection(findings: Findings, progress: Progress) -> Sequence[Block
     drawing = figures.lines(
         counts,
         {method: [run[f"{method}, {top_c.SCORE}"] for run in runs] for method in top_c.METHODS},
-        title=Message("lab.mechanisms.what_the_chosen_items_lack_of"),
-        x_label=Message("lab.mechanisms.c_how_many_items_are_sought"),
-        y_label=Message("lab.mechanisms.score_error_rate"),
+        title=say("lab.mechanisms.what_the_chosen_items_lack_of"),
+        x_label=say("lab.mechanisms.c_how_many_items_are_sought"),
+        y_label=say("lab.mechanisms.score_error_rate"),
         percent=True,
     )
     words = say("lab.mechanisms.error_rates")
     return [
-        Heading(Message("lab.mechanisms.the_best_few")),
+        Heading(say("lab.mechanisms.the_best_few")),
         Figure(drawing, words, f"{words} {_caption(runs[-1])}"),
     ]
 

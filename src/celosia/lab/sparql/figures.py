@@ -27,18 +27,18 @@ def errors(findings: Findings, progress: Progress) -> Sequence[Block]:
     runs = [run for run, cell in cells if run.endswith(EPSILON) and cell == "original"]
     runs = [run for run in runs if cells[run, "original"]]
     series: dict[str, list[float]] = {
-        method: [_relative(cells, run, method) for run in runs] for method in WAYS
+        str(method): [_relative(cells, run, method) for run in runs] for method in WAYS
     }
     names = [run.partition(",")[0].removesuffix(" open") for run in runs]
     drawing = figures.lines(
         range(1, len(runs) + 1),
         series,
-        title=Message("lab.sparql.error_over_the_exact_count_epsilon"),
-        x_label=Message("lab.sparql.queries", names=names),
-        y_label=Message("lab.sparql.relative_error"),
+        title=say("lab.sparql.error_over_the_exact_count_epsilon"),
+        x_label=say("lab.sparql.queries", names=names),
+        y_label=say("lab.sparql.relative_error"),
         log=True,
     )
-    words = Message("lab.sparql.relative_errors_of_one_answer_to")
+    words = say("lab.sparql.relative_errors_of_one_answer_to")
     values = "; ".join(
         say(
             "lab.sparql.of_below_a_tenth",
@@ -49,7 +49,7 @@ def errors(findings: Findings, progress: Progress) -> Sequence[Block]:
         for method, found in series.items()
     )
     return [
-        Heading(Message("lab.sparql.answers_at_epsilon_1")),
+        Heading(say("lab.sparql.answers_at_epsilon_1")),
         Figure(drawing, words, f"{words} {values}."),
     ]
 

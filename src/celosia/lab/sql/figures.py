@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.core import figures
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings
@@ -19,7 +19,7 @@ def published(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The mean distance of the printed answers from the truth, over the truth."""
     progress(Step(Message("lab.sql.drawing_the_published_errors"), 0))
     series: dict[str, list[float]] = {
-        Message("lab.sql.epsilon", epsilon=epsilon): [
+        say("lab.sql.epsilon", epsilon=epsilon): [
             float(DEVIATIONS[epsilon, joins][0]) / TRUTH for joins in JOINS
         ]
         for epsilon in (0.01, 0.1, 1.0)
@@ -27,15 +27,15 @@ def published(findings: Findings, progress: Progress) -> Sequence[Block]:
     drawing = figures.lines(
         JOINS,
         series,
-        title=Message("lab.sql.mean_error_over_the_exact_answer"),
-        x_label="joins",
-        y_label=Message("lab.sparql.relative_error"),
+        title=say("lab.sql.mean_error_over_the_exact_answer"),
+        x_label=say("lab.axis.joins"),
+        y_label=say("lab.sparql.relative_error"),
         log=True,
     )
-    words = Message("lab.sql.relative_errors_of_the_printed_answers")
-    last = series["epsilon 1"][-1]
-    more = Message("lab.sql.at_epsilon_1_and_four_joins", words=words, last=last)
-    return [Heading(Message("lab.sql.published_answers")), Figure(drawing, words, more)]
+    words = say("lab.sql.relative_errors_of_the_printed_answers")
+    last = series[say("lab.sql.epsilon", epsilon=1.0)][-1]
+    more = say("lab.sql.at_epsilon_1_and_four_joins", words=words, last=last)
+    return [Heading(say("lab.sql.published_answers")), Figure(drawing, words, more)]
 
 
 def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
@@ -48,20 +48,20 @@ def ours(findings: Findings, progress: Progress) -> Sequence[Block]:
     }
     runs = list(dict.fromkeys(run for run, _ in found if "distinct" not in run))
     series = {
-        cell.removesuffix(f", {answers.ERROR}"): [found[run, cell] for run in runs]
+        str(cell).removesuffix(f", {answers.ERROR}"): [found[run, cell] for run in runs]
         for cell in answers.METHODS.values()
     }
     drawing = figures.lines(
         JOINS,
         series,
-        title=Message("lab.sql.median_error_over_the_exact_count", scale=answers.SCALE),
-        x_label="joins",
-        y_label=Message("lab.sparql.relative_error"),
+        title=say("lab.sql.median_error_over_the_exact_count", scale=answers.SCALE),
+        x_label=say("lab.axis.joins"),
+        y_label=say("lab.sparql.relative_error"),
         log=True,
     )
-    words = Message("lab.sql.relative_errors_of_counts_over_joins")
+    words = say("lab.sql.relative_errors_of_counts_over_joins")
     listed = ", ".join(f"{name} {values[-1]:.2g}" for name, values in series.items())
     return [
-        Heading(Message("lab.sql.our_answers")),
-        Figure(drawing, words, Message("lab.sql.four_joins", words=words, listed=listed)),
+        Heading(say("lab.sql.our_answers")),
+        Figure(drawing, words, say("lab.sql.four_joins", words=words, listed=listed)),
     ]

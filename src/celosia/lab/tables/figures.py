@@ -40,14 +40,15 @@ PARAMETERS = {
 def sweeps(findings: Findings, progress: Progress) -> Sequence[Block]:
     """A section for each metric, with a chart for each parameter that was swept."""
     blocks: list[Block] = [
-        Heading(Message("lab.tables.the_published_charts")),
-        Paragraph(Message("lab.tables.the_first_two_groups_are_figures")),
+        Heading(say("lab.tables.the_published_charts")),
+        Paragraph(say("lab.tables.the_first_two_groups_are_figures")),
     ]
-    for done, (cell, title) in enumerate(GROUPS.items()):
+    for done, (cell, words) in enumerate(GROUPS.items()):
+        title = str(words)
         progress(Step(Message("lab.tables.drawing_the_figures"), done, len(GROUPS)))
         blocks.append(Heading(title, level=3))
         if cell == "mode":
-            blocks.append(Paragraph(Message("lab.tables.drawn_by_its_lower_limit_0")))
+            blocks.append(Paragraph(say("lab.tables.drawn_by_its_lower_limit_0")))
         rows = [row for row in findings.rows if row.cell == cell]
         blocks += [
             _chart(title, parameter, swept)
@@ -63,26 +64,26 @@ def _chart(title: str, parameter: str, rows: Sequence[Row]) -> Figure:
     drawing = figures.lines(
         places,
         {
-            "published": [_height(row.published, percent) for row in rows],
-            "computed": [_height(row.computed, percent) for row in rows],
+            say("lab.report.published"): [_height(row.published, percent) for row in rows],
+            say("lab.report.computed"): [_height(row.computed, percent) for row in rows],
         },
-        title=Message("lab.tables.against", title=title, parameter=parameter),
-        x_label=PARAMETERS[parameter],
-        y_label=rows[0].cell.removesuffix(" %"),
+        title=say("lab.tables.against", title=title, parameter=parameter),
+        x_label=str(PARAMETERS[parameter]),
+        y_label=str(rows[0].cell).removesuffix(" %"),
         percent=percent,
     )
     values = ", ".join(say("lab.tables.at", published=row.published, run=row.run) for row in rows)
     agree = sum(row.matches for row in rows)
     return Figure(
         drawing,
-        Message(
+        say(
             "lab.tables.against_of_published_values_match",
             title=title,
             parameter=parameter,
             agree=agree,
             rows=len(rows),
         ),
-        Message(
+        say(
             "lab.tables.line_chart_of_against_published",
             lower=title.lower(),
             parameter=parameter,
