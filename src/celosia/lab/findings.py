@@ -10,6 +10,18 @@ import polars as pl
 from celosia.core.messages import say
 from celosia.lab.tolerance import Cell
 
+VALUES = {"yes": "lab.value.yes", "no": "lab.value.no", "none": "lab.value.none"}
+"""Cells in words, with their keys of the catalogue."""
+
+
+def cell_text(cell: Cell) -> str:
+    """What a cell holds, as it is shown to people.
+
+    >>> cell_text("yes"), cell_text(0.5)
+    ('yes', '0.5')
+    """
+    return say(VALUES[cell]) if isinstance(cell, str) and cell in VALUES else str(cell)
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -32,8 +44,8 @@ class Row:
             "lab.report.row_matches" if self.matches else "lab.report.row_differs",
             run=self.run,
             cell=self.cell,
-            published=self.published,
-            computed=self.computed,
+            published=cell_text(self.published),
+            computed=cell_text(self.computed),
         )
 
 

@@ -17,7 +17,7 @@ from celosia.core.report import (
     Notice,
     Table,
 )
-from celosia.lab.findings import Findings, Row
+from celosia.lab.findings import Findings, Row, cell_text
 from celosia.lab.study import Study
 
 
@@ -77,7 +77,10 @@ def _differences(findings: Findings) -> list[Block]:
                 say("lab.report.published"),
                 say("lab.report.computed"),
             ],
-            [[str(row.run), str(row.cell), str(row.published), str(row.computed)] for row in wrong],
+            [
+                [str(row.run), str(row.cell), cell_text(row.published), cell_text(row.computed)]
+                for row in wrong
+            ],
             caption=say("lab.report.what_differs"),
         ),
     ]
@@ -102,8 +105,8 @@ def _run(name: str, rows: Sequence[Row]) -> Details:
         [
             [
                 str(row.cell),
-                str(row.published),
-                str(row.computed),
+                cell_text(row.published),
+                cell_text(row.computed),
                 say("lab.report.yes") if row.matches else say("lab.report.no"),
             ]
             for row in rows

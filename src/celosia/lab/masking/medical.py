@@ -72,7 +72,7 @@ def _original() -> Iterator[Row]:
     yield compare_equal(
         run,
         Message("lab.masking.what_is_learnt_of_them"),
-        Message("lab.masking.flu"),
+        "Flu",
         " ".join(illness.exposed[0].learnt),
     )
     yield compare_printed(run, Message("lab.masking.mean_age"), "39.9", float(AGES.mean()))

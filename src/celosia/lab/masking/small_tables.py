@@ -100,9 +100,7 @@ def _nationalities() -> Iterator[Row]:
         run, Message("lab.masking.people_whose_illness_is_told_erratum"), 4, attack.exposed_people
     )
     learnt = " ".join(attack.exposed[0].learnt)
-    yield compare_equal(
-        run, Message("lab.masking.what_is_told_of_them"), Message("lab.masking.cancer"), learnt
-    )
+    yield compare_equal(run, Message("lab.masking.what_is_told_of_them"), "Cancer", learnt)
     ranges = apply_method(Recoding(breaks=(30, 40)), NATIONALITIES, "age")["age"]
     found = " ".join(sorted(set(ranges)))
     yield compare_equal(

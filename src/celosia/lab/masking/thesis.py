@@ -136,7 +136,7 @@ def _noise() -> Iterator[Row]:
     yield compare_equal(
         run,
         Message("lab.masking.printed_sums_cut_to_a_tenth"),
-        Message("lab.graphs.yes"),
+        "yes",
         "yes" if cut else "no",
     )
 

@@ -149,7 +149,7 @@ def _errors() -> Iterator[Row]:
         yield compare_equal(
             run,
             Message("lab.mechanisms.less_than_an_eighth_the_thesis"),
-            Message("lab.graphs.yes"),
+            "yes",
             less,
         )
         grid = Grid(Fraction(1, 2**12))

@@ -177,7 +177,7 @@ def _chen() -> Iterator[Row]:
         yield compare_equal(
             run,
             Message("lab.mechanisms.below_above_at_least_2", length=length),
-            Message("lab.graphs.yes"),
+            "yes",
             grows,
         )
     for length, chance, text in ((2, 1 / 30, ".0060643"), (3, 1 / 140, ".00052178")):

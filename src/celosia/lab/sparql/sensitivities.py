@@ -183,7 +183,7 @@ def _consistency() -> Iterator[Row]:
     yield compare_equal(
         run,
         Message("lab.sparql.not_even_one_answer_is_so"),
-        Message("lab.sparql.f2_at_epsilon_1"),
+        "F2 at epsilon 1",
         listed,
     )
     found = distance_in_scales("F2", 1.0)
