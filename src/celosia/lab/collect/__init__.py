@@ -88,7 +88,7 @@ STUDIES = (
         Study(
             name=f"collect/{part.name}",
             title=Message("lab.collect.local_privacy", title=part.title),
-            source=f"{_THESIS}, {part.tables}",
+            source=Message("lab.joined.comma", first=_THESIS, second=part.tables),
             rules=_RULES,
             work=partial(_one, part),
         )

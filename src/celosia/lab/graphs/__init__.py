@@ -91,7 +91,7 @@ _PARTS = (
     _Part(
         "perturbation",
         Message("lab.graphs.edges_changed_at_random_and_the"),
-        f"{_EXACTLY}; {_DRAWN}",
+        Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         _changes,
     ),
     _Part(
@@ -100,7 +100,7 @@ _PARTS = (
     _Part(
         "uncertain",
         Message("lab.graphs.chances_of_edges_figure_11"),
-        f"{_EXACTLY}; {_DRAWN}",
+        Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         _uncertainty,
     ),
     _Part(
@@ -144,7 +144,7 @@ STUDIES = (
         name="graphs",
         title=Message("lab.graphs.graphs_the_figures_of_a_textbook"),
         source=Message("lab.graphs.the_karate_club_zachary_1977", source=_SOURCE),
-        rules=f"{_EXACTLY}; {_DRAWN}",
+        rules=Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         work=_all,
         figures=_risk_and_use,
     ),

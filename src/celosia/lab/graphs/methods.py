@@ -70,12 +70,12 @@ def rows(progress: Progress) -> Iterator[Row]:
     """What each method keeps or promises, on each network."""
     for network in NETWORKS:
         for kind in parameters(network):
-            progress(Step(f"{kind}, {network}", 0))
+            progress(Step(Message("lab.joined.comma", first=kind, second=network), 0))
             yield from _checked(network, kind)
 
 
 def _checked(network: str, kind: str) -> Iterator[Row]:
-    run = f"{kind}, {network}"
+    run = Message("lab.joined.comma", first=kind, second=network)
     graph, release = NETWORKS[network](), publish_network(network, kind)
     made, options = release.data, parameters(network)[kind]
     yield compare_equal(
@@ -173,6 +173,6 @@ def measure(network: str, kind: str) -> tuple[float | None, ...]:
 def run_all(network: str, progress: Progress = silent) -> list[str]:
     """The names of all methods, each of them run."""
     for kind in parameters(network):
-        progress(Step(f"{kind}, {network}", 0))
+        progress(Step(Message("lab.joined.comma", first=kind, second=network), 0))
         publish_network(network, kind)
     return list(parameters(network))

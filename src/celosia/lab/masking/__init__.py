@@ -107,7 +107,7 @@ STUDIES = (
             survey=_SURVEY,
             casc=_CASC,
         ),
-        rules=f"{_RULES}; {_LOSSES}",
+        rules=Message("lab.joined.semicolon", first=_RULES, second=_LOSSES),
         work=_all,
         figures=figures.risk_map,
     ),

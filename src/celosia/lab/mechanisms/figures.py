@@ -135,7 +135,12 @@ def rates_of_selection(findings: Findings, progress: Progress) -> Sequence[Block
     runs = [_computed(findings, top_c.run_name(count)) for count in counts]
     drawing = figures.lines(
         counts,
-        {method: [run[f"{method}, {top_c.SCORE}"] for run in runs] for method in top_c.METHODS},
+        {
+            str(method): [
+                run[Message("lab.joined.comma", first=method, second=top_c.SCORE)] for run in runs
+            ]
+            for method in top_c.METHODS
+        },
         title=say("lab.mechanisms.what_the_chosen_items_lack_of"),
         x_label=say("lab.mechanisms.c_how_many_items_are_sought"),
         y_label=say("lab.mechanisms.score_error_rate"),

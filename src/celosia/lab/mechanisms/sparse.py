@@ -133,7 +133,6 @@ def _errors() -> Iterator[Row]:
 
 def _allocation() -> Iterator[Row]:
     for positives, monotone, split, text in DEVIATIONS:
-        kind = "monotone" if monotone else "general"
         name = (
             Message("lab.mechanisms.best_split")
             if split is None
@@ -142,23 +141,29 @@ def _allocation() -> Iterator[Row]:
         slip = Message("lab.mechanisms.printed_as_282_8") if text == "282.9" else ""
         found = sqrt(comparison_variance(1, positives=positives, ratio=split, monotone=monotone))
         yield compare_printed(
-            Message("lab.mechanisms.allocation", kind=kind),
+            _allocated(monotone=monotone),
             Message("lab.mechanisms.c_deviation", positives=positives, name=name, slip=slip),
             text,
             found,
         )
     for positives, monotone, text in SHARES:
-        kind = "monotone" if monotone else "general"
         mechanism = SparseVector(1.0, threshold=0, positives=positives, monotone=monotone)
         share = float(mechanism.parts(Fraction(1))[0])
         yield compare_printed(
-            Message("lab.mechanisms.allocation", kind=kind),
+            _allocated(monotone=monotone),
             Message("lab.mechanisms.c_share_of_the_threshold", positives=positives),
             text,
             share,
         )
     for positives, monotone in ((1, False), (10, False), (100, False), (1, True), (10, True)):
         yield from _least(positives, monotone=monotone)
+
+
+def _allocated(*, monotone: bool) -> Message:
+    """The run of an allocation."""
+    if monotone:
+        return Message("lab.mechanisms.allocation_monotone")
+    return Message("lab.mechanisms.allocation_general")
 
 
 def _least(positives: int, *, monotone: bool) -> Iterator[Row]:
@@ -170,7 +175,7 @@ def _least(positives: int, *, monotone: bool) -> Iterator[Row]:
 
     best = minimize_scalar(variance, bounds=(0.5, 50), method="bounded", options={"xatol": 1e-9})
     formula = optimal_split(positives, monotone=monotone)
-    run = Message("lab.mechanisms.allocation_2", value="monotone" if monotone else "general")
+    run = _allocated(monotone=monotone)
     # Near its bottom a parabola is flat: half of the digits of a float tell its place.
     yield compare_printed(
         run,

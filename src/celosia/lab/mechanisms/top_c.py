@@ -90,7 +90,13 @@ def _compare(run: str, method: str, text: str, rates: NDArray[np.float64]) -> It
     for name, one, rate, error in zip(
         (SCORE, MISSED), text.split("/"), rates.mean(axis=0), errors, strict=True
     ):
-        yield compare_printed(run, f"{method}, {name}", one, float(rate), error=float(error))
+        yield compare_printed(
+            run,
+            Message("lab.joined.comma", first=method, second=name),
+            one,
+            float(rate),
+            error=float(error),
+        )
 
 
 def _rates(

@@ -106,7 +106,7 @@ STUDIES = (
         name="sparql",
         title=Message("lab.sparql.private_sparql_the_first_analysis_of"),
         source=Message("lab.mechanisms.and", thesis=_THESIS, own=_OWN),
-        rules=f"{_EXACTLY}; {_DRAWN}",
+        rules=Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         work=partial(_all, None),
         figures=figures.errors,
         at_size=lambda triples: partial(_all, triples),

@@ -32,9 +32,7 @@ from celosia.queries.bounds.smooth_sensitivity import choose_beta, gamma_quantil
 
 def run_name(epsilon: float, joins: int) -> str:
     """The run of one of the twelve settings."""
-    return Message(
-        "lab.sql.epsilon_2", joins=joins, value="join" if joins == 1 else "joins", epsilon=epsilon
-    )
+    return Message("lab.sql.joins_at_epsilon", joins=joins, epsilon=epsilon)
 
 
 def rows(progress: Progress) -> list[Row]:

@@ -85,8 +85,8 @@ class JoinQuery:
     @property
     def name(self) -> str:
         """What is asked, in words."""
-        count = Message("lab.sql.distinct_orders") if self.distinct else "rows"
-        return f"{self.joins} {'join' if self.joins == 1 else 'joins'}, {count}"
+        key = "lab.sql.joins_distinct_orders" if self.distinct else "lab.sql.joins_rows"
+        return Message(key, joins=self.joins)
 
     @staticmethod
     def elastic_errors(bound: SmoothBound, runs: int, rng: Source) -> list[int]:

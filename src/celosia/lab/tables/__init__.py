@@ -22,7 +22,7 @@ STUDIES = (
     Study(
         name="tables",
         title=Message("lab.tables.published_tables_k_anonymity_l_diversity"),
-        source=f"{_THESIS}, {_ROWS}",
+        source=Message("lab.joined.comma", first=_THESIS, second=_ROWS),
         rules=RULES,
         work=partial(reproduce, "published.csv", ""),
         figures=sweeps,
@@ -31,7 +31,7 @@ STUDIES = (
         Study(
             name=f"tables/{name}",
             title=Message("lab.tables.published_tables_on_the_census", title=title),
-            source=f"{_THESIS}, {_ROWS}",
+            source=Message("lab.joined.comma", first=_THESIS, second=_ROWS),
             rules=RULES,
             work=partial(reproduce, "published.csv", parameter),
             figures=sweeps,
