@@ -281,7 +281,7 @@ def _use(found: NumericUtility) -> list[Block]:
                     say("assess.report.overlap"),
                 ],
                 [
-                    [one.term, f"{one.before:.6g}", f"{one.after:.6g}", f"{one.overlap:.1%}"]
+                    [str(one.term), f"{one.before:.6g}", f"{one.after:.6g}", f"{one.overlap:.1%}"]
                     for one in each.coefficients
                 ],
                 say("assess.report.coefficients", regression=each.regression),

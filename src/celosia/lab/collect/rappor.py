@@ -76,11 +76,14 @@ def rows(progress: Progress) -> list[Row]:
         real, run = normal_counts(users), Message("lab.collect.rappor_of_users", users=users)
         fits = [_fit(each, real) for each in _servers((128, 8, 1), real, 970 + done)]
         ours = [100 / users * float(np.mean(np.abs(fit - real))) for fit in fits]
-        found.append(compare_among(run, _BESIDE.format("percent error"), line["percent"], ours))
+        found.append(
+            compare_among(run, _beside(Message("lab.collect.percent_error")), line["percent"], ours)
+        )
     return [*found, *_times()]
 
 
-_BESIDE = "{} of the published run, beside ours by non-negative least squares"
+def _beside(error: str) -> Message:
+    return Message("lab.collect.beside_ours", error=error)
 
 
 def _servers(
@@ -135,8 +138,10 @@ def _sizes(
     errors = [rmse(each, counts) for each in fits]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]
     if hashes > 1:
-        yield compare_among(run, _BESIDE.format("RMSE"), line["rmse"], errors)
-        yield compare_among(run, _BESIDE.format("mean error"), line["mean_error"], means)
+        yield compare_among(run, _beside("RMSE"), line["rmse"], errors)
+        yield compare_among(
+            run, _beside(Message("lab.collect.mean_error")), line["mean_error"], means
+        )
     if reference is not None:
         # Those are means of eight runs themselves.
         for cell, column, ours in (
@@ -244,7 +249,7 @@ def _chances(line: Line, counts: Counts, seed: int) -> Iterator[Row]:
     servers = _servers((128, 8, 1), counts, seed, chances=chances)
     fits = [_fit(each, counts) for each in servers]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]
-    yield compare_among(run, _BESIDE.format("mean error"), line["mean_error"], means)
+    yield compare_among(run, _beside(Message("lab.collect.mean_error")), line["mean_error"], means)
 
 
 def _times() -> Iterator[Row]:

@@ -67,8 +67,8 @@ def _resampled() -> Iterator[Row]:
 def _clamped() -> Iterator[Row]:
     run = Message("lab.mechanisms.algorithm_3_on_0_1")
     first, second = BrokenClampedMean(epsilon=0.1).chances
-    yield compare_printed(run, "epsilon 0.1, between the ends, of {1}", ".0475813", second)
-    yield compare_printed(run, "epsilon 0.1, between the ends, of {1, 0}", ".0951626", first)
+    yield compare_printed(run, Message("lab.mechanisms.between_ends_of_one"), ".0475813", second)
+    yield compare_printed(run, Message("lab.mechanisms.between_ends_of_both"), ".0951626", first)
     yield compare_equal(run, Message("lab.mechanisms.their_ratio"), 2.0, first / second)
     for epsilon, text in ((0.1, ".7431"), (1.0, "1.1931")):
         worst = _worst(BrokenClampedMean(epsilon=epsilon))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 from celosia.core.numbers import real
 
 Matrix = NDArray[np.float64]
@@ -135,10 +135,15 @@ def regression_overlap(
 
 
 def _terms(names: Sequence[str], coded: Sequence[list[float] | None]) -> list[str]:
-    terms = ["constant"]
+    terms: list[str] = [Message("assess.term.constant")]
     for name, codes in zip(names, coded, strict=True):
         terms += (
-            [name] if codes is None else [f"{name}, category {n}" for n in range(2, len(codes) + 2)]
+            [name]
+            if codes is None
+            else [
+                Message("assess.term.category", column=name, number=n)
+                for n in range(2, len(codes) + 2)
+            ]
         )
     return terms
 
