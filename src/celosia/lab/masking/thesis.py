@@ -127,9 +127,11 @@ def _noise() -> Iterator[Row]:
     wrong = 0.1 * float(weights.var())
     yield compare_printed(run, Message("lab.masking.deviation_as_it_was_taken_c"), "22.18", wrong)
     # Squares of six normal numbers sum to 0.3 to 24 but for once in 2,000, the deviation being 1.
-    for what, scale, fits in (("right", deviation, "no"), ("wrong", wrong, "yes")):
+    for cell, scale, fits in (
+        (Message("lab.masking.noise_of_right_deviation"), deviation, "no"),
+        (Message("lab.masking.noise_of_wrong_deviation"), wrong, "yes"),
+    ):
         total = float(((noise / scale) ** 2).sum())
-        cell = Message("lab.masking.printed_noise_agrees_with_the_deviation", what=what)
         yield compare_equal(run, cell, fits, "yes" if 0.3 < total < 24 else "no")
     lost = weights + noise - np.array(NOISY_WEIGHTS)
     cut = bool(((lost > -0.006) & (lost < 0.106)).all())
