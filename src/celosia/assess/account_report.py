@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.assess.accounts import MaskedAccount, SyntheticAccount
+from celosia.assess.labels import label
 from celosia.assess.linkage import AttributeDisclosure, Linkage, Membership, ProbabilisticLinkage
 from celosia.assess.risk_utility import RiskUtilityMap
 from celosia.assess.utility.numeric import Moments, NumericUtility
 from celosia.core import figures
+from celosia.core.messages import Message, say
 from celosia.core.report import (
     Block,
     Document,
@@ -24,32 +26,32 @@ from celosia.core.report import (
     Table,
 )
 
-PRIVATE = (
-    "Confidential: only for people who may see the original table. The report lists rows that "
-    "can be linked, and moments of the original."
-)
-_PROMISES_NOTHING = (
-    "A synthetic table made without noise has no formal guarantee: the results below were "
-    "measured for this table and these attacks."
-)
+PRIVATE = Message("assess.report.private_account")
+_PROMISES_NOTHING = Message("assess.report.no_guarantee")
 
 
 def masked_document(account: MaskedAccount) -> Document:
     """The whole report of a masked table."""
-    counts = f"{account.records:,} masked records of {account.originals:,}"
     return Document(
-        "Risk and utility of a masked table",
-        f"{counts}, linked by {', '.join(account.columns)}.",
-        [Notice(PRIVATE, tone="warning"), *masked_blocks(account)],
+        say("assess.report.masked_title"),
+        say(
+            "assess.report.masked_subtitle",
+            records=account.records,
+            originals=account.originals,
+            columns=account.columns,
+        ),
+        [Notice(str(PRIVATE), tone="warning"), *masked_blocks(account)],
     )
 
 
 def synthetic_document(account: SyntheticAccount) -> Document:
     """The whole report of a synthetic table."""
     return Document(
-        "Risk and utility of a synthetic table",
-        f"{account.records:,} synthetic records from {account.originals:,} real ones.",
-        [Notice(PRIVATE, tone="warning"), *synthetic_blocks(account)],
+        say("assess.report.synthetic_title"),
+        say(
+            "assess.report.synthetic_subtitle", records=account.records, originals=account.originals
+        ),
+        [Notice(str(PRIVATE), tone="warning"), *synthetic_blocks(account)],
     )
 
 
@@ -57,21 +59,20 @@ def masked_blocks(account: MaskedAccount) -> list[Block]:
     """What the report of a release takes in: risk first, then use."""
     cards = [
         KeyFigure(
-            "Linked correctly",
+            say("assess.report.linked"),
             f"{account.risk:.1%}",
-            "of the records, by the best of the attacks; a random guess is right with a "
-            f"probability of {1 / account.originals:.2g}",
+            say("assess.report.linked_note", chance=1 / account.originals),
         ),
         KeyFigure(
-            "Certain",
+            say("assess.report.certain"),
             f"{account.distance.certain:,}",
-            "records whose one nearest original is the true one",
+            say("assess.report.certain_note"),
         ),
     ]
     return [
-        Heading("Risk and utility in short"),
+        Heading(say("assess.report.in_short_both")),
         KeyFigures([*cards, *_use_cards(account.utility)]),
-        Heading("Who can be linked"),
+        Heading(say("assess.report.who_linked")),
         _linkages(account),
         *_exposed_records(account.distance),
         *_intervals(account),
@@ -85,24 +86,28 @@ def synthetic_blocks(account: SyntheticAccount) -> list[Block]:
     replicas, chance = account.replicas, account.holdout_replicas
     cards = [
         KeyFigure(
-            "Repeated",
+            say("assess.report.repeated"),
             f"{replicas.repeated:,}",
-            f"of {replicas.uniques:,} unique real records are in the synthetic table as they are",
+            say("assess.report.repeated_note", uniques=replicas.uniques),
         )
     ]
     if account.membership is not None:
         cards.append(
-            KeyFigure("Membership", f"{account.membership.auc:.3f}", "AUC; 0.5 is random guessing")
+            KeyFigure(
+                say("assess.report.membership"),
+                f"{account.membership.auc:.3f}",
+                say("assess.report.auc"),
+            )
         )
-    words = f"{replicas}."
+    words = [f"{replicas}."]
     if chance is not None:
-        words += f" Of people who were held back: {chance}, by chance."
+        words.append(say("assess.report.held_back", chance=str(chance)))
     return [
-        Notice(_PROMISES_NOTHING, tone="warning"),
-        Heading("Risk and utility in short"),
+        Notice(str(_PROMISES_NOTHING), tone="warning"),
+        Heading(say("assess.report.in_short_both")),
         KeyFigures([*cards, *_use_cards(account.utility)]),
-        Heading("What it discloses about real people"),
-        Paragraph(words),
+        Heading(say("assess.report.disclosed")),
+        Paragraph(" ".join(words)),
         *_membership(account.membership),
         *_attributes(account.attributes),
         *_use(account.utility),
@@ -112,36 +117,51 @@ def synthetic_blocks(account: SyntheticAccount) -> list[Block]:
 def map_blocks(found: RiskUtilityMap) -> list[Block]:
     """A risk-utility map as a drawing, and as numbers."""
     return [
-        Heading("Risk and loss of each masking"),
-        Figure(found.plot(), "The best maskings are ringed", f"{found}."),
+        Heading(say("assess.report.map_title")),
+        Figure(found.plot(), say("assess.report.ringed"), f"{found}."),
         Table(
-            ["Masking", "Risk", "Loss", "Best"],
             [
-                [each.name, f"{each.risk:.2%}", f"{each.loss:.4f}", "yes" if each.is_best else ""]
+                say("assess.report.masking"),
+                say("assess.report.risk"),
+                say("assess.report.loss"),
+                say("assess.report.best"),
+            ],
+            [
+                [
+                    each.name,
+                    f"{each.risk:.2%}",
+                    f"{each.loss:.4f}",
+                    say("assess.report.yes") if each.is_best else "",
+                ]
                 for each in found.points
             ],
-            "Every masking that was tried",
+            say("assess.report.every_masking"),
         ),
     ]
 
 
 def _linkages(account: MaskedAccount) -> Table:
     rows: list[list[str]] = [
-        [name, f"{each.share:.2%}", f"{each.certain:,}", f"{each.tied:,}"]
+        [str(label(name)), f"{each.share:.2%}", f"{each.certain:,}", f"{each.tied:,}"]
         for name, each in (("distance", account.distance), ("rank", account.rank))
     ]
     if account.probabilistic is not None:
         rows.append(_probabilistic(account.probabilistic))
     return Table(
-        ["Linkage", "Right", "Certain", "Tied"],
+        [
+            say("assess.report.linkage"),
+            say("assess.report.right"),
+            say("assess.report.certain"),
+            say("assess.report.tied"),
+        ],
         rows,
-        "Masked records linked with the right original one, by an attacker who has the original",
+        say("assess.report.linkages"),
     )
 
 
 def _probabilistic(found: ProbabilisticLinkage) -> list[str]:
     certain, tied = (found.chances == 1).sum(), ((found.chances > 0) & (found.chances < 1)).sum()
-    name = f"agreement (over {found.chances.size:,} records)"
+    name = say("assess.report.agreement", records=found.chances.size)
     return [name, f"{found.share:.2%}", f"{certain:,}", f"{tied:,}"]
 
 
@@ -151,7 +171,7 @@ def _exposed_records(found: Linkage) -> list[Block]:
         return []
     # Counted from 1, as people count rows.
     words = ", ".join(f"{row + 1:,}" for row in rows)
-    return [Paragraph(f"The records linked most surely are those of the masked rows {words}.")]
+    return [Paragraph(say("assess.report.surest", rows=words))]
 
 
 def _intervals(account: MaskedAccount) -> list[Block]:
@@ -160,12 +180,16 @@ def _intervals(account: MaskedAccount) -> list[Block]:
         return []
     return [
         Table(
-            ["Column", "By rank", "By standard deviation"],
+            [
+                say("assess.report.column"),
+                say("assess.report.by_rank"),
+                say("assess.report.by_deviation"),
+            ],
             [
                 [each.column, f"{each.by_rank:.2%}", f"{each.by_deviation:.2%}"]
                 for each in found.columns
             ],
-            f"Original values inside an interval of {found.width:.0%} around the masked one",
+            say("assess.report.intervals", width=found.width),
         )
     ]
 
@@ -175,44 +199,50 @@ def _attributes(found: Sequence[AttributeDisclosure]) -> list[Block]:
         return []
     return [
         Table(
-            ["Column", "Measure", "Nearest record", "Guess", "Gained"],
+            [
+                say("assess.report.column"),
+                say("assess.report.measure"),
+                say("assess.report.nearest"),
+                say("assess.report.guess"),
+                say("assess.report.gained"),
+            ],
             [
                 [
                     each.column,
-                    each.measure,
+                    str(label(each.measure)),
                     f"{each.attack:.2%}",
                     f"{each.baseline:.2%}",
                     f"{each.advantage:.2%}",
                 ]
                 for each in found
             ],
-            "How well sensitive columns can be inferred from the others",
+            say("assess.report.inferred"),
         )
     ]
 
 
 def _membership(found: Membership | None) -> list[Block]:
     if found is None:
-        return [Paragraph("Without a holdout, membership cannot be measured.")]
-    verdict = (
-        "The attack distinguishes members from others better than chance."
-        if found.is_shown
-        else "This attack does not distinguish members from others better than chance."
-    )
-    return [Paragraph(f"{str(found).capitalize()}. {verdict}")]
+        return [Paragraph(say("assess.report.no_holdout"))]
+    verdict = "assess.report.members_shown" if found.is_shown else "assess.report.members_hidden"
+    return [Paragraph(f"{str(found).capitalize()}. {say(verdict)}")]
 
 
 def _use_cards(found: NumericUtility) -> list[KeyFigure]:
     cards = []
     if found.loss is not None:
         cards.append(
-            KeyFigure("Loss", f"{found.loss.il1s:.3f}", f"IL1s; SSE/SST {found.loss.squares:.2%}")
+            KeyFigure(
+                say("assess.report.loss"),
+                f"{found.loss.il1s:.3f}",
+                say("assess.report.loss_note", squares=found.loss.squares),
+            )
         )
     cards.append(
         KeyFigure(
-            "Distinguishable",
+            say("assess.report.distinguishable"),
             f"{found.propensity.ratio:.2f}",
-            "pMSE over that of chance (expected 1)",
+            say("assess.report.pmse_note"),
         )
     )
     return cards
@@ -220,9 +250,14 @@ def _use_cards(found: NumericUtility) -> list[KeyFigure]:
 
 def _use(found: NumericUtility) -> list[Block]:
     blocks: list[Block] = [
-        Heading("What the table is good for"),
+        Heading(say("assess.report.good_for")),
         Table(
-            ["Column", "Hellinger", "Total variation", "Kolmogorov-Smirnov"],
+            [
+                say("assess.report.column"),
+                "Hellinger",
+                say("assess.report.total_variation"),
+                "Kolmogorov-Smirnov",
+            ],
             [
                 [
                     each.column,
@@ -232,19 +267,24 @@ def _use(found: NumericUtility) -> list[Block]:
                 ]
                 for each in found.marginals
             ],
-            "How far each distribution moved, from 0 to 1",
+            say("assess.report.moved"),
         ),
         *(() if found.moments is None else _moments(found.moments)),
     ]
     for each in found.regressions:
         blocks.append(
             Table(
-                ["Term", "Original", "After", "Overlap"],
                 [
-                    [one.term, f"{one.before:.6g}", f"{one.after:.6g}", f"{one.overlap:.1%}"]
+                    say("assess.report.term"),
+                    say("assess.report.original"),
+                    say("assess.report.after"),
+                    say("assess.report.overlap"),
+                ],
+                [
+                    [str(one.term), f"{one.before:.6g}", f"{one.after:.6g}", f"{one.overlap:.1%}"]
                     for one in each.coefficients
                 ],
-                f"{each.regression}: coefficients, and overlap of their confidence intervals",
+                say("assess.report.coefficients", regression=each.regression),
             )
         )
     return blocks
@@ -253,7 +293,13 @@ def _use(found: NumericUtility) -> list[Block]:
 def _moments(found: Moments) -> list[Block]:
     blocks: list[Block] = [
         Table(
-            ["Column", "Mean", "Mean after", "Deviation", "Deviation after"],
+            [
+                say("assess.report.column"),
+                say("assess.report.mean"),
+                say("assess.report.mean_after"),
+                say("assess.report.deviation"),
+                say("assess.report.deviation_after"),
+            ],
             [
                 [
                     each.column,
@@ -264,7 +310,7 @@ def _moments(found: Moments) -> list[Block]:
                 ]
                 for each in found.columns
             ],
-            "Means and standard deviations",
+            say("assess.report.means_deviations"),
         )
     ]
     if len(found.columns) > 1:
@@ -274,17 +320,29 @@ def _moments(found: Moments) -> list[Block]:
                 figures.bars(
                     [str(number) for number in numbers],
                     {
-                        "Original": [max(0.0, value) for value in found.eigenvalues_before],
-                        "After": [max(0.0, value) for value in found.eigenvalues_after],
+                        say("assess.report.original"): [
+                            max(0.0, value) for value in found.eigenvalues_before
+                        ],
+                        say("assess.report.after"): [
+                            max(0.0, value) for value in found.eigenvalues_after
+                        ],
                     },
-                    title="Eigenvalues of the correlation matrix",
+                    title=say("assess.report.eigenvalues"),
                 ),
-                "Eigenvalues of the correlation matrix",
-                f"They change by {found.eigenvalue_change:.1%} of their sum; the first principal "
-                f"component turns by {found.angle:.1f} degrees.",
+                say("assess.report.eigenvalues"),
+                say(
+                    "assess.report.eigenvalues_words",
+                    change=found.eigenvalue_change,
+                    angle=found.angle,
+                ),
             ),
             Table(
-                ["Columns", "Correlation", "After", "Change"],
+                [
+                    say("assess.report.columns"),
+                    say("assess.report.correlation"),
+                    say("assess.report.after"),
+                    say("assess.report.change"),
+                ],
                 [
                     [
                         f"{each.first}, {each.second}",
@@ -294,7 +352,7 @@ def _moments(found: Moments) -> list[Block]:
                     ]
                     for each in sorted(found.pairs, key=lambda pair: -pair.correlation_change)
                 ],
-                "Correlations, the largest change first",
+                say("assess.report.correlations"),
             ),
         ]
     return blocks

@@ -28,6 +28,7 @@ from celosia.assess.linkage import (
 from celosia.assess.linkage.probabilistic import MOST_COLUMNS
 from celosia.assess.utility.numeric import NumericUtility, Regression, numeric_utility
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import TableLike, as_frame
@@ -82,7 +83,7 @@ class MaskedAccount:
         }
 
     def __str__(self) -> str:
-        return f"{self.risk:.2%} of {self.records:,} records linked correctly; {self.utility}"
+        return say("assess.line.masked", risk=self.risk, records=self.records, utility=self.utility)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class SyntheticAccount:
         }
 
     def __str__(self) -> str:
-        inferred = "no holdout, membership unknown" if self.membership is None else self.membership
+        inferred = say("assess.line.no_holdout") if self.membership is None else self.membership
         return f"{self.replicas}; {inferred}; {self.utility.propensity}"
 
 
@@ -246,7 +247,7 @@ def _columns(
     wanted = [name for name in before if name in after] if columns is None else columns
     known = [name for name in dict.fromkeys(wanted) if name not in sensitive]
     if not known:
-        raise InputError("CEL-A200.columns")
+        raise InputError("CEL-A200.all_sensitive")
     modelled = [name for each in regressions for name in (each.outcome, *each.predictors)]
     return known, list(dict.fromkeys([*known, *sensitive, *modelled]))
 

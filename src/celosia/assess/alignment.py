@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility.aggregates import limits_of
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 from celosia.frames import TableLike, as_frame, as_text, encode
 
@@ -71,7 +72,7 @@ class AlignedTables:
             InputError: CEL-A201 there is no such column.
         """
         if name not in self.columns:
-            raise _unknown(name, self.columns, "comparison")
+            raise _unknown(name, self.columns, Message("assess.table.comparison"))
         return self.columns.index(name)
 
     def only(self, columns: Sequence[str]) -> AlignedTables:
@@ -126,9 +127,12 @@ def align(  # noqa: PLR0913 - two tables, and how they are read
     """
     before, after = as_frame(original), as_frame(masked)
     names = _names(before, after, columns)
-    for what, frame in (("original", before), ("masked", after)):
+    for table, frame in (
+        (Message("assess.table.original_table"), before),
+        (Message("assess.table.masked"), after),
+    ):
         if not frame.height:
-            raise InputError("CEL-A204", thing=what)
+            raise InputError("CEL-A204", table=table)
     found = [
         _column(before.get_column(name), after.get_column(name), as_codes=name in nominal)
         for name in names
@@ -153,9 +157,12 @@ def rows_by(original: TableLike, masked: TableLike, identifier: str) -> NDArray[
     [1, 0]
     """
     before, after = as_frame(original), as_frame(masked)
-    for what, frame in (("original", before), ("masked table", after)):
+    for table, frame in (
+        (Message("assess.table.original"), before),
+        (Message("assess.table.masked"), after),
+    ):
         if identifier not in frame.columns:
-            raise _unknown(identifier, frame.columns, what)
+            raise _unknown(identifier, frame.columns, table)
     known = as_text(before.get_column(identifier)).alias("id")
     wanted = as_text(after.get_column(identifier)).alias("id")
     faulty = known.null_count() + len(known) - known.n_unique()
@@ -174,16 +181,19 @@ def _names(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str] | N
     if columns is None:
         wanted = [name for name in wanted if name in after.columns]
     for name in wanted:
-        for what, frame in (("original", before), ("masked table", after)):
+        for table, frame in (
+            (Message("assess.table.original"), before),
+            (Message("assess.table.masked"), after),
+        ):
             if name not in frame.columns:
-                raise _unknown(name, frame.columns, what)
+                raise _unknown(name, frame.columns, table)
     if not wanted:
-        raise InputError("CEL-A200.names")
+        raise InputError("CEL-A200.none_shared")
     return wanted
 
 
-def _unknown(name: str, known: Sequence[str], what: str) -> InputError:
-    return InputError("CEL-A201", thing=what, hint=did_you_mean(name, known), column=name)
+def _unknown(name: str, known: Sequence[str], table: Message) -> InputError:
+    return InputError("CEL-A201", table=table, hint=did_you_mean(name, known), column=name)
 
 
 def _rows(

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.assess.attacks import Attack
+from celosia.assess.labels import label
 from celosia.core import figures
+from celosia.core.messages import say
 from celosia.core.report import (
     Block,
     Document,
@@ -26,43 +28,61 @@ def document(attacks: Sequence[Attack], *, rows: int) -> Document:
     """The whole report, as blocks."""
     worst = max(attacks, key=lambda attack: (attack.share, attack.greatest))
     summary = [
-        KeyFigure("Attacks run", f"{len(attacks)}"),
+        KeyFigure(say("assess.report.attacks_run"), f"{len(attacks)}"),
         KeyFigure(
-            "Most exposed", f"{worst.share:.1%}", f"{_name(worst)}: {worst.exposed_people:,} people"
+            say("assess.report.most_exposed"),
+            f"{worst.share:.1%}",
+            say("assess.report.people", name=_name(worst), people=worst.exposed_people),
         ),
         KeyFigure(
-            "Greatest confidence",
+            say("assess.report.greatest_confidence"),
             f"{max(attack.greatest for attack in attacks):.1%}",
-            "for the person with the highest confidence",
+            say("assess.report.greatest_note"),
         ),
     ]
-    blocks: list[Block] = [KeyFigures(summary), Heading("Attack by attack"), _table(attacks)]
+    blocks: list[Block] = [
+        KeyFigures(summary),
+        Heading(say("assess.report.by_attack")),
+        _table(attacks),
+    ]
     blocks.append(
         Figure(
             figures.bars(
                 [_name(attack) for attack in attacks],
-                {"exposed": [attack.share for attack in attacks]},
-                title="People exposed by each attack",
-                x_label="share of the people tried",
+                {say("assess.report.exposed_series"): [attack.share for attack in attacks]},
+                title=say("assess.report.exposed_chart"),
+                x_label=say("assess.report.share_tried"),
                 percent=True,
                 horizontal=True,
             ),
-            "Who is exposed",
+            say("assess.report.who_exposed"),
             "; ".join(f"{_name(attack)} {attack.share:.1%}" for attack in attacks) + ".",
         )
     )
     for attack in attacks:
         blocks += _one(attack)
-    return Document("Attacks on a release", f"{rows:,} released records.", tuple(blocks))
+    return Document(
+        say("assess.report.attacks_title"),
+        say("assess.report.released_records", rows=rows),
+        tuple(blocks),
+    )
 
 
 def _name(attack: Attack) -> str:
-    return attack.name if attack.column is None else f"{attack.name}, {attack.column}"
+    return str(attack.name) if attack.column is None else f"{attack.name}, {attack.column}"
 
 
 def _table(attacks: Sequence[Attack]) -> Table:
     return Table(
-        ["Attack", "People", "Exposed", "Share", "Average confidence", "Greatest", "Gain"],
+        [
+            say("assess.report.attack"),
+            say("assess.report.people_header"),
+            say("assess.report.exposed"),
+            say("assess.report.share"),
+            say("assess.report.average_confidence"),
+            say("assess.report.greatest"),
+            say("assess.report.gain"),
+        ],
         [
             [
                 _name(attack),
@@ -75,14 +95,17 @@ def _table(attacks: Sequence[Attack]) -> Table:
             ]
             for attack in attacks
         ],
-        "Confidence is the attacker's chance to be right; gain is what the release added to it",
+        say("assess.report.confidence_note"),
         numeric=range(1, 7),
     )
 
 
 def _one(attack: Attack) -> list[Block]:
     figures_told = [
-        (name.replace("_", " ").capitalize(), "none" if value is None else f"{value:,.6g}")
+        (
+            str(label(name)).replace("_", " ").capitalize(),
+            say("assess.report.none") if value is None else f"{value:,.6g}",
+        )
         for name, value in attack.facts.items()
     ]
     return [
@@ -90,8 +113,8 @@ def _one(attack: Attack) -> list[Block]:
         Paragraph(_capital(f"{attack}.")),
         Facts(
             [
-                ("The attacker", _capital(f"{attack.assumption}.")),
-                ("How to prevent it", _capital(f"{attack.mitigation}.")),
+                (say("assess.report.attacker"), _capital(f"{attack.assumption}.")),
+                (say("assess.report.prevent"), _capital(f"{attack.mitigation}.")),
                 *figures_told,
             ]
         ),

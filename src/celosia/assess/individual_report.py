@@ -6,6 +6,7 @@ import numpy as np
 
 from celosia.assess.risk import IndividualRisk
 from celosia.core import figures
+from celosia.core.messages import say
 from celosia.core.report import Document, Figure, Heading, KeyFigure, KeyFigures, Paragraph
 
 BANDS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)
@@ -16,7 +17,8 @@ def bands(found: IndividualRisk) -> dict[str, int]:
     """How many records have a risk in each band; an upper end belongs to its band."""
     counts = np.bincount(np.searchsorted(BANDS, found.risk), minlength=len(BANDS) + 1)
     ends = [f"{end:.4g}" for end in (100 * limit for limit in BANDS)]
-    names = [f"up to {ends[0]}%", *(f"up to {end}%" for end in ends[1:]), f"above {ends[-1]}%"]
+    names = [say("assess.report.up_to", percent=end) for end in ends]
+    names.append(say("assess.report.over", percent=ends[-1]))
     return dict(zip(names, counts.tolist(), strict=True))
 
 
@@ -25,43 +27,41 @@ def individual_document(found: IndividualRisk) -> Document:
     facts, counted = found.as_dict(), bands(found)
     words = "; ".join(f"{name}: {count:,}" for name, count in counted.items()) + "."
     return Document(
-        "Individual risk",
+        say("assess.report.individual_title"),
         str(found),
         (
             KeyFigures(
                 [
-                    KeyFigure("Records", f"{facts['records']:,}"),
+                    KeyFigure(say("assess.report.records"), f"{facts['records']:,}"),
                     KeyFigure(
-                        "Expected to be re-identified",
+                        say("assess.report.expected"),
                         f"{facts['expected_reidentifications']:,.2f}",
-                        f"{facts['average_risk']:.3%} of the records",
+                        say("assess.report.of_records", share=facts["average_risk"]),
                     ),
-                    KeyFigure("Highest risk", f"{facts['highest_risk']:.2%}"),
+                    KeyFigure(say("assess.report.highest"), f"{facts['highest_risk']:.2%}"),
                     KeyFigure(
-                        f"Above {100 * found.threshold:.4g}%",
+                        say("assess.report.above", percent=100 * found.threshold),
                         f"{facts['records_above_threshold']:,}",
-                        "records",
+                        say("assess.report.records_note"),
                     ),
                 ]
             ),
-            Heading("How the risk is spread"),
+            Heading(say("assess.report.spread")),
             Figure(
                 figures.bars(
                     list(counted),
-                    {"records": [float(count) for count in counted.values()]},
-                    title="Records by their risk",
-                    x_label="risk",
-                    y_label="records",
+                    {
+                        say("assess.report.records_note"): [
+                            float(count) for count in counted.values()
+                        ]
+                    },
+                    title=say("assess.report.by_risk"),
+                    x_label=say("assess.report.risk_axis"),
+                    y_label=say("assess.report.records_note"),
                 ),
-                "Records by their risk",
+                say("assess.report.by_risk"),
                 words,
             ),
-            Paragraph(
-                "The risk of a record is the probability that an attacker who searches the "
-                "population for its person finds that person: the expectation of one over the "
-                "number of people with the same keys, which is estimated from the weights of the "
-                "sample (Benedetti and Franconi). It is a model: it assumes that the weights are "
-                "those of the survey, and that the attacker does not know who is in the sample."
-            ),
+            Paragraph(say("assess.report.individual_note")),
         ),
     )

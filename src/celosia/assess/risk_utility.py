@@ -13,6 +13,7 @@ from celosia.assess.alignment import AlignedTables, align
 from celosia.assess.linkage import distance_linkage, interval_disclosure, rank_linkage
 from celosia.assess.utility.numeric import information_loss, marginals, moments, propensity
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.wording import did_you_mean
 from celosia.frames import TableLike, as_frame
@@ -27,17 +28,17 @@ RiskName = Literal["distance", "rank", "interval", "highest"]
 LossName = Literal["il1s", "squares", "pmse", "correlations", "total variation"]
 
 _RISK_WORDS: dict[RiskName, str] = {
-    "distance": "records linked by distance",
-    "rank": "records linked by rank",
-    "interval": "values inside their interval",
-    "highest": "records linked, by distance or rank",
+    "distance": Message("assess.measure.linked_distance"),
+    "rank": Message("assess.measure.linked_rank"),
+    "interval": Message("assess.measure.in_interval"),
+    "highest": Message("assess.measure.linked_highest"),
 }
 _LOSS_WORDS: dict[LossName, str] = {
-    "il1s": "information loss (IL1s)",
-    "squares": "information loss (SSE/SST)",
-    "pmse": "propensity score (pMSE)",
-    "correlations": "mean change of correlations",
-    "total variation": "mean total variation",
+    "il1s": Message("assess.measure.il1s"),
+    "squares": Message("assess.measure.squares"),
+    "pmse": Message("assess.measure.pmse"),
+    "correlations": Message("assess.measure.correlations"),
+    "total variation": Message("assess.measure.mean_variation"),
 }
 
 
@@ -75,15 +76,15 @@ class RiskUtilityMap:
         fitting = [point for point in self.points if point.risk <= most_risk]
         return min(fitting, key=lambda point: (point.loss, point.risk), default=None)
 
-    def plot(self, *, title: str = "Risk and loss of each masking") -> Svg:
+    def plot(self, *, title: str = "") -> Svg:
         """A drawing: a look for each method (the first word of a name), rings at the best."""
         from celosia.core.figures import risk_map  # noqa: PLC0415 - matplotlib is slow to load
 
         return risk_map(
             [(point.name, point.loss, point.risk) for point in self.points],
-            title=title,
-            x_label=_LOSS_WORDS[self.loss],
-            y_label=_RISK_WORDS[self.risk],
+            title=title or say("assess.report.map_title"),
+            x_label=str(_LOSS_WORDS[self.loss]),
+            y_label=str(_RISK_WORDS[self.risk]),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,7 +98,7 @@ class RiskUtilityMap:
 
     def __str__(self) -> str:
         names = ", ".join(point.name for point in self.best)
-        return f"{len(self.points)} maskings, the best: {names}"
+        return say("assess.line.map", maskings=len(self.points), names=names)
 
 
 def risk_utility_map(  # noqa: PLR0913 - the tables, and what is asked of them
@@ -136,15 +137,15 @@ def risk_utility_map(  # noqa: PLR0913 - the tables, and what is asked of them
     """
     if not candidates:
         raise InputError("CEL-A240")
-    _check_measure("risk", risk, get_args(RiskName))
-    _check_measure("loss", loss, get_args(LossName))
+    _check_measure("CEL-A241.risk", risk, get_args(RiskName))
+    _check_measure("CEL-A241.loss", loss, get_args(LossName))
     before = as_frame(original)
     found: list[tuple[str, float, float]] = []
     for done, (name, (masked, rows)) in enumerate(candidates.items()):
-        progress(Step("risk and loss", done, len(candidates)))
+        progress(Step(Message("assess.stage.map"), done, len(candidates)))
         tables = align(before, masked, columns, rows=rows, nominal=nominal)
         found.append((name, RISKS[risk](tables), LOSSES[loss](tables)))
-    progress(Step("risk and loss", len(candidates), len(candidates)))
+    progress(Step(Message("assess.stage.map"), len(candidates), len(candidates)))
     return RiskUtilityMap(
         tuple(MapPoint(name, r, x, not _is_beaten(r, x, found)) for name, r, x in found),
         risk,
@@ -156,15 +157,9 @@ def _is_beaten(risk: float, loss: float, points: Sequence[tuple[str, float, floa
     return any(r <= risk and x <= loss and (r < risk or x < loss) for _, r, x in points)
 
 
-def _check_measure(what: str, name: str, known: Sequence[str]) -> None:
+def _check_measure(key: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise InputError(
-            "CEL-A241",
-            thing=what,
-            known=", ".join(known),
-            name=name,
-            hint=did_you_mean(name, known),
-        )
+        raise InputError(key, known=known, name=name, hint=did_you_mean(name, known))
 
 
 RISKS: dict[RiskName, Callable[[AlignedTables], float]] = {

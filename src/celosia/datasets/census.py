@@ -48,8 +48,8 @@ def census(rows: int = 30_162, *, seed: int = 1994) -> pl.DataFrame:
 
     Reference: B. Becker and R. Kohavi, 1996, Adult, UCI Machine Learning Repository.
     """
-    _check_whole("CEL-D001", "rows", rows, "Give the number of people wanted, such as 30162.")
-    _check_whole("CEL-D002", "seed", seed, "Give a number such as 2026.")
+    _check_whole("CEL-D001", rows)
+    _check_whole("CEL-D002", seed)
     network = _network()
     codes = network.draw(rows, seed)
     values = {column.name: pl.Series(column.values) for column in network.columns}
@@ -62,11 +62,9 @@ def _network() -> Network:
     return parse_network(files(__package__).joinpath("census_weights.json").read_text("utf-8"))
 
 
-def _check_whole(code: str, name: str, value: object, fix: str) -> None:
+def _check_whole(code: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InputError(
-            code, f"{name} must be a whole number of at least 0, got {value!r}.", fix=fix
-        )
+        raise InputError(code, value=value)
 
 
 def schema_text() -> str:

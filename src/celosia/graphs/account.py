@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.graphs.attacks import GraphAttack, degree, neighbourhood, refinement
@@ -89,7 +90,7 @@ def account(  # noqa: PLR0913 - two graphs, how they belong together, and how to
         rng: where worlds and samples are drawn from.
         progress: called as the work proceeds.
     """
-    progress(Step("Measuring risk and use", 0))
+    progress(Step(Message("graphs.stage.measure"), 0))
     world = published if isinstance(published, Graph) else published.sample_world(rng)
     utility = None
     if max(original.size, world.size) <= MOST_COMPARED:

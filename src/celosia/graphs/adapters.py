@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import EngineError, InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, table_of
 from celosia.graphs.formats.rules import (
     Counts,
@@ -75,7 +76,7 @@ def _parse(given: Any, *, arcs: bool) -> ParsedGraph:
         return _of_frame(given, arcs=arcs)
     if isinstance(given, np.ndarray | list | tuple):
         return _of_pairs(_numbers(given), arcs=arcs)
-    raise _unknown("objects of this type are not supported")
+    raise InputError("CEL-G012.type")
 
 
 def _of_networkx(given: Any) -> ParsedGraph:
@@ -93,10 +94,10 @@ def _of_networkx(given: Any) -> ParsedGraph:
             values=_plain(values),
             line=-place,
         )
-    builder.ignore("attributes of the graph", len(getattr(given, "graph", {})))
+    builder.ignore(Message("graphs.ignored.graph_attributes"), len(getattr(given, "graph", {})))
     if given.is_multigraph():  # a number is which of several edges it is
         named = sum(isinstance(key, str) for _, _, key in given.edges(keys=True))
-        builder.ignore("keys of edges", named)
+        builder.ignore(Message("graphs.ignored.edge_keys"), named)
     return replace(builder.finish(), names=_names(list(names)))
 
 
@@ -127,7 +128,7 @@ def _of_igraph(given: Any) -> ParsedGraph:
 def _of_sparse(given: Any) -> ParsedGraph:
     """A square matrix; entries other than 1 are weights. A symmetric one has no directions."""
     if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
-        raise _unknown("an adjacency matrix must be square")
+        raise InputError("CEL-G012.not_square")
     matrix = given.tocoo()
     there = matrix.data != 0
     ends = np.stack([matrix.coords[0][there], matrix.coords[1][there]], axis=1).astype(np.int64)
@@ -145,14 +146,14 @@ def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> ParsedGraph:
     from celosia.frames.codes import encode  # noqa: PLC0415
 
     if frame.width < 2:
-        raise _unknown("a frame of edges has at least two columns")
+        raise InputError("CEL-G012.too_few_columns")
     ends = [frame.to_series(place).alias("vertex") for place in range(2)]
     if ends[0].dtype != ends[1].dtype:
         both = all(each.dtype.is_integer() for each in ends)
         ends = [each.cast(pl.Int64 if both else pl.String) for each in ends]
     found = encode(pl.concat(ends))
     if found.missing:
-        raise _unknown(f"{int((found.codes < 0).sum()):,} ends of edges are missing")
+        raise InputError("CEL-G012.missing_ends", ends=int((found.codes < 0).sum()))
     if found.values.dtype.is_integer() and len(found.values) and found.values[0] < 0:
         raise _negative()
     codes = found.codes.astype(np.int64).reshape(2, -1)
@@ -197,7 +198,7 @@ def _numbers(given: Any) -> Any:
         return array
     if array.size == 0 and array.dtype != object:
         return np.empty((0, 2), dtype=np.int64)
-    raise _unknown("pairs are two whole numbers each")
+    raise InputError("CEL-G012.no_pairs")
 
 
 def _names(names: list[Any]) -> pl.Series:
@@ -206,7 +207,7 @@ def _names(names: list[Any]) -> pl.Series:
         return pl.Series("vertex", [int(name) for name in names], dtype=pl.Int64)
     texts = [str(name) for name in names]
     if len(set(texts)) < len(texts):
-        raise _unknown("two vertices have the same name")
+        raise InputError("CEL-G012.same_name")
     return pl.Series("vertex", texts, dtype=pl.String)
 
 
@@ -221,10 +222,6 @@ def _columns(columns: dict[str, Any], count: int) -> pl.DataFrame | None:
 
 def _negative() -> InputError:
     return InputError("CEL-G004.negative")
-
-
-def _unknown(problem: str) -> InputError:
-    return InputError("CEL-G012", problem=problem)
 
 
 def to_networkx(graph: Graph) -> Any:

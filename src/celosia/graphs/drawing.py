@@ -12,6 +12,7 @@ from celosia.core.errors import InputError
 from celosia.core.figures._axes import shorten
 from celosia.core.figures._canvas import INK, MUTED, PAPER, SERIES, WIDTH, drawing, finish
 from celosia.core.figures.svg import Svg
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -30,7 +31,9 @@ CROWDED = 400
 """From so many edges on, those in both graphs are drawn finer."""
 
 _ROUNDS = 120
-_KEPT, _GONE, _COME = "in both", "only in the original", "only in the release"
+_KEPT = "graphs.drawing.both"
+_GONE = "graphs.drawing.only_original"
+_COME = "graphs.drawing.only_release"
 _LOOKS: dict[str, dict[str, Any]] = {
     _KEPT: {"color": MUTED, "linewidth": 0.8, "linestyle": "-"},
     _GONE: {"color": SERIES[2], "linewidth": 1.4, "linestyle": (0, (3, 2))},
@@ -114,8 +117,14 @@ def draw_comparison(  # noqa: PLR0913 - two graphs and how they are shown
         _draw(left, places, old, gone, _GONE, labels)
         _draw(right, places, new, come, _COME, labels)
         sampled = _sample_note(old, original)
-        left.set_title(f"Original: {original.size:,} edges{sampled}", size=8.6, loc="left")
-        right.set_title(f"Release: {release.size:,} edges", size=8.6, loc="left")
+        left.set_title(
+            say("graphs.drawing.original_edges", edges=original.size, sampled=sampled),
+            size=8.6,
+            loc="left",
+        )
+        right.set_title(
+            say("graphs.drawing.release_edges", edges=release.size), size=8.6, loc="left"
+        )
         handles = [
             _legend_line(name)
             for name, there in ((_KEPT, True), (_GONE, gone.any()), (_COME, come.any()))
@@ -151,7 +160,9 @@ def draw_graph(
     with drawing():
         figure, (axes,) = _axes(1)
         _draw(axes, layout(shown, rng=rng), shown, np.zeros(shown.size, np.bool_), _KEPT, labels)
-        axes.set_title(f"{graph.size:,} edges{_sample_note(shown, graph)}", size=8.6, loc="left")
+        sampled = _sample_note(shown, graph)
+        words = say("graphs.drawing.edges", edges=graph.size, sampled=sampled)
+        axes.set_title(words, size=8.6, loc="left")
         if title:
             figure.suptitle(shorten(title, 64), x=0.008, ha="left", size=10.5, weight="bold")
         return finish(figure)
@@ -168,14 +179,17 @@ def degree_chart(original: Graph, release: Graph, *, title: str = "") -> Svg:
     places = np.unique(np.geomspace(1, most, 24).round().astype(np.int64))
     series = {
         name: [float(np.mean(graph.degrees >= place)) if graph.order else 0.0 for place in places]
-        for name, graph in (("original", original), ("release", release))
+        for name, graph in (
+            (say("graphs.drawing.original"), original),
+            (say("graphs.drawing.release"), release),
+        )
     }
     return figures.lines(
         places.tolist(),
         series,
-        title=title or "How many have at least this degree",
-        x_label="degree",
-        y_label="share of the vertices",
+        title=title or say("graphs.drawing.at_least"),
+        x_label=say("graphs.drawing.degree"),
+        y_label=say("graphs.drawing.share"),
         percent=True,
         log=True,
         log_x=True,
@@ -186,7 +200,7 @@ def _legend_line(name: str) -> Any:
     """A line for the legend."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - matplotlib is slow to load
 
-    return Line2D([], [], label=name, **_LOOKS[name])
+    return Line2D([], [], label=say(name), **_LOOKS[name])
 
 
 def _check_most(most: object) -> int:
@@ -202,7 +216,9 @@ def _check_names(names: bool, shown: Graph) -> None:
 
 
 def _sample_note(shown: Graph, graph: Graph) -> str:
-    return "" if shown.order == graph.order else f", {shown.order:,} hubs of {graph.order:,}"
+    if shown.order == graph.order:
+        return ""
+    return say("graphs.drawing.sampled", hubs=shown.order, vertices=graph.order)
 
 
 def _axes(count: int) -> tuple[Any, tuple[Axes, ...]]:

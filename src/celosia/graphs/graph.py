@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 
 MOST_VERTICES = 2**31 - 1
@@ -44,7 +45,7 @@ class Graph:
         known = ((self.labels, self.order), (self.attributes, self.order))
         for table, rows in (*known, (self.edge_attributes, len(self.edges))):
             if table is not None and len(table) != rows:
-                raise InputError("CEL-G001.post_init", table_count=len(table), rows=rows)
+                raise InputError("CEL-G001.table_rows", given=len(table), rows=rows)
 
     @classmethod
     def of(
@@ -65,7 +66,7 @@ class Graph:
         count = top if order is None else whole(order)
         loop = bool((given[:, 0] == given[:, 1]).any())
         if count is None or loop or given.min(initial=0) < 0 or not top <= count <= MOST_VERTICES:
-            raise InputError("CEL-G001.of", top=top if order is None else order)
+            raise InputError("CEL-G001.loop_or_outside", top=top if order is None else order)
         low, high = np.minimum(*given.T), np.maximum(*given.T)
         keys = np.sort(low * max(count, 1) + high)  # below 2**62: no overflow
         first = np.ones(keys.size, dtype=np.bool_)  # np.unique takes ten times as long
@@ -156,7 +157,7 @@ class Graph:
         return f"Graph({self})"
 
     def __str__(self) -> str:
-        return f"{self.order:,} vertices, {self.size:,} edges"
+        return say("graphs.graph.plain", vertices=self.order, edges=self.size)
 
 
 def _pairs(edges: Iterable[tuple[int, int]] | NDArray[np.integer]) -> NDArray[np.int64]:
@@ -168,5 +169,5 @@ def _pairs(edges: Iterable[tuple[int, int]] | NDArray[np.integer]) -> NDArray[np
         if given.dtype == np.uint64 and given.max(initial=0) >= 2**63:
             raise ValueError
     except ValueError:
-        raise InputError("CEL-G001.pairs") from None
+        raise InputError("CEL-G001.no_pairs") from None
     return given.astype(np.int64, copy=False).reshape(-1, 2)

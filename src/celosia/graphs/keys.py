@@ -50,14 +50,10 @@ def read_key(path: Path, original: Graph) -> pl.Series:
     """
     table = read_table(path, types=dict.fromkeys(COLUMNS, "string"))
     if tuple(table.columns) != COLUMNS:
-        raise _no_key(path, "its columns are not vertex and number")
+        raise InputError("CEL-G027.columns", path=path)
     asked = pl.DataFrame([names_of(original)])
     found = asked.join(table, on=COLUMNS[0], how="left", maintain_order="left")
     numbers = found.get_column(COLUMNS[1])
     if table.height != original.order or numbers.null_count() or not numbers.is_unique().all():
-        raise _no_key(path, f"it does not have one number for each of {original.order:,} vertices")
+        raise InputError("CEL-G027.numbers", path=path, vertices=original.order)
     return numbers
-
-
-def _no_key(path: Path, why: str) -> InputError:
-    return InputError("CEL-G027", path2=path, reason=why, path=str(path))

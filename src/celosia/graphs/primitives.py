@@ -95,7 +95,7 @@ class EditSession:
         """
         (i, j), (k, p) = first, second
         if len({i, j, k, p}) != 4:
-            raise _refused("a switch needs four different vertices")
+            raise InputError("CEL-G020.four_vertices")
         self._change("switch", [first, second], [(i, p), (k, j)])
 
     def _change(
@@ -108,15 +108,15 @@ class EditSession:
             if any(
                 (number := whole(end)) is None or not 0 <= number < self.given.order for end in pair
             ):
-                raise _refused(f"the graph has the vertices 0 to {self.given.order - 1:,} only")
+                raise InputError("CEL-G020.no_vertex", last=self.given.order - 1)
         gone = tuple(_pair(*pair) for pair in deleted)
         come = tuple(_pair(*pair) for pair in added)
         if any(one == other for one, other in come):
-            raise _refused("the new edge would be a loop")
+            raise InputError("CEL-G020.loop")
         if any(pair not in self._edges for pair in gone):
-            raise _refused("there is no such edge to delete")
+            raise InputError("CEL-G020.no_edge")
         if any(pair in self._edges for pair in come):
-            raise _refused("the new edge is there already")
+            raise InputError("CEL-G020.edge_exists")
         self._edges.difference_update(gone)
         self._edges.update(come)
         self.log.append(Edit(kind, gone, come))
@@ -124,7 +124,3 @@ class EditSession:
 
 def _pair(one: int, other: int) -> Pair:
     return (int(one), int(other)) if one < other else (int(other), int(one))
-
-
-def _refused(problem: str) -> InputError:
-    return InputError("CEL-G020", problem=problem)

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames.codes import encode
 from celosia.frames.formats import check_readable, open_bytes, unreadable
@@ -95,30 +96,37 @@ class ReadResult:
 
     def __str__(self) -> str:
         counts = self.counts
-        dropped = "dropped" if self.rules.directed == "mutual" else "undirected"
+        dropped = self.rules.directed == "mutual"
+        one_way = "graphs.reading.one_way_dropped" if dropped else "graphs.reading.undirected"
         changes = [
-            f"{count:,} {what}"
-            for count, what in (
-                (counts.loops, "loops dropped"),
-                (counts.repeated, "repeated edges merged"),
-                (counts.both_ways, "mutual pairs joined"),
-                (counts.one_way, f"one-way edges {dropped}"),
+            say(key, count=count)
+            for count, key in (
+                (counts.loops, "graphs.reading.loops"),
+                (counts.repeated, "graphs.reading.repeated"),
+                (counts.both_ways, "graphs.reading.mutual"),
+                (counts.one_way, one_way),
             )
             if count
         ]
+        changes = changes or [say("graphs.reading.unchanged")]
         parts = [
-            f"{self.graph} from {counts.records:,} records: {', '.join(changes) or 'as they are'}"
+            say(
+                "graphs.reading.records",
+                graph=str(self.graph),
+                records=counts.records,
+                changes=changes,
+            )
         ]
         if counts.differing:
-            parts.append(f"merged records with other edge attributes: {counts.differing:,}")
+            parts.append(say("graphs.reading.differing", count=counts.differing))
         if self.graph.isolated:
-            parts.append(f"vertices without an edge: {self.graph.isolated:,}")
+            parts.append(say("graphs.reading.isolated", count=self.graph.isolated))
         if self.columns:
-            parts.append(f"columns named by the first line: {', '.join(self.columns)}")
+            parts.append(say("graphs.reading.columns", names=self.columns))
         if self.edge_attributes:
-            parts.append(f"edge attributes: {', '.join(self.edge_attributes)}")
+            parts.append(say("graphs.reading.edge_attributes", names=self.edge_attributes))
         if self.ignored:
-            parts.append(f"ignored: {', '.join(self.ignored)}")
+            parts.append(say("graphs.reading.ignored", what=self.ignored))
         return "; ".join(parts)
 
 
@@ -156,22 +164,22 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
     rules = Rules(loops=loops, repeated=repeated, directed=directed)
     kind = format_of(file, format)
     check_readable(file)
-    progress(Step("read the file", 0, None))
+    progress(Step(Message("graphs.stage.read"), 0, None))
     try:
         with open_bytes(file) as stream:
             data = stream.read()
     except (OSError, EOFError, zlib.error):
         raise unreadable(file, "it is damaged, or not all there") from None
-    progress(Step("find the edges", 0, None))
+    progress(Step(Message("graphs.stage.find"), 0, None))
     if kind in _PARSERS:
         parsed = _PARSERS[kind](data, file)
         if vertices is not None:
-            raise InputError("CEL-G002.read", kind=kind)
+            raise InputError("CEL-G002.vertices_beside", kind=kind)
     else:
         parsed = read_edge_list(data, file, header=header, arcs=directed == "mutual")
         parsed = parsed if vertices is None else _with_vertices(parsed, Path(vertices))
     del data
-    progress(Step("sort the edges", 0, None))
+    progress(Step(Message("graphs.stage.sort"), 0, None))
     graph, counts = simplify(parsed, rules)
     return ReadResult(
         graph=graph,
@@ -191,14 +199,13 @@ def format_of(path: Path, given: str | None = None) -> Format:
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     found = given or SUFFIXES.get(name.suffix.lower())
     if found not in get_args(Format):
-        raise InputError(
-            "CEL-G002",
-            f"format {given!r} is not known."
-            if given
-            else f"{path}: the ending {name.suffix or '(none)'} says nothing about the format.",
-            fix=f"Choose one of {', '.join(get_args(Format))}, or an ending among "
-            f"{', '.join(SUFFIXES)}.",
-        )
+        formats, endings = get_args(Format), tuple(SUFFIXES)
+        if given:
+            raise InputError(
+                "CEL-G002.unknown_format", format=given, formats=formats, endings=endings
+            )
+        key = "CEL-G002.unknown_ending" if name.suffix else "CEL-G002.no_ending"
+        raise InputError(key, path=path, ending=name.suffix, formats=formats, endings=endings)
     return cast(Format, found)
 
 
@@ -216,7 +223,7 @@ def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
     coded = encode(listed)
     if coded.missing or len(coded.values) != len(listed):
         raise InputError(
-            "CEL-G011.with_vertices", path=path, listed_count=len(listed) - len(coded.values)
+            "CEL-G011.unnamed_or_twice", path=path, extra=len(listed) - len(coded.values)
         )
     place_of = np.empty(len(listed), dtype=np.int64)
     place_of[coded.codes] = np.arange(len(listed))
@@ -224,7 +231,7 @@ def _with_vertices(parsed: ParsedGraph, path: Path) -> ParsedGraph:
     inside = np.minimum(found, len(listed) - 1)
     known = (coded.values.gather(inside) == names).to_numpy()
     if not known.all():
-        raise InputError("CEL-G005.with_vertices", path=path, count=int((~known).sum()))
+        raise InputError("CEL-G005.not_in_table", path=path, count=int((~known).sum()))
     place = place_of[inside]
     rest = table.select(table.columns[1:])
     return replace(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -35,22 +37,23 @@ class Relabelling(GraphMethod[Graph]):
     """
 
     kind = "relabelling"
-    summary = "replace names by random numbers; the structure stays, so this is never enough"
+    summary = Message("graphs.summary.relabelling")
     randomised = True
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         changed = relabel(graph, rng).graph
-        facts = {"vertices": changed.order, "edges after": changed.size}
-        return MethodResult(graph=changed, facts=facts, kept="the whole structure")
+        facts: dict[str, Any] = {
+            Message("graphs.fact.vertices"): changed.order,
+            Message("graphs.fact.edges_after"): changed.size,
+        }
+        return MethodResult(graph=changed, facts=facts, kept=Message("graphs.kept.structure"))
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "The structure is published as it is: a person with a rare number of contacts, or a "
-            "rare pattern among them, can be found by it (Dan in figure 7).",
-            "An attacker who planted accounts can find them in the release, and then the people "
-            "linked with them.",
+            Message("graphs.open.structure"),
+            Message("graphs.open.planted"),
         )
 
 

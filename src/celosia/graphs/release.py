@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.release import Release
-from celosia.core.release_report import format_numbers
 from celosia.core.report import Document
 from celosia.frames.formats import open_bytes
 from celosia.graphs import report
@@ -30,7 +30,11 @@ EDGE_LISTS = ("edges", "csv", "tsv")
 _LOOK = 1 << 12
 """Bytes of an edge list in which a second line begins, if there is one: names are numbers."""
 
-_ENDINGS = {UncertainGraph: (".csv", "chances"), GeneralisedGraph: (".json", "super-vertices")}
+_ENDINGS = {
+    UncertainGraph: (".csv", "CEL-G024.uncertain"),
+    GeneralisedGraph: (".json", "CEL-G024.generalised"),
+}
+"""How a sort of graph must end, and the error for another ending."""
 
 
 def check_ending(content: type[Content], path: Path) -> None:
@@ -41,9 +45,9 @@ def check_ending(content: type[Content], path: Path) -> None:
             is written in.
     """
     found = format_of(path)
-    ending, what = _ENDINGS.get(content, ("", ""))
+    ending, key = _ENDINGS.get(content, ("", ""))
     if ending and found != ending[1:]:
-        raise InputError("CEL-G024", path2=path, thing=what, ending=ending, path=str(path))
+        raise InputError(key, path=path, ending=ending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +63,16 @@ class MethodOutcome:
         return {"method": self.method, "facts": self.facts, "kept": self.kept}
 
     def __str__(self) -> str:
-        numbers = format_numbers(self.facts)
-        return f"{self.method}: {numbers}; kept: {self.kept}" if numbers else self.method
+        numbers = ", ".join(
+            f"{str(name).replace('_', ' ')} {value:,.6g}"
+            for name, value in self.facts.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        )
+        return (
+            say("graphs.release.method", method=self.method, numbers=numbers, kept=self.kept)
+            if numbers
+            else self.method
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message, say
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Seeded
-from celosia.core.release_report import facts_block, made_blocks, promise_blocks
+from celosia.core.release_report import made_blocks, plain, promise_blocks
 from celosia.core.report import (
     Block,
+    Details,
     Document,
+    Facts,
     Figure,
     Heading,
     Notice,
@@ -25,32 +28,23 @@ from celosia.graphs.drawing import draw_comparison
 MethodFacts = tuple[str, Mapping[str, Any], str]
 """A method: its name, its facts, what it kept."""
 
-PRIVATE = (
-    "Confidential: only for people who may see the original graph. The report lists exposed "
-    "vertices by their numbers in the original, and statistics of the original."
-)
+PRIVATE = Message("graphs.report.private")
 
-TOO_LARGE = (
-    "Not measured: all metrics of a graph of more than two million edges take minutes. `celosia "
-    "graph assess` compares the two files."
-)
+TOO_LARGE = Message("graphs.report.too_large")
 
-UNMATCHED = (
-    "The vertices of a random world cannot be matched with those of the original: measures of "
-    "the whole graph can be compared, but not common edges, hubs or communities."
-)
+UNMATCHED = Message("graphs.report.unmatched")
 
 
 LEFT_OUT = {
-    "edge_attributes": "edge attributes",
-    "attributes": "attributes of vertices",
-    "loops": "edges from a vertex to itself",
-    "repeated": "repeated edges, merged with the first",
-    "differing": "merged records with other edge attributes",
-    "both_ways": "pairs of edges in both directions, each now one edge",
-    "one_way": "edges in one direction only",
-    "directions": "directions of edges in one direction only",
-    "ignored": "ignored in the file",
+    "edge_attributes": Message("graphs.left_out.edge_attributes"),
+    "attributes": Message("graphs.left_out.attributes"),
+    "loops": Message("graphs.left_out.loops"),
+    "repeated": Message("graphs.left_out.repeated"),
+    "differing": Message("graphs.left_out.differing"),
+    "both_ways": Message("graphs.left_out.both_ways"),
+    "one_way": Message("graphs.left_out.one_way"),
+    "directions": Message("graphs.left_out.directions"),
+    "ignored": Message("graphs.left_out.ignored"),
 }
 """What can be left out, in the order of the report."""
 
@@ -69,9 +63,9 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     blocks: list[Block] = []
     if guarantee.simulation:
         blocks.append(Notice(str(guarantee), tone="simulation"))
-    blocks += [Notice(warning, tone="warning") for warning in warnings]
+    blocks += [Notice(str(warning), tone="warning") for warning in warnings]
     if account.utility is not None or account.attacks:
-        blocks.append(Notice(PRIVATE, tone="warning"))
+        blocks.append(Notice(str(PRIVATE), tone="warning"))
     blocks += promise_blocks(guarantee)
     blocks += _methods(methods)
     blocks += _left_out(left_out)
@@ -80,20 +74,27 @@ def document(  # noqa: PLR0913 - the parts of a release, one by one
     if account.utility is not None:
         blocks += account.utility.blocks()
         if not account.matched:
-            blocks.append(Notice(UNMATCHED, tone="warning"))
+            blocks.append(Notice(str(UNMATCHED), tone="warning"))
     elif account.attacks:
-        blocks += [Heading("What the graph is good for"), Paragraph(TOO_LARGE)]
+        blocks += [Heading(say("graphs.report.good_for")), Paragraph(str(TOO_LARGE))]
     blocks += made_blocks(provenance)
-    return Document("Published graph", f"{sentence(guarantee.promise)} {published}.", blocks)
+    return Document(
+        say("graphs.report.title"), f"{sentence(guarantee.promise)} {published}.", blocks
+    )
 
 
 def _methods(methods: Sequence[MethodFacts]) -> list[Block]:
     blocks: list[Block] = [
-        Heading("What was done"),
-        Table(["Method", "Kept"], [[name, kept] for name, _, kept in methods], "In order"),
+        Heading(say("graphs.report.done")),
+        Table(
+            [say("graphs.report.method"), say("graphs.report.kept")],
+            [[name, str(kept)] for name, _, kept in methods],
+            say("graphs.report.in_order"),
+        ),
     ]
     for name, facts, _ in methods:
-        blocks += facts_block(name, facts)
+        items = [(str(fact).replace("_", " "), plain(value)) for fact, value in facts.items()]
+        blocks += [Details(name, [Facts(items)])] if items else []
     return blocks
 
 
@@ -104,19 +105,23 @@ def left_out_values(left_out: Mapping[str, Any]) -> list[tuple[str, str]]:
     [('edge attributes', 'weight, time'), ('edges from a vertex to itself', '1,200')]
     """
     return [
-        (words, f"{what:,}" if isinstance(what, int) else ", ".join(what))
+        (words, f"{what:,}" if isinstance(what, int) else ", ".join(map(str, what)))
         for name, words in LEFT_OUT.items()
         if (what := left_out.get(name))
     ]
 
 
 def _left_out(left_out: Mapping[str, Any]) -> list[Block]:
-    rows = [[words.capitalize(), what] for words, what in left_out_values(left_out)]
+    rows = [[str(words).capitalize(), what] for words, what in left_out_values(left_out)]
     if not rows:
         return []
     return [
-        Heading("What is left out"),
-        Table(["What", "Which, or how many"], rows, "Given, but not in the release"),
+        Heading(say("graphs.report.left_out")),
+        Table(
+            [say("graphs.report.what"), say("graphs.report.which")],
+            rows,
+            say("graphs.report.not_in_release"),
+        ),
     ]
 
 
@@ -128,30 +133,32 @@ def _drawing(account: GraphAccount) -> list[Block]:
     picture = draw_comparison(*account.drawn, rng=Seeded(1))
     original, release = account.drawn
     gone = int((~release.has_edges(original.edges)).sum())
-    words = f"{gone:,} edges of the original are gone, and {release.size - original.size + gone:,} "
-    caption = "One random world of the release" if account.world else "The release"
+    words = say("graphs.report.drawn_words", gone=gone, come=release.size - original.size + gone)
+    caption = "graphs.report.drawn_world" if account.world else "graphs.report.drawn_release"
     return [
-        Heading("The original and the release"),
-        Figure(picture, f"{caption}, drawn beside the original.", words + "came."),
+        Heading(say("graphs.report.both_graphs")),
+        Figure(picture, say(caption), words),
     ]
 
 
 def _risk(account: GraphAccount) -> list[Block]:
     if not account.attacks:
         return []
-    words = "Each vertex of the original is looked for in the release by what an attacker knows."
-    if account.world:
-        words += " The release is not a plain graph: one random world of it is attacked."
+    words = "graphs.report.world_attacked" if account.world else "graphs.report.looked_for"
     blocks: list[Block] = [
-        Heading("Who can be found"),
-        Paragraph(words),
+        Heading(say("graphs.report.found")),
+        Paragraph(say(words)),
         Table(
-            ["Attack", "Exposed with names hidden only", "Exposed in the release"],
             [
-                [after.name, f"{before.share_exposed:.2%}", f"{after.share_exposed:.2%}"]
+                say("graphs.report.attack"),
+                say("graphs.report.exposed_before"),
+                say("graphs.report.exposed_after"),
+            ],
+            [
+                [str(after.name), f"{before.share_exposed:.2%}", f"{after.share_exposed:.2%}"]
                 for before, after in zip(account.before, account.attacks, strict=True)
             ],
-            "Vertices found for certain",
+            say("graphs.report.certain"),
             numeric=(1, 2),
         ),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
@@ -30,7 +32,7 @@ from celosia.tables.masking import Recipe
 from celosia.tables.masking.steps import run_steps
 from celosia.tables.run import check_table, released_names
 
-NOTHING = "no formal guarantee"
+NOTHING = Message("graphs.promise.none")
 
 
 def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
@@ -141,7 +143,9 @@ def _apply_methods(
         if isinstance(method, Relabelling):
             # Every release gets random numbers, once and at its end: were they drawn here too,
             # the vertices could not be matched, and an attack would seem to find none.
-            done: MethodResult[Content] = MethodResult(graph=content, kept="the whole structure")
+            done: MethodResult[Content] = MethodResult(
+                graph=content, kept=Message("graphs.kept.structure")
+            )
         else:
             done = method.apply(content, rng=rng, progress=progress)
         content = done.graph
@@ -156,25 +160,19 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
         InputError: CEL-G021 there is none; CEL-G023 two that do not go together.
     """
     if not methods:
-        raise InputError("CEL-G021.check_order")
+        raise InputError("CEL-G021.no_method")
     for method, following in pairwise(methods):
         if makes(type(method)) is not Graph:
-            raise InputError(
-                "CEL-G021.check_order_2", following_kind=following.kind, method_kind=method.kind
-            )
+            raise InputError("CEL-G021.not_plain", following=following.kind, method=method.kind)
     for method in methods[1:]:
         if method.is_private:
-            raise InputError(
-                "CEL-G023.check_order_2", method_kind=method.kind, methods_kind=methods[0].kind
-            )
+            raise InputError("CEL-G023.private_first", method=method.kind, earlier=methods[0].kind)
     for number, method in enumerate(methods):
         before = [each for each in methods[:number] if not isinstance(each, Relabelling)]
         if method.needs_original and before:
-            raise InputError(
-                "CEL-G023.check_order_3", method_kind=method.kind, before_kind=before[0].kind
-            )
+            raise InputError("CEL-G023.only_method", method=method.kind, earlier=before[0].kind)
     if keep_names and any(isinstance(method, Relabelling) for method in methods):
-        raise InputError("CEL-G023.check_order", relabelling_kind=Relabelling.kind)
+        raise InputError("CEL-G023.kept_names", method=Relabelling.kind)
 
 
 def check_edge_attributes(reading: ReadResult) -> None:
@@ -187,14 +185,8 @@ def check_edge_attributes(reading: ReadResult) -> None:
     if not names:
         return
     differing = reading.counts.differing
-    merged = f" Merged records with other values: {differing:,}." if differing else ""
-    raise InputError(
-        "CEL-G033",
-        names=", ".join(names),
-        merged=merged,
-        edge_attributes=list(names),
-        differing=differing,
-    )
+    key = "CEL-G033.merged" if differing else "CEL-G033.alike"
+    raise InputError(key, names=list(names), edge_attributes=list(names), differing=differing)
 
 
 def _left_out(reading: ReadResult, *, attributes: bool, private: bool) -> dict[str, Any]:
@@ -218,7 +210,7 @@ def _mask_attributes(graph: Graph, recipe: Recipe | None, rng: Source, progress:
     if recipe is None:
         return graph
     if graph.attributes is None or any(step.method.picks_rows for step in recipe.steps):
-        raise InputError("CEL-G022.mask_attributes")
+        raise InputError("CEL-G022.rows")
     check_table(graph.attributes, recipe.schema)
     names = released_names(graph.attributes, recipe.schema)
     done = run_steps(graph.attributes.select(names), recipe, rng, progress)
@@ -230,9 +222,9 @@ def _check_added_vertices(
 ) -> None:
     """Refuse vertices that a method added where an attacker could recognise them."""
     if content.order > original.order and (keep_names or attributes):
-        raise InputError("CEL-G023.check_added_vertices", order=content.order - original.order)
+        raise InputError("CEL-G023.added_vertices", order=content.order - original.order)
     if attributes and isinstance(content, Graph) and content.attributes is None:
-        raise InputError("CEL-G022.check_added_vertices")
+        raise InputError("CEL-G022.new_vertices")
 
 
 def _hide_names(content: Content, rng: Source) -> tuple[Content, NDArray[np.int64] | None]:
@@ -249,14 +241,9 @@ def _hide_names(content: Content, rng: Source) -> tuple[Content, NDArray[np.int6
 def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
     notes = []
     if keep_names and graph.labels is not None:
-        notes.append(
-            "The vertices keep their names: people named in the graph are named in the release."
-        )
+        notes.append(Message("graphs.open.names_kept"))
     elif keep_names:
-        notes.append(
-            "The vertices keep their numbers: an attacker who knows the numbers can "
-            "identify people."
-        )
+        notes.append(Message("graphs.open.numbers_kept"))
     return tuple(notes)
 
 
@@ -269,24 +256,24 @@ def _guarantee(
     for number, (method, text) in enumerate(zip(methods, made.promises, strict=True), 1):
         if text is not None:
             stands = number == len(methods) or method.is_private
-            (kept if stands else lost).append((method.kind, text.removesuffix(".")))
-    promise = "; ".join(text for _, text in kept)
+            (kept if stands else lost).append((method.kind, text))
+    promises = [text for _, text in kept] or [NOTHING]
+    promise = reduce(
+        lambda one, other: Message("graphs.promise.both", one=one, other=other), promises
+    )
     gaps = [gap for method in methods for gap in method.leaves_open()]
     gaps += [
-        f"what {kind} guarantees is not claimed: {methods[-1].kind} was applied after it"
-        for kind, _ in lost
+        Message("graphs.open.not_claimed", method=kind, last=methods[-1].kind) for kind, _ in lost
     ]
     if attributes:
-        gaps.append(
-            "vertex attributes are masked by the recipe, and may identify people by themselves"
-        )
+        gaps.append(Message("graphs.open.masked_attributes"))
     private = any(method.is_private for method in methods)
     return Guarantee(
-        promise=promise or NOTHING,
-        unit="edge" if private else "vertex",
-        protects=promise or "edges are perturbed; the protection is measured, not guaranteed",
-        neighbours="add or remove one edge" if private else None,
-        assumes=("each person is one vertex",),
+        promise=promise,
+        unit=Message("graphs.unit.edge") if private else Message("graphs.unit.one_vertex"),
+        protects=promise if kept else Message("graphs.promise.measured"),
+        neighbours=Message("graphs.neighbours.edge") if private else None,
+        assumes=(Message("graphs.assumption.one_vertex"),),
         leaves_open=tuple(dict.fromkeys(gaps)),
         simulation=simulation,
     )

@@ -10,6 +10,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
+from celosia.core.messages import Message
 from celosia.frames.writers import open_output
 from celosia.frames.writers import write as write_table
 from celosia.graphs.formats.edge_list import check_edge_list, write_edge_list
@@ -61,7 +62,7 @@ def write(  # noqa: PLR0913 - each keyword is one thing a name leaves unsaid
     kind = format_of(file, format)
     separator = _SEPARATORS.get(kind)
     if graph.labels is not None and graph.labels.null_count():
-        raise InputError("CEL-G013.write", null_count=graph.labels.null_count())
+        raise InputError("CEL-G013.unnamed", unnamed=graph.labels.null_count())
     if not partial:
         _refuse_loss(graph, kind, with_vertices=separator is not None and vertices is not None)
     if separator is None:
@@ -93,14 +94,15 @@ def _vertex_table(graph: Graph) -> pl.DataFrame:
 
 
 def _refuse_loss(graph: Graph, kind: Format, *, with_vertices: bool) -> None:
-    lost = []
+    lost: list[Message] = []
     isolated = graph.isolated
     if kind in _SEPARATORS and not with_vertices:
-        lost += [f"{isolated:,} vertices without an edge"] if isolated else []
+        lost += [Message("graphs.lost.isolated", count=isolated)] if isolated else []
     if (kind in _SEPARATORS and not with_vertices) or kind == "pajek":
-        lost += ["attributes of vertices"] if graph.attributes is not None else []
+        lost += [Message("graphs.lost.attributes")] if graph.attributes is not None else []
     if kind == "pajek" and graph.edge_attributes is not None:
         extra = [name for name in graph.edge_attributes.columns if name != "weight"]
-        lost += [f"{len(extra)} attributes of edges"] if extra else []
+        lost += [Message("graphs.lost.edge_attributes", count=len(extra))] if extra else []
     if lost:
-        raise InputError("CEL-G014.refuse_loss", kind=kind, lost=" and ".join(lost))
+        both = Message("graphs.lost.both", one=lost[0], other=lost[-1])
+        raise InputError("CEL-G014.lost", kind=kind, lost=both if len(lost) > 1 else lost[0])

@@ -7,7 +7,20 @@ from typing import Any
 
 import polars as pl
 
+from celosia.core.messages import say
 from celosia.lab.tolerance import Cell
+
+VALUES = {"yes": "lab.value.yes", "no": "lab.value.no", "none": "lab.value.none"}
+"""Cells in words, with their keys of the catalogue."""
+
+
+def cell_text(cell: Cell) -> str:
+    """What a cell holds, as it is shown to people.
+
+    >>> cell_text("yes"), cell_text(0.5)
+    ('yes', '0.5')
+    """
+    return say(VALUES[cell]) if isinstance(cell, str) and cell in VALUES else str(cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +40,13 @@ class Row:
         return asdict(self)
 
     def __str__(self) -> str:
-        verdict = "matches" if self.matches else "differs"
-        return f"{self.run}, {self.cell}: {self.published} published, {self.computed}: {verdict}"
+        return say(
+            "lab.report.row_matches" if self.matches else "lab.report.row_differs",
+            run=self.run,
+            cell=self.cell,
+            published=cell_text(self.published),
+            computed=cell_text(self.computed),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +109,4 @@ class Findings:
         )
 
     def __str__(self) -> str:
-        return f"{self.matched:,} of {self.checked:,} cells match"
+        return say("lab.report.matched", matched=self.matched, checked=self.checked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from celosia.core.messages import say
 from celosia.core.progress import Progress, silent
 from celosia.core.report import (
     Block,
@@ -16,8 +17,7 @@ from celosia.core.report import (
     Notice,
     Table,
 )
-from celosia.core.wording import counted
-from celosia.lab.findings import Findings, Row
+from celosia.lab.findings import Findings, Row, cell_text
 from celosia.lab.study import Study
 
 
@@ -32,21 +32,35 @@ def document(study: Study, findings: Findings, *, progress: Progress = silent) -
         *study.figures(findings, progress),
         *_cells(findings),
     ]
-    return Document(study.title, f"{findings}.", tuple(blocks))
+    return Document(str(study.title), f"{findings}.", tuple(blocks))
 
 
 def _summary(study: Study, findings: Findings) -> list[Block]:
     runs = findings.by_run()
     whole = sum(all(row.matches for row in rows) for rows in runs.values())
     return [
-        Heading("In short"),
+        Heading(say("lab.report.in_short")),
         KeyFigures(
             [
-                KeyFigure("Cells that match", f"{findings.matched:,}", f"of {findings.checked:,}"),
-                KeyFigure("Runs that match wholly", f"{whole:,}", f"of {len(runs):,}"),
+                KeyFigure(
+                    say("lab.report.cells_match"),
+                    f"{findings.matched:,}",
+                    say("lab.report.of", total=findings.checked),
+                ),
+                KeyFigure(
+                    say("lab.report.runs_match"),
+                    f"{whole:,}",
+                    say("lab.report.of", total=len(runs)),
+                ),
             ]
         ),
-        Facts([("Study", study.name), ("Published in", study.source), ("A match is", study.rules)]),
+        Facts(
+            [
+                (say("lab.report.study"), study.name),
+                (say("lab.report.published_in"), str(study.source)),
+                (say("lab.report.a_match"), str(study.rules)),
+            ]
+        ),
     ]
 
 
@@ -54,20 +68,27 @@ def _differences(findings: Findings) -> list[Block]:
     wrong = [row for row in findings.rows if not row.matches]
     if not wrong:
         return []
-    differ = counted(len(wrong), "cell differs", "cells differ")
     return [
-        Notice(f"{differ} from what was published.", tone="warning"),
+        Notice(say("lab.report.differ", cells=len(wrong)), tone="warning"),
         Table(
-            ["run", "cell", "published", "computed"],
-            [[row.run, row.cell, str(row.published), str(row.computed)] for row in wrong],
-            caption="What differs.",
+            [
+                say("lab.report.run"),
+                say("lab.report.cell"),
+                say("lab.report.published"),
+                say("lab.report.computed"),
+            ],
+            [
+                [str(row.run), str(row.cell), cell_text(row.published), cell_text(row.computed)]
+                for row in wrong
+            ],
+            caption=say("lab.report.what_differs"),
         ),
     ]
 
 
 def _cells(findings: Findings) -> list[Block]:
     return [
-        Heading("Cell by cell"),
+        Heading(say("lab.report.by_cell")),
         *(_run(name, rows) for name, rows in findings.by_run().items()),
     ]
 
@@ -75,12 +96,22 @@ def _cells(findings: Findings) -> list[Block]:
 def _run(name: str, rows: Sequence[Row]) -> Details:
     matched = sum(row.matches for row in rows)
     table = Table(
-        ["cell", "published", "computed", "matches"],
         [
-            [row.cell, str(row.published), str(row.computed), "yes" if row.matches else "no"]
+            say("lab.report.cell"),
+            say("lab.report.published"),
+            say("lab.report.computed"),
+            say("lab.report.matches"),
+        ],
+        [
+            [
+                str(row.cell),
+                cell_text(row.published),
+                cell_text(row.computed),
+                say("lab.report.yes") if row.matches else say("lab.report.no"),
+            ]
             for row in rows
         ],
-        caption=f"{name}: published and computed.",
+        caption=say("lab.report.run_caption", name=name),
         numeric=(1, 2),
     )
-    return Details(f"{name}: {matched} of {len(rows)}", [table])
+    return Details(say("lab.report.run_title", name=name, matched=matched, rows=len(rows)), [table])

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from celosia.core.errors import InputError
-from celosia.core.progress import Progress, silent
+from celosia.core.messages import Language, language, speaking
+from celosia.core.progress import Progress, Step, silent
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
 
@@ -23,6 +24,16 @@ class StudyRun(Protocol):
 def no_figures(findings: Findings, progress: Progress) -> Sequence[Block]:
     """For a study whose table says all."""
     return ()
+
+
+def _in_language(spoken: Language, progress: Progress) -> Progress:
+    """A progress that speaks a language, whatever that of the work is."""
+
+    def shown(step: Step) -> None:
+        with speaking(spoken):
+            progress(step)
+
+    return shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +79,9 @@ class Study:
                 get it; CEL-L003 a study that makes no graph, CEL-D023 a number out of reach.
         """
         source = None if path is None else Path(path)
-        return Findings(self.name, tuple(self._sized(triples)(source, progress)))
+        shown = _in_language(language.get(), progress)
+        with speaking("en"):  # rows are found by their names, which do not depend on a language
+            return Findings(self.name, tuple(self._sized(triples)(source, shown)))
 
     def _sized(self, triples: int | None) -> StudyRun:
         if triples is None:

@@ -19,6 +19,7 @@ from celosia.assess.attacks.classes import (
     pick,
 )
 from celosia.assess.attacks.result import Attack, Members, lists, singles
+from celosia.core.messages import Message
 
 Labels = Mapping[str, str | None]
 """The quasi-identifiers of a class, by column."""
@@ -29,13 +30,6 @@ Excluded = (
     | Callable[[Labels], Collection[str]]
 )
 """Values that the attacker can rule out: the same for all, or by the labels of a class."""
-
-_ASSUMPTION = (
-    "the attacker knows that a person is in the release, the person's quasi-identifiers, and "
-)
-_MITIGATION = (
-    "ask for l-diversity with an l at least two above the number of values that may be ruled out"
-)
 
 
 def background(
@@ -65,7 +59,7 @@ def background(
 
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
-    left = check_count(left, "the number of values left", 1)
+    left = check_count(left, Message("assess.number.values_left"), 1)
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     out, lost = _ruled_out(classes, spread, excluded)
     distinct = np.bincount(spread.owner[~out], minlength=classes.sizes.size)
@@ -73,9 +67,9 @@ def background(
     top = spread.best(spread.share, ~out)
     already = (spread.distinct <= left) & (spread.empty == 0)
     return Attack(
-        name="background knowledge",
-        assumption=_ASSUMPTION + "some values that the person does not have",
-        mitigation=_MITIGATION,
+        name=Message("assess.attack.background"),
+        assumption=Message("assess.knows.background"),
+        mitigation=Message("assess.prevent.background"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,
@@ -109,8 +103,8 @@ def worst_background(
     >>> worst_background(table, ["age"], "ill", exclusions=1).greatest
     0.6
     """
-    exclusions = check_count(exclusions, "the number of exclusions", 0)
-    certainty = check_share(certainty, "the certainty")
+    exclusions = check_count(exclusions, Message("assess.number.exclusions"), 0)
+    certainty = check_share(certainty, Message("assess.number.certainty"))
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     order, rank = spread.ranked()
     out = np.zeros(order.size, dtype=np.bool_)
@@ -120,9 +114,9 @@ def worst_background(
     lost = np.zeros(classes.sizes.size)
     np.add.at(lost, spread.owner[out], spread.overall[spread.value[out]])
     return Attack(
-        name="background knowledge, worst case",
-        assumption=_ASSUMPTION + f"any {exclusions} value(s) that the person does not have",
-        mitigation=_MITIGATION,
+        name=Message("assess.attack.worst_background"),
+        assumption=Message("assess.knows.worst_background", exclusions=exclusions),
+        mitigation=Message("assess.prevent.background"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,

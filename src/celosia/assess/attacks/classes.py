@@ -11,9 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED
+from celosia.assess.names import quoted_names
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import real, whole
-from celosia.core.wording import did_you_mean
 from celosia.frames import as_frame, as_text, encode
 
 TOLERANCE = 1e-12
@@ -171,7 +172,7 @@ def _dense(number: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.unique(number, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def texts_of(data: Any, columns: str | Sequence[str], *, table: str = "release") -> pl.DataFrame:
+def texts_of(data: Any, columns: str | Sequence[str], *, table: str | None = None) -> pl.DataFrame:
     """These columns of a table as text, refused if there are none or one is not there."""
     frame = as_frame(data)
     names = list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
@@ -179,8 +180,9 @@ def texts_of(data: Any, columns: str | Sequence[str], *, table: str = "release")
         raise InputError("CEL-A051")
     absent = [name for name in names if name not in frame.columns]
     if absent:
-        words = ", ".join(f"'{name}'{did_you_mean(name, frame.columns)}" for name in absent)
-        raise InputError("CEL-A050", table=table, words=words, columns=absent)
+        shown = table or Message("assess.table.release")
+        quoted = quoted_names(absent, frame.columns)
+        raise InputError("CEL-A050", table=shown, names=quoted, columns=absent)
     texts = (as_text(frame.get_column(name)) for name in names)
     return pl.DataFrame([text.alias(name) for text, name in zip(texts, names, strict=True)])
 
@@ -197,7 +199,7 @@ def check_share(value: float, what: str) -> float:
     """Refuse what is not a share above 0 and at most 1."""
     share = real(value)
     if share is None or not 0 < share <= 1:
-        raise InputError("CEL-A054", thing=what, value=value)
+        raise InputError("CEL-A054", share=what, value=value)
     return share
 
 
@@ -205,5 +207,5 @@ def check_count(value: int, what: str, least: int) -> int:
     """Refuse a value that is not a whole number of at least `least`."""
     number = whole(value)
     if number is None or number < least:
-        raise InputError("CEL-A053", thing=what, least=least, value=value, least2=max(least, 1))
+        raise InputError("CEL-A053", number=what, least=least, value=value, example=max(least, 1))
     return number

@@ -13,6 +13,7 @@ from celosia.assess.attacks.classes import number_combinations, texts_of
 from celosia.assess.attacks.compatibility import CodedColumn, Fit, Meanings, fit, fitting_pairs
 from celosia.assess.attacks.result import Attack, Members, lists
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 
@@ -48,7 +49,7 @@ def complementary(  # noqa: PLR0913 - two releases, and how they are read
     Reference: Sweeney 2002.
     """
     names, shared = _roles(quasi_identifiers, on)
-    progress(Step("Reading the releases", 0))
+    progress(Step(Message("assess.stage.read"), 0))
     sides = [_Side(texts_of(table, [*shared, *names])) for table in (first, second)]
     meant = {name: meaning for name, meaning in (meanings or {}).items() if name in names}
     fits = [
@@ -57,7 +58,7 @@ def complementary(  # noqa: PLR0913 - two releases, and how they are read
             [*shared, *names], sides[0].columns, sides[1].columns, strict=True
         )
     ]
-    progress(Step("Joining the releases", 0))
+    progress(Step(Message("assess.stage.join"), 0))
     pairs = fitting_pairs(sides[0].codes(), sides[1].codes(), fits)
     left, right = pairs["left"].to_numpy(), pairs["right"].to_numpy()
     weight = sides[0].sizes[left] * sides[1].sizes[right]
@@ -136,10 +137,9 @@ def _attack(  # noqa: PLR0913, PLR0917 - one entry for each pair that the join f
     single = certain[group]
     row_of[side.first_row[left[single]]] = group[single]
     return Attack(
-        name="complementary release",
-        assumption="the attacker has two releases of the same people that share a column",
-        mitigation="make the shared column a quasi-identifier, or derive the later release from "
-        "the earlier one",
+        name=Message("assess.attack.complementary"),
+        assumption=Message("assess.knows.complementary"),
+        mitigation=Message("assess.prevent.complementary"),
         column=None,
         people=side.rows,
         sizes=sizes,

@@ -7,6 +7,7 @@ from typing import Any
 
 from celosia.assess.attacks.classes import TOLERANCE, check_share, classes_and_values, pick
 from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.core.messages import Message
 
 
 def homogeneity(
@@ -29,16 +30,15 @@ def homogeneity(
 
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
-    certainty = check_share(certainty, "the certainty")
+    certainty = check_share(certainty, Message("assess.number.certainty"))
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     top = spread.best(spread.share)
     confidence = pick(spread.share, top)
     hit = confidence >= certainty - TOLERANCE
     return Attack(
-        name="homogeneity",
-        assumption="the attacker knows that a person is in the release, and the person's "
-        "quasi-identifiers",
-        mitigation="ask for l-diversity, so that every class has several sensitive values",
+        name=Message("assess.attack.homogeneity"),
+        assumption=Message("assess.knows.homogeneity"),
+        mitigation=Message("assess.prevent.homogeneity"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,

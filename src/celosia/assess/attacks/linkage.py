@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from celosia.assess.attacks.classes import Classes, ValueCounts, number_combinations, texts_of
 from celosia.assess.attacks.compatibility import CodedColumn, Meanings, fit, fitting_pairs
 from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 _CHUNK = 50_000
@@ -56,7 +57,7 @@ def linkage(  # noqa: PLR0913 - two tables, and how they are read
     Reference: Sweeney 2002.
     """
     names = [learns] if isinstance(learns, str) else list(dict.fromkeys(learns))
-    known = texts_of(external, on, table="external table")
+    known = texts_of(external, on, table=Message("assess.table.external"))
     shown = texts_of(release, known.columns)
     hidden_columns = texts_of(release, names) if names else pl.DataFrame()
     targets = _Targets.of(shown, hidden_columns)
@@ -122,7 +123,7 @@ def _match(
     parts = [pl.DataFrame(schema={"left": pl.Int64, "right": pl.Int64})]
     total = sought.sizes.size
     for start in range(0, total, _CHUNK):
-        progress(Step("Looking people up", start, total))
+        progress(Step(Message("assess.stage.look_up"), start, total))
         ours = [side.codes[start : start + _CHUNK] for side in people]
         found = fitting_pairs(ours, [side.codes for side in labels], fits)
         parts.append(found.with_columns(pl.col("left") + start))
@@ -151,10 +152,9 @@ def _identity(sought: _People, targets: _Targets, matched: pl.DataFrame) -> Atta
     )
     records = int(targets.sizes.sum())
     return Attack(
-        name="linkage",
-        assumption="the attacker has a table with names, and knows that the people are in the "
-        "release",
-        mitigation="ask for k-anonymity over every column that others may have",
+        name=Message("assess.attack.linkage"),
+        assumption=Message("assess.knows.linkage"),
+        mitigation=Message("assess.prevent.linkage"),
         column=None,
         people=sought.of_person.size,
         sizes=sought.sizes,
@@ -180,10 +180,9 @@ def _attribute(sought: _People, targets: _Targets, matched: pl.DataFrame, name: 
     count = np.zeros(candidates.size, dtype=np.int64)
     value[groups], count[groups] = best["value"].to_numpy(), best["count"].to_numpy()
     return Attack(
-        name="attribute linkage",
-        assumption="the attacker has a table with names, and knows that the people are in the "
-        "release",
-        mitigation="ask for l-diversity or t-closeness besides k-anonymity",
+        name=Message("assess.attack.attribute_linkage"),
+        assumption=Message("assess.knows.linkage"),
+        mitigation=Message("assess.prevent.attribute_linkage"),
         column=name,
         people=sought.of_person.size,
         sizes=sought.sizes,

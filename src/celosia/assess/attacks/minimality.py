@@ -17,6 +17,7 @@ from celosia.assess.attacks.classes import Classes, check_count, number_combinat
 from celosia.assess.attacks.compatibility import CodedColumn
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import encode
@@ -80,8 +81,8 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long the att
 
     Reference: Wong, Fu, Wang, Pei 2007.
     """
-    check_count(cap, "the cap", 0)
-    check_count(samples, "the number of samples", 1)
+    check_count(cap, Message("assess.number.cap"), 0)
+    check_count(samples, Message("assess.number.samples"), 1)
     structure = _Structure.of(release, quasi_identifiers, sensitive, finer)
     if not holds(structure.counted([block.counts for block in structure.blocks])):
         raise PrivacyError("CEL-A063")
@@ -160,7 +161,7 @@ def _partitions(
     """The class of each kept row in each finer table, refused if it does not lie in one of ours."""
     kept, found = np.flatnonzero(of_row >= 0), []
     for number, table in enumerate(finer):
-        texts = texts_of(table, names, table="finer table")
+        texts = texts_of(table, names, table=Message("assess.table.finer"))
         if texts.height != of_row.size:
             raise _not_finer(number)
         fine = number_combinations([CodedColumn.of(column).codes for column in texts])[kept]
@@ -204,7 +205,7 @@ def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawin
     mass, kept = 0.0, 0
     for number, (weight, world) in enumerate(worlds):
         if number % 256 == 0:
-            progress(Step("Assigning values", number, total))
+            progress(Step(Message("assess.stage.assign"), number, total))
         if not structure.would_do(world, holds):
             believed += weight * world
             mass += weight
@@ -232,11 +233,9 @@ def _attack(
     risen = np.argmax(np.where(matters, after - naive, -1.0), axis=1)
     confidence, prior = after[cells, risen], naive[cells, risen]
     return Attack(
-        name="minimality",
-        assumption="the attacker knows the quasi-identifiers of all people, the model, and that "
-        "the publisher generalised no more than it needs",
-        mitigation="publish more than the model needs, or choose the generalisation without "
-        "looking at the sensitive values",
+        name=Message("assess.attack.minimality"),
+        assumption=Message("assess.knows.minimality"),
+        mitigation=Message("assess.prevent.minimality"),
         column=sensitive,
         people=int(sizes.sum()),
         sizes=sizes,

@@ -14,6 +14,7 @@ from celosia.assess.attacks.classes import TOLERANCE, texts_of
 from celosia.assess.attacks.compatibility import CodedColumn, Fit, Meanings, fit
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 _SHIFTS = 64
@@ -64,7 +65,7 @@ def tuple_order(  # noqa: PLR0913 - two releases, and how they are read
     sides = [texts_of(table, columns) for table in (first, second)]
     names = sides[0].columns
     if sides[0].height != sides[1].height:
-        raise InputError("CEL-A058", sides_height=sides[0].height, sides_height2=sides[1].height)
+        raise InputError("CEL-A058", first=sides[0].height, second=sides[1].height)
     meant = meanings or {}
     pairs = [_Pair.of(sides[0][name], sides[1][name], meant, name) for name in names]
     checks = list(dict.fromkeys([also] if isinstance(also, str) else also))
@@ -102,10 +103,9 @@ def _attack(pairs: Sequence[_Pair], columns: int, rows: int, progress: Progress)
     choices = np.where(fitting, shared.astype(np.float64).prod(axis=0), np.inf)
     recovered = choices == 1
     return Attack(
-        name="tuple order",
-        assumption="the attacker has two releases of the same rows, and assumes that they are in "
-        "the same order",
-        mitigation="shuffle the rows before every release",
+        name=Message("assess.attack.order"),
+        assumption=Message("assess.knows.order"),
+        mitigation=Message("assess.prevent.order"),
         column=None,
         people=rows,
         sizes=np.ones(rows, dtype=np.int64),
@@ -141,7 +141,7 @@ def _correlation(
     shifts = np.unique(np.linspace(1, rows - 1, number + 2)[1:-1].round().astype(np.int64))
     shares: list[float] = []
     for shift in shifts.tolist():
-        progress(Step("Comparing positions", len(shares), shifts.size))
+        progress(Step(Message("assess.stage.positions"), len(shares), shifts.size))
         shares.append(float(_fitting(pairs, shift).mean()))
     expected = float(np.mean(shares))
     if expected > 1 - TOLERANCE:

@@ -39,7 +39,7 @@ def posterior(
     }
     total = sum(weights.values())
     if not total > 0:
-        raise _impossible("the class has no value that the person could have.")
+        raise InputError("CEL-A060.no_value")
     return {value: weight / total for value, weight in weights.items()}
 
 
@@ -65,22 +65,13 @@ def _weight(count: float, given_q: float | None, given_class: float | None) -> f
     """The share before it is divided by the sum."""
     number = real(count)
     if number is None or not (number >= 0 and isfinite(number)):
-        raise _impossible("a count is no number of at least 0.")
+        raise InputError("CEL-A060.no_count")
     if number == 0:
         return 0.0
     frequencies = [real(given_q), real(given_class)]
     if any(f is None or not 0 <= f <= 1 for f in frequencies):
-        raise _impossible("a value of the class lacks a frequency in [0, 1].")
+        raise InputError("CEL-A060.no_frequency")
     before, among = (f or 0.0 for f in frequencies)
     if among == 0:
-        raise _impossible("a value of the class has frequency 0 among those who can be in it.")
+        raise InputError("CEL-A060.zero_frequency")
     return number * before / among
-
-
-def _impossible(what: str) -> InputError:
-    return InputError(
-        "CEL-A060",
-        what,
-        why="Belief follows from counts and from frequencies that allow them.",
-        fix="Give for every value of the class its count and both of its frequencies.",
-    )

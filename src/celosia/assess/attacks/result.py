@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.core.wording import counted
+from celosia.core.messages import Message, say
 
 SHOWN = 100
 """How many exposures a dictionary of plain values lists, the surest first."""
@@ -184,11 +184,15 @@ class Attack:
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        aim = "identity of the records" if self.column is None else f"'{self.column}'"
-        return (
-            f"{self.name}, {aim}: {self.exposed_people:,} of "
-            f"{counted(self.people, 'person', 'people')} exposed ({self.share:.2%}), "
-            f"greatest confidence {self.greatest:.1%}"
+        aim = Message("assess.attack.identity") if self.column is None else f"'{self.column}'"
+        return say(
+            "assess.attack.line",
+            name=self.name,
+            aim=aim,
+            exposed=self.exposed_people,
+            people=self.people,
+            share=self.share,
+            greatest=self.greatest,
         )
 
     def __repr__(self) -> str:

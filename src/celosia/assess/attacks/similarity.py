@@ -21,6 +21,7 @@ from celosia.assess.attacks.classes import (
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.assess.meaning import Meaning
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import real
 from celosia.frames import encode
 
@@ -49,7 +50,7 @@ def similarity(
 
     Reference: Li, Li, Venkatasubramanian 2007.
     """
-    certainty = check_share(certainty, "the certainty")
+    certainty = check_share(certainty, Message("assess.number.certainty"))
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     kinds = _merge(spread, categories, sensitive)
     top = kinds.best(kinds.share)
@@ -84,7 +85,7 @@ def near_numbers(
     Raises:
         InputError: CEL-A056 the column does not hold numbers, CEL-A057 the width is none.
     """
-    certainty = check_share(certainty, "the certainty")
+    certainty = check_share(certainty, Message("assess.number.certainty"))
     reach = real(width)
     if reach is None or not 0 <= reach < np.inf:
         raise InputError("CEL-A057", width=width)
@@ -136,10 +137,9 @@ def categories_of(meaning: Meaning, labels: Iterable[str]) -> dict[str, str]:
 def _attack(classes: Classes, spread: ValueCounts, sensitive: str, **found: Any) -> Attack:
     alike = (spread.distinct == 1) & (spread.empty == 0)
     return Attack(
-        name="similarity",
-        assumption="the attacker knows a person's quasi-identifiers, and which values mean "
-        "nearly the same",
-        mitigation="ask for t-closeness with a distance that knows which values are near",
+        name=Message("assess.attack.similarity"),
+        assumption=Message("assess.knows.similarity"),
+        mitigation=Message("assess.prevent.similarity"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,

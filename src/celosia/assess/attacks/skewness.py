@@ -16,6 +16,7 @@ from celosia.assess.attacks.classes import (
     pick,
 )
 from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.core.messages import Message
 
 
 def skewness(
@@ -48,7 +49,7 @@ def skewness(
 
     Reference: Li, Li, Venkatasubramanian 2007.
     """
-    gain = check_share(gain, "the gain")
+    gain = check_share(gain, Message("assess.number.gain"))
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     keep = np.ones(spread.owner.size, dtype=np.bool_)
     if watched is not None:
@@ -61,9 +62,9 @@ def skewness(
     effective = _effective_by_class(spread)
     ratio = (spread.share / before)[keep]
     return Attack(
-        name="skewness",
-        assumption="the attacker knows a person's quasi-identifiers and how common each value is",
-        mitigation="ask for t-closeness, so that no class is far from the whole table",
+        name=Message("assess.attack.skewness"),
+        assumption=Message("assess.knows.skewness"),
+        mitigation=Message("assess.prevent.skewness"),
         column=sensitive,
         people=int(classes.sizes.sum()),
         sizes=classes.sizes,

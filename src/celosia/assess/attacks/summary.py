@@ -15,6 +15,7 @@ from celosia.assess.attacks.order import tuple_order
 from celosia.assess.attacks.result import Attack
 from celosia.assess.attacks.similarity import near_numbers, similarity
 from celosia.assess.attacks.skewness import skewness
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame
 
@@ -66,7 +67,7 @@ def attack_release(  # noqa: PLR0913 - each is something that an attacker may ha
     hidden = list(dict.fromkeys([sensitive] if isinstance(sensitive, str) else sensitive))
     found: list[Attack] = []
     for done, column in enumerate(hidden):
-        progress(Step("Attacking sensitive columns", done, len(hidden)))
+        progress(Step(Message("assess.stage.attack"), done, len(hidden)))
         found.append(homogeneity(frame, names, column))
         found.append(worst_background(frame, names, column, exclusions=exclusions))
         matter = (watched or {}).get(column)

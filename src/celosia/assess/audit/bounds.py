@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import say
+
 CAUTION = 2.0
 """Deviations by which a choice expects the best of many events to be better than it is."""
 
@@ -39,7 +41,7 @@ class Estimate:
         }
 
     def __str__(self) -> str:
-        return f"{self.share:.4g} (from {self.low:.4g} to {self.high:.4g})"
+        return say("assess.audit.estimate", share=self.share, low=self.low, high=self.high)
 
 
 def clopper_pearson(seen: int, samples: int, *, error: float) -> Estimate:

@@ -12,6 +12,7 @@ from celosia.assess.audit.pairs import Pair, key_rows, streams
 from celosia.assess.audit.result import Audit
 from celosia.assess.audit.sampling import Auditable
 from celosia.assess.audit.search import search
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -84,7 +85,7 @@ class StreamedMechanism:
 
     @property
     def __name__(self) -> str:
-        return f"a stream of {self.mechanism}"
+        return Message("assess.pair.stream", mechanism=str(self.mechanism))
 
     def __call__(self, data: Any, rng: Source) -> tuple[Any, ...]:
         """The replies until the stream is exhausted."""
@@ -111,7 +112,11 @@ class Case:
         return isinstance(self.run, EntrywiseMechanism)
 
     def __str__(self) -> str:
-        return f"a stream of {self.mechanism}" if self.streamed else str(self.mechanism)
+        return (
+            Message("assess.pair.stream", mechanism=str(self.mechanism))
+            if self.streamed
+            else str(self.mechanism)
+        )
 
     @property
     def streamed(self) -> bool:
@@ -164,7 +169,7 @@ def audit_all(
     each = 1 - (1 - check_confidence(confidence)) / max(1, len(cases))
     found = []
     for done, case in enumerate(cases):
-        progress(Step("audit", done, len(cases)))
+        progress(Step(Message("assess.stage.audit"), done, len(cases)))
         audit = case.audit(samples=samples, confidence=each, rng=rng)
         found.append(replace(audit, confidence=confidence))
     return tuple(found)
@@ -177,7 +182,7 @@ def _additive() -> Iterator[Case]:
         Gaussian(epsilon=3, delta=0.01, sensitivity=1),
     ):
         moved = float(mechanism.sensitivity)
-        pair = Pair(0.0, moved, f"0.0 against {moved}")
+        pair = Pair(0.0, moved, Message("assess.pair.against", first=0.0, second=moved))
         yield Case(mechanism, (pair,), EntrywiseMechanism(mechanism))
     for whole in (
         Geometric(epsilon=1),
@@ -185,10 +190,17 @@ def _additive() -> Iterator[Case]:
         GaussianCounts(rho=0.5),
     ):
         steps = int(whole.sensitivity)
-        yield Case(whole, (Pair(0, steps, f"0 against {steps}"),), EntrywiseMechanism(whole))
+        yield Case(
+            whole,
+            (Pair(0, steps, Message("assess.pair.against", first=0, second=steps)),),
+            EntrywiseMechanism(whole),
+        )
     vector = Laplace(epsilon=1, sensitivity=1, dimension=2)
-    yield Case(vector, (Pair([0.0, 0.0], [0.5, 0.5], "0, 0 against a half each"),))
-    yes, first = Pair(False, True, "no against yes"), Pair("a", "b", "a against b")
+    yield Case(vector, (Pair([0.0, 0.0], [0.5, 0.5], Message("assess.pair.halves")),))
+    yes, first = (
+        Pair(False, True, Message("assess.pair.no_yes")),
+        Pair("a", "b", Message("assess.pair.against", first="a", second="b")),
+    )
     for response in (RandomisedResponse.two_coins(), RandomisedResponse.for_epsilon(0.5)):
         yield Case(response, (yes,), EntrywiseMechanism(response))
     for names in (("a", "b"), tuple("abcdefgh")):
@@ -198,34 +210,37 @@ def _additive() -> Iterator[Case]:
 
 def _selections() -> Iterator[Case]:
     level = [0] * CANDIDATES
-    words = f"{CANDIDATES} equal scores against the first raised"
-    lead = Pair(level, [1, *[-1] * (CANDIDATES - 1)], f"{words}, the others lowered")
+    words = Message("assess.pair.equal_raised", candidates=CANDIDATES)
+    lowered = Message("assess.pair.equal_lowered", candidates=CANDIDATES)
+    lead = Pair(level, [1, *[-1] * (CANDIDATES - 1)], lowered)
     alone = Pair(level, [1, *level[1:]], words)
     for kind in (Exponential, PermuteAndFlip, NoisyMax):
         yield Case(kind(epsilon=1), (lead,))
         yield Case(kind(epsilon=1, monotone=True), (alone,))
-    two = Pair(level, [1, 1, *[-1] * (CANDIDATES - 2)], "equal scores against two raised")
+    two = Pair(level, [1, 1, *[-1] * (CANDIDATES - 2)], Message("assess.pair.two_raised"))
     yield Case(TopSelection(epsilon=1, count=2), (two,))
 
 
 def _columns() -> Iterator[Case]:
     bounds: dict[str, Any] = {"epsilon": 1, "lower": 0, "upper": 1, "may_be_empty": True}
-    nothing = Pair([], [1.0], "no row against one at the upper bound")
-    changed = Pair([0.0], [1.0], "one row changed from the lower to the upper bound")
+    nothing = Pair([], [1.0], Message("assess.pair.upper_bound"))
+    changed = Pair([0.0], [1.0], Message("assess.pair.bound_changed"))
     for relation, pair in ((ADD_REMOVE, nothing), (CHANGE_ONE, changed)):
         for kind in (Sum, NormalisedMean, SumCountMean, DirectMean, Variance, StandardDeviation):
             yield Case(kind(**bounds, neighbours=relation), (pair,))
     shifted = {**bounds, "lower": 100, "upper": 101}
-    high = Pair([], [101.0], "no row against one at an upper bound far from zero")
+    high = Pair([], [101.0], Message("assess.pair.far_bound"))
     yield Case(SumCountMean(**shifted), (high,))
-    yield Case(Count(epsilon=1, may_be_empty=True), (Pair([], [True], "no row against one"),))
+    yield Case(
+        Count(epsilon=1, may_be_empty=True), (Pair([], [True], Message("assess.pair.no_row")),)
+    )
     yield from _quantiles(bounds)
     bins: dict[str, Any] = {"epsilon": 1, "categories": ("a", "b"), "may_be_empty": True}
-    yield Case(Histogram(**bins), (Pair([], ["a"], "no row against one"),))
-    moved = Pair(["a"], ["b"], "one row changed from a to b")
+    yield Case(Histogram(**bins), (Pair([], ["a"], Message("assess.pair.no_row")),))
+    moved = Pair(["a"], ["b"], Message("assess.pair.a_to_b"))
     yield Case(Histogram(**bins, neighbours=CHANGE_ONE), (moved,))
     for relation, pair in (
-        (ADD_REMOVE, Pair([], ["a"], "no row against one")),
+        (ADD_REMOVE, Pair([], ["a"], Message("assess.pair.no_row"))),
         (CHANGE_ONE, moved),
     ):
         yield Case(MostFrequent(**bins, neighbours=relation), (pair,))
@@ -235,7 +250,7 @@ def _columns() -> Iterator[Case]:
         keys = KeyHistogram(epsilon=1, delta=0.05, may_be_empty=True, neighbours=relation)
         yield Case(keys, tuple(key_rows(neighbours=relation)))
     units = per_unit(Count(epsilon=1, may_be_empty=True), 3)
-    yield Case(units, (Pair([], [True] * 3, "no row against three of one customer"),))
+    yield Case(units, (Pair([], [True] * 3, Message("assess.pair.customer")),))
 
 
 def _quantiles(bounds: dict[str, Any]) -> Iterator[Case]:
@@ -243,13 +258,13 @@ def _quantiles(bounds: dict[str, Any]) -> Iterator[Case]:
     many = [0.0] * 20
     for relation in (ADD_REMOVE, CHANGE_ONE):
         added = relation is ADD_REMOVE
-        step = "one more" if added else "one changed, to be"
+        step = Message("assess.pair.one_more" if added else "assess.pair.one_changed")
         before = [0.1] if added else [0.1, 1.0]
-        low = Pair(before, [0.1, 0.0], f"a row near an end; {step} at that end")
+        low = Pair(before, [0.1, 0.0], Message("assess.pair.near_end", step=step))
         before = [1.0] if added else [1.0, 0.0]
-        near = Pair(before, [1.0, 0.9], f"a row at an end; {step} near it")
+        near = Pair(before, [1.0, 0.9], Message("assess.pair.at_end", step=step))
         before = many if added else [*many, 0.0]
-        last = Pair(before, [*many, 1.0], f"20 rows at an end; {step} at the other")
+        last = Pair(before, [*many, 1.0], Message("assess.pair.other_end", step=step))
         yield Case(Median(**bounds, neighbours=relation), (low,))
         yield Case(Quantile(**bounds, q=0.9, neighbours=relation), (near,))
         yield Case(Quantiles(**bounds, neighbours=relation), (low,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
 from math import inf
 
@@ -15,6 +16,7 @@ from celosia.assess.audit.learned_views import learned_views
 from celosia.assess.audit.outputs import Outputs, Values
 from celosia.assess.audit.result import Claim
 from celosia.assess.audit.views import View, frequent_paths, views
+from celosia.core.messages import Message
 
 CUTS = 48
 ATOMS = 32
@@ -41,44 +43,61 @@ class Event:
         """In how many of the outputs it happens."""
         return int(self.inside[cells(self.view.values(outputs), self.edges)].sum())
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> Message:
+        """Which outputs they are."""
         last = self.edges.size + 1
         held = np.flatnonzero(self.inside[:last])
         runs = np.split(held, np.flatnonzero(np.diff(held) > 1) + 1) if held.size else []
-        parts = [self._run(int(run[0]), int(run[-1])) for run in runs]
+        parts: list[str] = [self._run(int(run[0]), int(run[-1])) for run in runs]
         if self.inside[last]:
             parts.append(self.view.absent)
-        shown = " or ".join(parts[:SHOWN])
-        more = f" or one of {len(parts) - SHOWN} more parts" if len(parts) > SHOWN else ""
-        return f"{self.view.words} {shown}{more}"
+        shown = _any_of(parts[:SHOWN])
+        if len(parts) > SHOWN:
+            shown = Message("assess.event.more", shown=shown, more=len(parts) - SHOWN)
+        return Message("assess.event.whole", view=self.view.words, parts=shown)
 
-    def _run(self, start: int, stop: int) -> str:
+    def __str__(self) -> str:
+        return str(self.words)
+
+    def _run(self, start: int, stop: int) -> Message:
         low = -inf if start == 0 else float(self.edges[start - 1])
         high = inf if stop == self.edges.size else float(self.edges[stop])
         if not self.view.ordered:
             first = int(np.ceil(max(low, 0.0)))
             names = self.view.names(first, first + stop - start)
-            return "is " + " or ".join(names[:SHOWN]) + (" ..." if len(names) > SHOWN else "")
+            key = "assess.event.is_some" if len(names) > SHOWN else "assess.event.is"
+            return Message(key, value=_any_of(names[:SHOWN]))
         if high == np.nextafter(low, inf):
-            return f"is {self.view.name(low)}"
+            return Message("assess.event.is", value=self.view.name(low))
         ends = [self._low(start - 1)] if start else []
         ends += [self._high(stop)] if stop < self.edges.size else []
-        return f"is {' and '.join(ends) or 'any number'}"
+        if not ends:
+            return Message("assess.event.any_number")
+        both = Message("assess.event.and", one=ends[0], other=ends[-1])
+        return Message("assess.event.is", value=both if len(ends) > 1 else ends[0])
 
-    def _low(self, place: int) -> str:
+    def _low(self, place: int) -> Message:
         # An edge just above a value that has a cell of its own reads better as that value.
         if self._follows(place):
-            return f"above {self.view.name(float(self.edges[place - 1]))}"
-        return f"at least {self.view.name(float(self.edges[place]))}"
+            value = self.view.name(float(self.edges[place - 1]))
+            return Message("assess.event.above", value=value)
+        return Message("assess.event.at_least", value=self.view.name(float(self.edges[place])))
 
-    def _high(self, place: int) -> str:
+    def _high(self, place: int) -> Message:
         if self._follows(place):
-            return f"at most {self.view.name(float(self.edges[place - 1]))}"
-        return f"below {self.view.name(float(self.edges[place]))}"
+            value = self.view.name(float(self.edges[place - 1]))
+            return Message("assess.event.at_most", value=value)
+        return Message("assess.event.below", value=self.view.name(float(self.edges[place])))
 
     def _follows(self, place: int) -> bool:
         """Whether an edge is the float after the edge before."""
         return place > 0 and bool(np.nextafter(self.edges[place - 1], inf) == self.edges[place])
+
+
+def _any_of(parts: Sequence[str]) -> str:
+    """Several parts with "or" between them."""
+    return reduce(lambda one, other: Message("assess.event.or", one=one, other=other), parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

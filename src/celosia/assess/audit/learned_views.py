@@ -9,6 +9,7 @@ import numpy as np
 
 from celosia.assess.audit.outputs import Outputs, Path, Values
 from celosia.assess.audit.views import View
+from celosia.core.messages import Message
 
 BINS = 32
 MOST_CLASSES = 2**16
@@ -26,7 +27,7 @@ class LikelihoodRatioView(View):
     edges: dict[Path, Values]
     gains: dict[Path, Values]
     pattern_gains: Values
-    words: str = "the likelihood score of output"
+    words: str = Message("assess.view.likelihood")
     detour: int = 2
 
     @classmethod
@@ -63,7 +64,7 @@ class DiscriminantView(View):
     centre: Values
     scale: Values
     weights: Values
-    words: str = "the linear score of output"
+    words: str = Message("assess.view.linear")
     detour: int = 2
 
     @classmethod

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, Neighbours, Relation
 from celosia.mechanisms.mechanism import Mechanism
 
@@ -34,20 +35,20 @@ def numbers(sensitivity: float = 1.0, *, at: Sequence[float] = (0.0,)) -> Iterat
     """
     for start in at:
         for moved in (start + sensitivity, start - sensitivity):
-            yield Pair(start, moved, f"{start} against {moved}")
+            yield Pair(start, moved, Message("assess.pair.against", first=start, second=moved))
 
 
 def vectors(size: int, sensitivity: float = 1, *, one_coordinate: bool = False) -> Iterator[Pair]:
     """Numbers that move by `sensitivity` in sum: in one coordinate, or spread over all of them."""
     zeros = [sensitivity * 0] * size
-    yield Pair(zeros, [sensitivity, *zeros[1:]], "all zero against one moved")
+    yield Pair(zeros, [sensitivity, *zeros[1:]], Message("assess.pair.one_moved"))
     if size > 1 and not one_coordinate:
         half = sensitivity // 2 if isinstance(sensitivity, int) else sensitivity / 2
         if half:
             opposed = [half, -half, *zeros[2:]]
-            yield Pair(zeros, opposed, "all zero against two moved apart")
+            yield Pair(zeros, opposed, Message("assess.pair.two_moved"))
         if not isinstance(sensitivity, int):
-            yield Pair(zeros, [sensitivity / size] * size, "all zero against all moved")
+            yield Pair(zeros, [sensitivity / size] * size, Message("assess.pair.all_moved"))
 
 
 def rows(lower: Any, upper: Any, *, neighbours: Neighbours = ADD_REMOVE) -> Iterator[Pair]:
@@ -56,12 +57,14 @@ def rows(lower: Any, upper: Any, *, neighbours: Neighbours = ADD_REMOVE) -> Iter
         for value, other in ((lower, upper), (upper, lower)):
             same = [value] * many
             if neighbours.relation is Relation.ADD_REMOVE:
-                words = f"{many} rows of {value} against one more"
-                yield Pair(same, [*same, other], f"{words}, {other}")
-                yield Pair(same, [*same, value], f"{words}, {value}")
+                for more in (other, value):
+                    words = Message("assess.pair.row_more", many=many, value=value, other=more)
+                    yield Pair(same, [*same, more], words)
             else:
                 whole = [*same, value]
-                changed = f"{many + 1} rows of {value} against one of them changed to {other}"
+                changed = Message(
+                    "assess.pair.row_changed", many=many + 1, value=value, other=other
+                )
                 yield Pair(whole, [*same, other], changed)
 
 
@@ -73,15 +76,16 @@ def scores(size: int, sensitivity: float = 1, *, monotone: bool = False) -> Iter
     for gap in GAPS:
         start = [gap * sensitivity, *[sensitivity * 0] * (size - 1)]
         moves = {
-            "the first raised": [1, *[0] * (size - 1)],
-            "the others raised": [0, *[1] * (size - 1)],
+            Message("assess.pair.first_raised"): [1, *[0] * (size - 1)],
+            Message("assess.pair.others_raised"): [0, *[1] * (size - 1)],
         }
         if not monotone:
-            moves["the first raised, the others lowered"] = [1, *[-1] * (size - 1)]
-            moves["the first lowered, the others raised"] = [-1, *[1] * (size - 1)]
+            moves[Message("assess.pair.first_others")] = [1, *[-1] * (size - 1)]
+            moves[Message("assess.pair.others_first")] = [-1, *[1] * (size - 1)]
         for words, signs in moves.items():
             moved = [score + sensitivity * sign for score, sign in zip(start, signs, strict=True)]
-            yield Pair(start, moved, f"the first of {size} scores leads by {gap}; {words}")
+            leads = Message("assess.pair.leads", size=size, gap=gap, move=words)
+            yield Pair(start, moved, leads)
 
 
 def streams(
@@ -99,20 +103,20 @@ def streams(
     for length in lengths:
         start = [threshold] * (length + positives)
         raised = [threshold + sensitivity] * length
-        words = f"{length} + {positives} answers at the threshold"
+        counts = {"length": length, "positives": positives}
         if not monotone:
             moved = [*raised, *[threshold - sensitivity] * positives]
-            yield Pair(start, moved, f"{words} against {length} raised, {positives} lowered")
+            yield Pair(start, moved, Message("assess.pair.both_moved", **counts))
         level = [*raised, *[threshold] * positives]
-        yield Pair(start, level, f"{words} against {length} raised")
+        yield Pair(start, level, Message("assess.pair.raised", **counts))
         lowered = [*[threshold] * length, *[threshold - sensitivity] * positives]
-        yield Pair(start, lowered, f"{words} against {positives} lowered")
+        yield Pair(start, lowered, Message("assess.pair.lowered", **counts))
 
 
 def categories(items: Sequence[Any]) -> Iterator[Pair]:
     """Each category against each other one."""
     for first, second in combinations(items, 2):
-        yield Pair(first, second, f"{first} against {second}")
+        yield Pair(first, second, Message("assess.pair.against", first=first, second=second))
 
 
 def key_rows(
@@ -129,10 +133,12 @@ def key_rows(
     for many in (0, 5):
         others = ["old"] * many
         if neighbours.relation is Relation.ADD_REMOVE:
-            yield Pair(others, [*others, *more], f"{many} rows of one key against a new key too")
+            yield Pair(others, [*others, *more], Message("assess.pair.new_key", many=many))
         else:
             before = [*others, *["old"] * most]
-            yield Pair(before, [*others, *more], f"{many + most} rows of one key, one key changed")
+            yield Pair(
+                before, [*others, *more], Message("assess.pair.key_changed", many=many + most)
+            )
 
 
 def pairs_for(mechanism: Mechanism[Any, Any]) -> tuple[Pair, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.assess.audit.result import Audit
+from celosia.assess.labels import label
 from celosia.core import figures
+from celosia.core.messages import say
 from celosia.core.report import (
     Block,
     Document,
@@ -24,40 +26,41 @@ def document(audits: Sequence[Audit]) -> Document:
     """The whole report, as blocks."""
     blocks: list[Block] = [KeyFigures(_summary(audits))]
     if any(audit.seed is not None for audit in audits):
-        blocks.append(Notice("The outputs were drawn with a seed, to be repeatable.", "simulation"))
+        blocks.append(Notice(say("assess.audit.seeded"), "simulation"))
     blocks += [
-        Paragraph(
-            "Each mechanism was run many times on two neighbouring inputs. Half of the outputs "
-            "chose the event that tells the inputs apart best; the other half bound its two "
-            "probabilities, and so the least epsilon that the mechanism can have. A bound above "
-            "the claim proves a violation; a bound below it proves nothing, but near the claim "
-            "it shows that the audit was sensitive enough."
-        ),
-        Heading("Claims and lower bounds"),
+        Paragraph(say("assess.audit.how")),
+        Heading(say("assess.audit.claims")),
         figure(audits),
         _table(audits),
-        Heading("Audit by audit"),
+        Heading(say("assess.audit.by_audit")),
     ]
     for audit in audits:
         blocks += _one(audit)
-    return Document("Audit of mechanisms", f"{len(audits)} audited.", tuple(blocks))
+    return Document(
+        say("assess.audit.title"), say("assess.audit.audited", audits=len(audits)), tuple(blocks)
+    )
 
 
 def figure(audits: Sequence[Audit]) -> Figure:
     """Claims beside lower bounds, one pair of bars for each audit."""
     return Figure(
         figures.bars(
-            [audit.name for audit in audits],
+            [str(audit.name) for audit in audits],
             {
-                "claimed": [0.0 if a.claim is None else a.claim.epsilon for a in audits],
-                "at least": [audit.lower for audit in audits],
+                say("assess.audit.claimed"): [
+                    0.0 if a.claim is None else a.claim.epsilon for a in audits
+                ],
+                say("assess.audit.at_least"): [audit.lower for audit in audits],
             },
-            title="Epsilon claimed and epsilon shown",
-            x_label="epsilon",
+            title=say("assess.audit.chart"),
+            x_label=say("assess.audit.epsilon"),
             horizontal=True,
         ),
-        "Epsilon claimed, and the lower bound shown",
-        "; ".join(f"{a.name}: {_claim(a)}, at least {a.lower:.3g}" for a in audits) + ".",
+        say("assess.audit.caption"),
+        "; ".join(
+            say("assess.audit.one", name=a.name, claim=_claim(a), lower=a.lower) for a in audits
+        )
+        + ".",
     )
 
 
@@ -65,30 +68,45 @@ def _summary(audits: Sequence[Audit]) -> list[KeyFigure]:
     violated = [audit for audit in audits if audit.verdict == "violated"]
     reach = [audit.reach for audit in audits if audit.reach is not None]
     cards = [
-        KeyFigure("Audits", f"{len(audits)}", f"{sum(a.samples for a in audits) * 2:,} outputs"),
-        KeyFigure("Violated", f"{len(violated)}", ", ".join(a.name for a in violated) or "none"),
+        KeyFigure(
+            say("assess.audit.audits"),
+            f"{len(audits)}",
+            say("assess.audit.outputs", outputs=sum(a.samples for a in audits) * 2),
+        ),
+        KeyFigure(
+            say("assess.audit.violated"),
+            f"{len(violated)}",
+            ", ".join(str(a.name) for a in violated) or say("assess.audit.none"),
+        ),
     ]
     if reach:
-        note = "the lower bound as a part of the claim"
-        cards.append(KeyFigure("Greatest reach", f"{max(reach):.0%}", note))
+        note = say("assess.audit.reach_note")
+        cards.append(KeyFigure(say("assess.audit.reach"), f"{max(reach):.0%}", note))
     return cards
 
 
 def _table(audits: Sequence[Audit]) -> Table:
     return Table(
-        ["Mechanism", "Claimed epsilon", "Delta", "At least", "Verdict", "Samples"],
+        [
+            say("assess.audit.mechanism"),
+            say("assess.audit.claimed_epsilon"),
+            say("assess.audit.delta"),
+            say("assess.audit.at_least_header"),
+            say("assess.audit.verdict"),
+            say("assess.audit.samples"),
+        ],
         [
             [
-                audit.name,
+                str(audit.name),
                 "" if audit.claim is None else f"{audit.claim.epsilon:.4g}",
                 f"{audit.delta:.3g}",
                 f"{audit.lower:.4g}",
-                audit.verdict,
+                str(label(audit.verdict)),
                 audit.samples,
             ]
             for audit in audits
         ],
-        "The lower bounds hold at the delta beside them",
+        say("assess.audit.bounds_note"),
         numeric=(1, 2, 3, 5),
     )
 
@@ -96,18 +114,32 @@ def _table(audits: Sequence[Audit]) -> Table:
 def _one(audit: Audit) -> list[Block]:
     found = Facts(
         [
-            ("Inputs", audit.pair),
-            ("Event", audit.event),
-            ("Likelier under", "the second input" if audit.swapped else "the first input"),
-            ("Probability there", str(audit.more)),
-            ("Probability under the other", str(audit.less)),
-            ("Confidence", f"{audit.confidence:.6g}"),
-            ("Time", f"{audit.seconds:.1f} s"),
+            (say("assess.audit.inputs"), str(audit.pair)),
+            (say("assess.audit.event"), str(audit.event)),
+            (
+                say("assess.audit.likelier"),
+                say("assess.audit.second" if audit.swapped else "assess.audit.first"),
+            ),
+            (say("assess.audit.there"), str(audit.more)),
+            (say("assess.audit.other"), str(audit.less)),
+            (say("assess.audit.confidence"), f"{audit.confidence:.6g}"),
+            (say("assess.audit.time"), f"{audit.seconds:.1f} s"),
         ]
     )
-    sentence = f"{_claim(audit)}; epsilon is at least {audit.lower:.4g}: {audit.verdict}."
-    return [Heading(audit.name, level=3), Paragraph(sentence[:1].upper() + sentence[1:]), found]
+    sentence = say(
+        "assess.audit.sentence",
+        claim=_claim(audit),
+        lower=audit.lower,
+        verdict=label(audit.verdict),
+    )
+    return [
+        Heading(str(audit.name), level=3),
+        Paragraph(sentence[:1].upper() + sentence[1:]),
+        found,
+    ]
 
 
 def _claim(audit: Audit) -> str:
-    return "nothing claimed" if audit.claim is None else f"claimed {audit.claim}"
+    if audit.claim is None:
+        return say("assess.audit.nothing")
+    return say("assess.audit.claim", claim=str(audit.claim))

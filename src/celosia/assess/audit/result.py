@@ -10,7 +10,9 @@ from typing import Any, Literal
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ApproximateLoss
 from celosia.assess.audit.bounds import Estimate
+from celosia.assess.labels import label
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import real
 
 Verdict = Literal["violated", "consistent", "unclaimed"]
@@ -42,8 +44,9 @@ class Claim:
         return {"epsilon": self.epsilon, "delta": self.delta}
 
     def __str__(self) -> str:
-        failure = f", delta {self.delta:.4g}" if self.delta else ""
-        return f"epsilon {self.epsilon:.6g}{failure}"
+        if not self.delta:
+            return say("assess.audit.epsilon_claim", epsilon=self.epsilon)
+        return say("assess.audit.epsilon_delta_claim", epsilon=self.epsilon, delta=self.delta)
 
 
 def claims_of(claim: object) -> tuple[Claim, ...]:
@@ -140,10 +143,16 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        at = f" at delta {self.delta:.4g}" if self.delta else ""
-        claimed = "nothing" if self.claim is None else str(self.claim)
-        return (
-            f"{self.name}: {self.verdict}; epsilon is at least {self.lower:.4g}{at} with "
-            f"confidence {self.confidence:.6g}, claimed {claimed} ({self.pair}; {self.event}: "
-            f"{self.more.share:.4g} against {self.less.share:.4g})"
+        return say(
+            "assess.audit.line_delta" if self.delta else "assess.audit.line",
+            name=self.name,
+            verdict=label(self.verdict),
+            lower=self.lower,
+            delta=self.delta,
+            confidence=self.confidence,
+            claim=say("assess.audit.no_claim") if self.claim is None else str(self.claim),
+            pair=self.pair,
+            event=self.event,
+            more=self.more.share,
+            less=self.less.share,
         )

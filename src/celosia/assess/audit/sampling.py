@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement, Mechanism
@@ -69,7 +70,7 @@ def _one_by_one(output: Callable[[], Any], size: int, progress: Progress) -> lis
     found = []
     for done in range(size):
         if done % AT_ONCE == 0:
-            progress(Step("sample", done, size))
+            progress(Step(Message("assess.stage.sample"), done, size))
         found.append(output())
     return found
 
@@ -86,13 +87,8 @@ def _takes_size(function: Callable[..., Any]) -> bool:
 
 
 def _check_outputs(outputs: Any, size: int) -> Any:
-    found = len(outputs) if isinstance(outputs, np.ndarray | list | tuple) else -1
-    if found != size:
-        raise InputError(
-            "CEL-A103",
-            f"{size} outputs were asked for, and "
-            + (f"{found} came." if found >= 0 else "no array and no list came."),
-            why="One row must be one independent run of the mechanism.",
-            fix="Return an array with `size` rows, or leave out the argument `size`.",
-        )
+    if not isinstance(outputs, np.ndarray | list | tuple):
+        raise InputError("CEL-A103.no_list", size=size)
+    if len(outputs) != size:
+        raise InputError("CEL-A103.another_number", size=size, found=len(outputs))
     return outputs

@@ -17,6 +17,7 @@ from celosia.assess.audit.trial import (
     claims_for,
 )
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.mechanism import Mechanism
@@ -57,7 +58,7 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
     """
     left = list(_pairs(mechanism) if pairs is None else pairs)
     if not left:
-        raise InputError("CEL-A106.search")
+        raise InputError("CEL-A106.none_given")
     rng = System() if rng is None else rng
     half = check_samples(samples) // 2
     error = (1 - check_confidence(confidence)) / 2
@@ -67,7 +68,7 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
         share = min(half, max(FEWEST, samples // (rounds * len(left))))
         promised: list[float] = []
         for done, pair in enumerate(left):
-            progress(Step("search for the worst pair", done, len(left)))
+            progress(Step(Message("assess.stage.worst_pair"), done, len(left)))
             trial = Trial(mechanism, pair.first, pair.second, rng=rng, progress=silent)
             selected = trial.select_event(
                 share, claims, error=error, confirming=half, last_bits=last_bits
@@ -94,4 +95,4 @@ def search(  # noqa: PLR0913 - what is audited, how surely, and a name
 def _pairs(mechanism: Auditable) -> tuple[Pair, ...]:
     if isinstance(mechanism, Mechanism):
         return pairs_for(mechanism)
-    raise InputError("CEL-A106.pairs")
+    raise InputError("CEL-A106.function")

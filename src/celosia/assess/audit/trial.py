@@ -16,6 +16,7 @@ from celosia.assess.audit.outputs import Encoder, Outputs
 from celosia.assess.audit.result import Audit, Claim, claims_of
 from celosia.assess.audit.sampling import Auditable, draw, name_of
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -91,10 +92,10 @@ def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
     less = clopper_pearson(rare, half, error=error)
     return Audit(
         name=name or name_of(mechanism),
-        pair=pair or "the pair given",
+        pair=pair or Message("assess.pair.given"),
         claim=selected.claim if claims else None,
         lower=epsilon_below(more, less, delta=selected.claim.delta),
-        event=str(selected.event),
+        event=selected.event.words,
         more=more,
         less=less,
         swapped=selected.swapped,
@@ -139,7 +140,7 @@ class Trial:
         middle = samples // 2
         learn = drawn[0].part(0, middle), drawn[1].part(0, middle)
         pick = drawn[0].part(middle, samples), drawn[1].part(middle, samples)
-        self._progress(Step("choose an event", 0))
+        self._progress(Step(Message("assess.stage.event"), 0))
         return select_event(
             learn, pick, claims, error=error, confirming=confirming, last_bits=last_bits
         )

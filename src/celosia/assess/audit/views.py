@@ -23,6 +23,7 @@ from celosia.assess.audit.outputs import (
     path_words,
     pattern_words,
 )
+from celosia.core.messages import Message
 
 MOST_CATEGORIES = 4096
 MOST_COLUMNS = 48
@@ -43,7 +44,7 @@ class View(ABC):
     def values(self, outputs: Outputs) -> Values:
         """The number of each output."""
 
-    absent: str = "is absent"
+    absent: str = Message("assess.view.absent")
     """What is said of outputs without a number."""
     detour: int = 1
     """How far it is from the output itself: of near equals the plainer view wins."""
@@ -88,7 +89,7 @@ class LastBitView(View):
     @classmethod
     def at(cls, path: Path) -> LastBitView:
         """The last digit of the number at a place."""
-        return cls(f"the binary exponent of the last digit of {path_words(path)}", path)
+        return cls(Message("assess.view.last_digit", place=path_words(path)), path)
 
     def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
         numbers = outputs.column(self.path)
@@ -124,7 +125,7 @@ class CategoryView(View):
     known: dict[Hashable, int]
     of_pattern: Callable[[Hashable], Hashable]
     ordered: bool = False
-    absent: str = "is something that was not seen before"
+    absent: str = Message("assess.view.unseen")
     detour: int = 0
 
     def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
@@ -168,15 +169,27 @@ class PairedView(View):
         return self.names(int(value), int(value))[0]
 
     def names(self, first: int, last: int) -> list[str]:  # noqa: D102 - as in View
-        found = []
+        found: list[str] = []
         parts = self.edges.size + 1
         for code in range(first // parts, last // parts + 1):
             start, stop = max(first - code * parts, 0), min(last - code * parts, parts - 1)
-            low = "" if start == 0 else f" at least {self.edges[start - 1]:.6g}"
-            high = "" if stop == parts - 1 else f" below {self.edges[stop]:.6g}"
-            value = (low + " and" * bool(low and high) + high) or " any number"
-            found.append(f"{self.category.name(code)} with {self.column.words}{value}")
+            category = self.category.name(code)
+            part = self._part(start, stop)
+            found.append(
+                Message("assess.view.pair", category=category, column=self.column.words, part=part)
+            )
         return found
+
+    def _part(self, start: int, stop: int) -> Message:
+        """The part of the line between two edges."""
+        low = high = None
+        if start:
+            low = Message("assess.event.at_least", value=f"{self.edges[start - 1]:.6g}")
+        if stop < self.edges.size:
+            high = Message("assess.event.below", value=f"{self.edges[stop]:.6g}")
+        if low is not None and high is not None:
+            return Message("assess.event.and", one=low, other=high)
+        return low or high or Message("assess.view.any_number")
 
 
 def symbols(pattern: Hashable) -> tuple[Hashable, ...]:
@@ -196,12 +209,14 @@ def views(outputs: Outputs, *, last_bits: bool) -> Iterator[View]:
         if last_bits and _has_fractions(outputs.column(path)):
             yield LastBitView.at(path)
     if len(paths) > 1:
-        yield SummaryView("the sum of the numbers", paths, lambda table: np.nansum(table, axis=1))
-        yield SummaryView("the greatest number", paths, lambda table: np.nanmax(table, axis=1))
-        yield SummaryView("the least number", paths, lambda table: np.nanmin(table, axis=1))
+        yield SummaryView(Message("assess.view.sum"), paths, lambda table: np.nansum(table, axis=1))
         yield SummaryView(
-            "the place of the greatest number", paths, _place_of_greatest, ordered=False
+            Message("assess.view.greatest"), paths, lambda table: np.nanmax(table, axis=1)
         )
+        yield SummaryView(
+            Message("assess.view.least"), paths, lambda table: np.nanmin(table, axis=1)
+        )
+        yield SummaryView(Message("assess.view.place"), paths, _place_of_greatest, ordered=False)
     counts = np.bincount(outputs.codes, minlength=len(outputs.patterns))
     if np.count_nonzero(counts) > 1 or not paths:
         yield from _pattern_views(outputs, counts, paths)
@@ -223,19 +238,24 @@ def _pattern_views(
     longest = max((len(pattern.items) for pattern in sequences), default=0)
     for length in _spread(longest - 1, MOST_PREFIXES):
         of = _prefix(length)
-        yield _category(f"the first {length} of output", of, outputs.patterns, counts)
+        yield _category(Message("assess.view.first", length=length), of, outputs.patterns, counts)
     tally: Counter[Hashable] = Counter()
     for pattern, count in zip(outputs.patterns, counts.tolist(), strict=True):
         if isinstance(pattern, SequencePattern | MappingPattern):
             tally.update(dict.fromkeys(symbols(pattern), count))
     for symbol, _ in tally.most_common(MOST_SYMBOLS):
-        yield TallyView(f"how often {pattern_words(symbol)!r} is in output", symbol)
+        yield TallyView(Message("assess.view.often", symbol=pattern_words(symbol)), symbol)
     for path in paths[:MOST_PAIRED]:
         numbers = outputs.column(path)
         numbers = numbers[~np.isnan(numbers)]
         edges = np.unique(np.quantile(numbers, np.arange(1, 16) / 16, method="inverted_cdf"))
         column = ColumnView.at(path)
-        yield PairedView(f"{whole.words} with {column.words}", whole, column, edges)
+        yield PairedView(
+            Message("assess.view.with", whole=whole.words, column=column.words),
+            whole,
+            column,
+            edges,
+        )
 
 
 def _category(

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
+from celosia.assess.labels import label
 from celosia.assess.linkage.nearest import nearest, standardise
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, silent
 
 
@@ -40,9 +42,12 @@ class AttributeDisclosure:
         return asdict(self) | {"advantage": self.advantage}
 
     def __str__(self) -> str:
-        return (
-            f"{self.column}: {self.measure} {self.attack:.2%} against {self.baseline:.2%} without "
-            "the person's record"
+        return say(
+            "assess.line.attribute",
+            column=self.column,
+            measure=label(self.measure),
+            attack=self.attack,
+            baseline=self.baseline,
         )
 
 
@@ -81,12 +86,14 @@ def attribute_disclosure(
     if both:
         raise InputError("CEL-A209", column=both[0])
     if not known:
-        raise InputError("CEL-A200.attribute_disclosure")
+        raise InputError("CEL-A200.none_known")
     if not sensitive:
         return ()
     keys = tables.only(known)
     shown, asked = standardise(keys.after, keys.before, keys.nominal)
-    found = nearest(asked, shown, keys.nominal, progress=progress, stage="attribute disclosure")
+    found = nearest(
+        asked, shown, keys.nominal, progress=progress, stage=Message("assess.stage.attributes")
+    )
     _, look = np.unique(shown, axis=0, return_inverse=True)
     look = look.reshape(-1)
     return tuple(_disclose(tables, name, look, look[found.first]) for name in sensitive)

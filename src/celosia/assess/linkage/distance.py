@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
+from celosia.assess.labels import label
 from celosia.assess.linkage.nearest import is_as_near, nearest, squared_distances, standardise
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, silent
 
 Measure = Literal["distance", "rank"]
@@ -61,9 +63,12 @@ class Linkage:
         }
 
     def __str__(self) -> str:
-        return (
-            f"{self.measure} linkage: {self.share:.2%} of {self.chances.size:,} masked records, "
-            f"{self.certain:,} of them certain"
+        return say(
+            "assess.line.linkage",
+            measure=label(self.measure),
+            share=self.share,
+            records=self.chances.size,
+            certain=self.certain,
         )
 
     def __repr__(self) -> str:
@@ -145,7 +150,13 @@ def _link(
     progress: Progress,
 ) -> Linkage:
     origins = tables.origins()
-    found = nearest(after, before, tables.nominal, progress=progress, stage=f"{measure} linkage")
+    found = nearest(
+        after,
+        before,
+        tables.nominal,
+        progress=progress,
+        stage=Message("assess.stage.linkage", measure=label(measure)),
+    )
     true = squared_distances(after, before[origins], tables.nominal)
     right = is_as_near(true, found.squared)
     return Linkage(

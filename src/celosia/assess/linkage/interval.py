@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import real
 
 
@@ -61,9 +62,11 @@ class IntervalDisclosure:
         }
 
     def __str__(self) -> str:
-        return (
-            f"interval disclosure at {self.width:.0%}: {self.by_rank:.2%} by rank, "
-            f"{self.by_deviation:.2%} by standard deviation"
+        return say(
+            "assess.line.intervals",
+            width=self.width,
+            by_rank=self.by_rank,
+            by_deviation=self.by_deviation,
         )
 
 

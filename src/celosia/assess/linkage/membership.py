@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import align
 from celosia.assess.linkage.nearest import nearest, standardise
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -54,9 +55,13 @@ class Membership:
         return asdict(self) | {"is_shown": self.is_shown}
 
     def __str__(self) -> str:
-        return (
-            f"membership: AUC {self.auc:.3f} (from {self.auc_low:.3f} to {self.auc_high:.3f}), "
-            f"advantage {self.advantage:.3f} (at least {self.advantage_low:.3f})"
+        return say(
+            "assess.line.membership",
+            auc=self.auc,
+            auc_low=self.auc_low,
+            auc_high=self.auc_high,
+            advantage=self.advantage,
+            advantage_low=self.advantage_low,
         )
 
 
@@ -145,7 +150,7 @@ def membership_of(  # noqa: PLR0913 - a table, what is made of it, and how it is
     order = source.permutation(frame.height)
     cut = round(part * frame.height)
     members, outsiders = frame[order[:cut]], frame[order[cut:]]
-    progress(Step("making the synthetic table", 0, 1))
+    progress(Step(Message("assess.stage.synthesise"), 0, 1))
     made = synthesiser(members)
     return membership(
         members,
@@ -169,7 +174,9 @@ def _closeness(
     """How near the closest synthetic record is to each person; greater is nearer."""
     tables = align(people, made, columns, nominal=nominal, synthetic=True)
     points, queries = standardise(tables.after, tables.before, tables.nominal)
-    found = nearest(queries, points, tables.nominal, progress=progress, stage="closest records")
+    found = nearest(
+        queries, points, tables.nominal, progress=progress, stage=Message("assess.stage.closest")
+    )
     return -found.squared
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 _ROUNDS = 2_000
@@ -113,7 +114,7 @@ def fit_agreement(
         m, u, pi, done = new_m, new_u, new_pi, done + 1
         converged = bool(moved < _STILL)
         if done % 100 == 0:
-            progress(Step("agreement of pairs", done, _ROUNDS))
+            progress(Step(Message("assess.stage.agreement"), done, _ROUNDS))
     if np.log(m / u).sum() < 0 and not share_is_known:
         m, u, pi = u, m, 1 - pi  # the two kinds of pairs changed their names
     return AgreementModel(columns, tuple(m.tolist()), tuple(u.tolist()), float(pi), done, converged)

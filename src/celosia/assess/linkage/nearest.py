@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 Matrix = NDArray[np.float64]
@@ -66,7 +67,7 @@ def nearest(
     nominal: Mask,
     *,
     progress: Progress = silent,
-    stage: str = "nearest records",
+    stage: str | None = None,
 ) -> NearestRecords:
     """The points nearest to each query: Euclidean, with 0 or 1 for a category.
 
@@ -82,6 +83,7 @@ def nearest(
     places, first, weights = np.unique(points, axis=0, return_index=True, return_counts=True)
     search = _searcher(_Points(places, first.astype(np.int64), weights.astype(np.int64)), nominal)
     pieces = []
+    stage = stage or Message("assess.stage.nearest")
     progress(Step(stage, 0, len(asked)))
     for start in range(0, len(asked), _PIECE):
         pieces.append(search(asked[start : start + _PIECE]))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.mixture import AgreementModel, fit_agreement
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
 
@@ -68,9 +69,12 @@ class ProbabilisticLinkage:
         }
 
     def __str__(self) -> str:
-        return (
-            f"probabilistic linkage: {self.share:.2%} of {self.chances.size:,} masked records, "
-            f"{self.precision:.2%} of {self.linked:,} links right"
+        return say(
+            "assess.line.probabilistic",
+            share=self.share,
+            records=self.chances.size,
+            precision=self.precision,
+            linked=self.linked,
         )
 
     def __repr__(self) -> str:
@@ -213,7 +217,11 @@ def _count_patterns(pairs: _Pairs, progress: Progress) -> NDArray[np.int64]:
         piece = slice(start, end)
         count_patterns(before, after[piece], blocks.low[piece], blocks.high[piece], reach, counts)
         start = end
-        progress(Step("agreement of pairs", int(done[min(end, len(done)) - 1]), int(done[-1])))
+        progress(
+            Step(
+                Message("assess.stage.agreement"), int(done[min(end, len(done)) - 1]), int(done[-1])
+            )
+        )
     return counts
 
 
@@ -264,25 +272,26 @@ def _assign(
 def _check_assigned(masked: int, original: int) -> None:
     if max(masked, original) > MOST_ASSIGNED:
         raise InputError(
-            "CEL-A213.check_assigned", masked=masked, original=original, most_assigned=MOST_ASSIGNED
+            "CEL-A213.block", masked=masked, original=original, most_assigned=MOST_ASSIGNED
         )
 
 
 def _check(tolerance: float, threshold: float, matches: int | None) -> None:
-    for name, value, low in (("tolerance", tolerance, 0.0), ("threshold", threshold, None)):
-        number = real(value)
-        fits = number is not None and (0 <= number < np.inf if low is not None else 0 < number <= 1)
-        if not fits:
-            raise InputError("CEL-A212.check_2", name=name, value=value)
+    number = real(tolerance)
+    if number is None or not 0 <= number < np.inf:
+        raise InputError("CEL-A212.tolerance", value=tolerance)
+    number = real(threshold)
+    if number is None or not 0 < number <= 1:
+        raise InputError("CEL-A212.threshold", value=threshold)
     if matches is not None and (isinstance(matches, bool) or matches < 1):
-        raise InputError("CEL-A212.check", matches=matches)
+        raise InputError("CEL-A212.matches", matches=matches)
 
 
 def _check_columns(compared: Sequence[str]) -> None:
     if not 3 <= len(compared) <= MOST_COLUMNS:
-        raise InputError("CEL-A211", most_columns=MOST_COLUMNS, compared_count=len(compared))
+        raise InputError("CEL-A211", most_columns=MOST_COLUMNS, compared=len(compared))
 
 
 def _check_pairs(pairs: int) -> None:
     if not 0 < pairs <= MOST_PAIRS:
-        raise InputError("CEL-A213.check_pairs", pairs=pairs, most_pairs=MOST_PAIRS)
+        raise InputError("CEL-A213.pairs", pairs=pairs, most_pairs=MOST_PAIRS)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from celosia.assess.alignment import align
+from celosia.core.messages import say
 from celosia.frames import TableLike
 
 
@@ -33,9 +34,11 @@ class Replicas:
         return asdict(self) | {"share": self.share}
 
     def __str__(self) -> str:
-        return (
-            f"{self.repeated:,} of {self.uniques:,} unique records repeated, by "
-            f"{self.synthetic_rows:,} synthetic records"
+        return say(
+            "assess.line.replicas",
+            repeated=self.repeated,
+            uniques=self.uniques,
+            synthetic_rows=self.synthetic_rows,
         )
 
 

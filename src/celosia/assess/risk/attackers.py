@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from celosia.assess.risk.measure import ClassCounts, count_classes
 from celosia.assess.risk.profile import THRESHOLD, check_threshold
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import real
 from celosia.frames import as_text
 
@@ -69,10 +70,11 @@ class AttackerRisks:
         return asdict(self)
 
     def __str__(self) -> str:
-        return (
-            f"highest risk {self.prosecutor.maximum:.3g} for a prosecutor and "
-            f"{self.journalist.maximum:.3g} for a journalist; a marketer picks "
-            f"{self.marketer.average:.3g} of the records rightly"
+        return say(
+            "assess.line.attackers",
+            prosecutor=self.prosecutor.maximum,
+            journalist=self.journalist.maximum,
+            marketer=self.marketer.average,
         )
 
 
@@ -191,9 +193,7 @@ def _population_sizes(release: ClassCounts, population: Any) -> NDArray[np.int64
     short = counts < release.sizes
     if short.any():
         absent = int((counts == 0).sum())
-        raise InputError(
-            "CEL-A022", counts_size=counts.size, classes=int(short.sum()), lacking=absent
-        )
+        raise InputError("CEL-A022", total=counts.size, classes=int(short.sum()), lacking=absent)
     return counts
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.risk.column_names import suggested, suggests
 from celosia.assess.risk.content import LIKELY, PATTERNS, Pattern
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame, as_text, without_marks
 
@@ -90,7 +91,7 @@ def detect(data: Any, *, progress: Progress = silent) -> tuple[Finding, ...]:
     for place, column in enumerate(frame, 1):
         # Under a name of ours: Polars would read some of a user's names as patterns.
         found.append(_finding(column.name, column.alias("cell")))
-        progress(Step("columns", place, frame.width))
+        progress(Step(Message("assess.stage.columns"), place, frame.width))
     return tuple(found)
 
 
@@ -151,17 +152,17 @@ def _by_pattern(name: str, cells: _Cells) -> tuple[str, float, str] | None:
         if _is_named(name, pattern):
             share = cells.share(pattern.test(cells.texts))
             if share >= pattern.named:
-                return _date_kind(name, pattern.kind), share, "its name and its cells say so"
+                return _date_kind(name, pattern.kind), share, Message("assess.why.name_and_cells")
     for pattern in PATTERNS:
         if pattern.alone is not None and cells.distinct >= _FEW:
             share = cells.share(pattern.test(cells.texts))
             if share >= pattern.alone:
-                return _date_kind(name, pattern.kind), share, "its cells look so"
+                return _date_kind(name, pattern.kind), share, Message("assess.why.cells")
     for pattern in LIKELY:
         if _is_named(name, pattern):
             share = cells.share(pattern.test(cells.texts))
             if share >= pattern.named:
-                return pattern.kind, share, "its name says so and its cells may be such"
+                return pattern.kind, share, Message("assess.why.name_maybe_cells")
     return None
 
 
@@ -182,11 +183,11 @@ def _by_age(name: str, cells: _Cells) -> tuple[str, float, str] | None:
     likely = years.is_between(0, 125).fill_null(value=False).to_numpy()
     share = cells.share(likely)
     if share < 0.5:
-        return "age", share, "its name says so"
+        return "age", share, Message("assess.why.name")
     old = cells.share(likely & (years > _OLD).fill_null(value=False).to_numpy())
     if old:
-        return "age over 89", old, "ages above 89 are so rare that they identify"
-    return "age", share, "its name and its cells say so"
+        return "age over 89", old, Message("assess.why.rare_ages")
+    return "age", share, Message("assess.why.name_and_cells")
 
 
 def _by_birth_year(name: str, cells: _Cells) -> tuple[str, float, str] | None:
@@ -195,7 +196,7 @@ def _by_birth_year(name: str, cells: _Cells) -> tuple[str, float, str] | None:
         return None
     years = cells.texts.cast(pl.Float64, strict=False)
     share = cells.share(years.is_between(1850, 2100).fill_null(value=False).to_numpy())
-    return ("birth date", share, "its name and its cells say so") if share >= 0.5 else None
+    return ("birth date", share, Message("assess.why.name_and_cells")) if share >= 0.5 else None
 
 
 def _by_structure(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float, str] | None:
@@ -209,9 +210,9 @@ def _by_structure(name: str, column: pl.Series, cells: _Cells) -> tuple[str, flo
     spaces = cells.texts.str.count_matches(r"\S\s+\S").to_numpy()
     long = (spaces >= 4) & (cells.texts.str.len_chars().to_numpy() >= 25)
     if cells.share(long) >= 0.3 and cells.distinctness >= 0.3:
-        return "free text", cells.share(long), "long texts may hold any identifier"
+        return "free text", cells.share(long), Message("assess.why.long_texts")
     if cells.distinctness >= 0.95:
-        return "unique key", cells.distinctness, "nearly every record has a value of its own"
+        return "unique key", cells.distinctness, Message("assess.why.own_value")
     return _repeated_key(name, cells)
 
 
@@ -219,17 +220,17 @@ def _whole_key(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float,
     if cells.distinct < cells.filled:
         return None
     if suggests(name, "key"):
-        return "unique key", 1.0, "its name says so and no two records share a value"
+        return "unique key", 1.0, Message("assess.why.name_unique")
     low, high = column.min(), column.max()
     if isinstance(low, int) and isinstance(high, int) and high - low + 1 == cells.filled:
-        return "unique key", 1.0, "it numbers the records"
+        return "unique key", 1.0, Message("assess.why.numbers")
     return None
 
 
 def _repeated_key(name: str, cells: _Cells) -> tuple[str, float, str] | None:
     """A key of people who have several records each."""
     if cells.distinctness >= 0.1 and suggests(name, "key"):
-        return "key", 0.0, "its name says so and few records share a value"
+        return "key", 0.0, Message("assess.why.name_few_share")
     return None
 
 
@@ -237,11 +238,11 @@ def _by_name(name: str, column: pl.Series, cells: _Cells) -> tuple[str, float, s
     """What only the name of the column tells; nothing, for most."""
     named = suggested(name, _BY_NAME)
     if named is not None:
-        return named, 0.0, "its name says so"
+        return named, 0.0, Message("assess.why.name")
     if not cells.filled:
-        return "empty", 0.0, "no cell is filled"
+        return "empty", 0.0, Message("assess.why.empty")
     kind = "number" if column.dtype.is_numeric() else "category"
-    return kind, 0.0, "neither its name nor its cells point at a person"
+    return kind, 0.0, Message("assess.why.nothing")
 
 
 def _role(kind: str) -> Role:

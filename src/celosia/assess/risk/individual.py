@@ -27,6 +27,7 @@ from celosia.assess.risk.matching import (
 from celosia.assess.risk.measure import check_known
 from celosia.assess.risk.profile import THRESHOLD, check_threshold
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.frames import as_frame, encode
 
 BlankRule = Literal["own", "any"]
@@ -86,9 +87,12 @@ class IndividualRisk:
         return facts
 
     def __str__(self) -> str:
-        return (
-            f"{self.expected:,.2f} of {self.risk.size:,} records expected to be re-identified "
-            f"({self.average:.2%}); the highest risk is {float(self.risk.max()):.1%}"
+        return say(
+            "assess.line.individual",
+            expected=self.expected,
+            records=self.risk.size,
+            average=self.average,
+            highest=float(self.risk.max()),
         )
 
 

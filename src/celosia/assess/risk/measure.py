@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.assess.names import quoted_names
 from celosia.assess.risk.profile import THRESHOLD, RiskProfile, check_threshold
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
 from celosia.engines import DuckDB, Groups
 from celosia.frames import as_frame, as_text, read_chunks
 
@@ -60,7 +60,7 @@ def count_classes(data: Any, quasi_identifiers: str | Sequence[str]) -> ClassCou
     named = [quasi_identifiers] if isinstance(quasi_identifiers, str) else quasi_identifiers
     columns = list(dict.fromkeys(named))
     if not columns:
-        raise InputError("CEL-A002.count_classes")
+        raise InputError("CEL-A002.no_quasi_identifiers")
     chunks = _chunks(data)
     first = next(chunks, None)
     if first is None:
@@ -98,5 +98,4 @@ def check_known(wanted: Sequence[str], known: Sequence[str]) -> None:
     """Refuse columns that the table does not have."""
     absent = [name for name in wanted if name not in known]
     if absent:
-        names = ", ".join(f"'{name}'{did_you_mean(name, known)}" for name in absent)
-        raise InputError("CEL-A003", names=names, columns=absent)
+        raise InputError("CEL-A003", names=quoted_names(absent, known), columns=absent)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from celosia.assess.risk._lattice import Subset, Subsets
 from celosia.assess.risk.measure import check_known
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame, encode
@@ -73,9 +74,12 @@ class ColumnRisks:
     def __str__(self) -> str:
         most = max(self.contributions, key=self.contributions.__getitem__)
         special = int((self.suda > 0).sum())
-        return (
-            f"{special:,} of {self.records:,} records are unique on at most {self.at_most} "
-            f"columns; {most} adds most"
+        return say(
+            "assess.line.columns",
+            special=special,
+            records=self.records,
+            at_most=self.at_most,
+            most=most,
         )
 
 
@@ -117,7 +121,7 @@ def column_risks(
             average=looked_at.classes / frame.height if frame.height else 0.0,
             minimal=minimal.size,
         )
-        progress(Step("columns", place, total))
+        progress(Step(Message("assess.stage.columns"), place, total))
     keys = {subset for subset, risk in found.items() if risk.unique == 1}
     some = {subset for subset, risk in found.items() if risk.unique > 0}
     return ColumnRisks(
@@ -147,7 +151,7 @@ def suda_weight(size: int, at_most: int, columns: int) -> float:
 def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
     """The largest size to look at; refused if it makes no sense or too much work."""
     if not names:
-        raise InputError("CEL-A002.largest")
+        raise InputError("CEL-A002.no_columns")
     wanted, limit = whole(at_most), whole(most_subsets)
     if wanted is None or wanted < 1 or limit is None or limit < 1:
         raise InputError("CEL-A024", at_most=at_most, most_subsets=most_subsets)
@@ -155,12 +159,11 @@ def _largest(names: Sequence[str], at_most: int, most_subsets: int) -> int:
     counts = np.cumsum([float(comb(len(names), size)) for size in range(1, largest + 1)])
     if counts[-1] > limit:
         fits = int((counts <= limit).sum())
-        advice = f"Write at_most={fits}, name" if fits else "Name"
         raise InputError(
-            "CEL-A025",
-            counts=counts[-1],
+            "CEL-A025.smaller_sets" if fits else "CEL-A025.none_fits",
+            sets=counts[-1],
             limit=limit,
-            advice=advice,
+            fits=fits,
             columns=len(names),
             at_most=largest,
         )

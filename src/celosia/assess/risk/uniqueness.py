@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.assess.risk import _kernels
 from celosia.assess.risk.attackers import check_fraction
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 Estimator = Literal["zayatz", "pitman", "snb"]
 ESTIMATORS: tuple[Estimator, ...] = ("zayatz", "pitman", "snb")
@@ -57,9 +58,12 @@ class PopulationUniqueness:
         return asdict(self)
 
     def __str__(self) -> str:
-        return (
-            f"about {self.share:.2%} of the population is unique (by {self.chosen}); "
-            f"of the sample {self.sample_uniques:,} of {self.sample_records:,} records are"
+        return say(
+            "assess.line.uniqueness",
+            share=self.share,
+            chosen=self.chosen,
+            sample_uniques=self.sample_uniques,
+            sample_records=self.sample_records,
         )
 
 
@@ -109,9 +113,7 @@ def population_unique_share(
     )
     sizes, counts = _whole(pair[0]), _whole(pair[1], least=0)
     if sizes.size != counts.size:
-        raise InputError(
-            "CEL-A023.population_unique_share", sizes_size=sizes.size, counts_size=counts.size
-        )
+        raise InputError("CEL-A023.counts", sizes=sizes.size, counts=counts.size)
     records = int((sizes * counts).sum())
     if not records:
         return 0.0
@@ -161,5 +163,5 @@ def _whole(values: ArrayLike, *, least: int = 1) -> NDArray[np.int64]:
     array = np.asarray(values)
     empty = array.size == 0
     if array.ndim != 1 or not (empty or array.dtype.kind in "iu") or (array < least).any():
-        raise InputError("CEL-A023.whole", least=least)
+        raise InputError("CEL-A023.sizes", least=least)
     return array.astype(np.int64)

@@ -13,6 +13,7 @@ import polars as pl
 
 from celosia.assess.meaning import SUPPRESSED
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.frames import as_text
 
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
@@ -60,9 +61,14 @@ class Aggregates:
     def __str__(self) -> str:
         names = ("minimum", "maximum", "mean_lower", "mean_midpoint")
         low, high, lower, middle = (_format(getattr(self, name)) for name in names)
-        return (
-            f"minimum {low}, maximum {high}, mean {middle} (lower limits {lower}), "
-            f"mode {self.mode} ({self.mode_count:,})"
+        return say(
+            "assess.line.aggregates",
+            low=low,
+            high=high,
+            middle=middle,
+            lower=lower,
+            mode=self.mode,
+            mode_count=self.mode_count,
         )
 
 

@@ -11,10 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.labels import label
 from celosia.assess.utility._pairs import Side, joint_mass, pair_counts
 from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import tally
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 
 MOST_VALUES = 1_000
@@ -43,9 +45,13 @@ class Association:
         return asdict(self) | {"change": self.change}
 
     def __str__(self) -> str:
-        return (
-            f"{self.first} and {self.second}: {self.measure} "
-            f"{self.before:.3f} before, {self.after:.3f} after"
+        return say(
+            "assess.line.association",
+            first=self.first,
+            second=self.second,
+            measure=label(self.measure),
+            before=self.before,
+            after=self.after,
         )
 
 
@@ -71,7 +77,7 @@ class Associations:
         }
 
     def __str__(self) -> str:
-        return f"{len(self.pairs)} pairs of columns, mean change {self.mean_change:.4f}"
+        return say("assess.line.associations", pairs=len(self.pairs), mean_change=self.mean_change)
 
 
 def associations(comparison: Comparison, *, progress: Progress = silent) -> Associations:
@@ -93,9 +99,9 @@ def associations(comparison: Comparison, *, progress: Progress = silent) -> Asso
     pairs: list[Association] = []
     wanted = list(combinations(fit, 2))
     for done, (first, second) in enumerate(wanted):
-        progress(Step("associations", done, len(wanted)))
+        progress(Step(Message("assess.stage.associations"), done, len(wanted)))
         pairs.append(_association(first, second))
-    progress(Step("associations", len(wanted), len(wanted)))
+    progress(Step(Message("assess.stage.associations"), len(wanted), len(wanted)))
     left_out = tuple(column.name for column in comparison.columns if column not in fit)
     return Associations(tuple(pairs), left_out)
 

@@ -14,10 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED, Meaning
+from celosia.assess.names import quoted_names
 from celosia.assess.utility.column_pair import ColumnPair, holds_amounts, pair_column
 from celosia.assess.utility.spread import SpreadRule
 from celosia.core.errors import InputError
-from celosia.core.wording import did_you_mean
+from celosia.core.messages import Message
 from celosia.frames import TableLike, as_frame, as_text
 
 
@@ -51,7 +52,9 @@ class Comparison:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise _unknown([name], [column.name for column in self.columns], "comparison")
+        raise _unknown(
+            [name], [column.name for column in self.columns], Message("assess.table.comparison")
+        )
 
     def before(self) -> Combinations:
         """The distinct rows of the original."""
@@ -162,16 +165,19 @@ def _check_tables(
     if not names or not before.height or not after.height:
         raise InputError(
             "CEL-A070",
-            names_count=len(names),
-            before_height=before.height,
-            after_height=after.height,
+            columns=len(names),
+            before=before.height,
+            after=after.height,
         )
-    for frame, which in ((before, "original table"), (after, "released table")):
+    for frame, table in (
+        (before, Message("assess.table.original_table")),
+        (after, Message("assess.table.released")),
+    ):
         absent = [name for name in names if name not in frame.columns]
         if absent:
-            raise _unknown(absent, frame.columns, which)
+            raise _unknown(absent, frame.columns, table)
     if aligned and before.height != after.height:
-        raise InputError("CEL-A075", before_height=before.height, after_height=after.height)
+        raise InputError("CEL-A075", before=before.height, after=after.height)
 
 
 def _check_aligned(columns: Sequence[ColumnPair]) -> None:
@@ -187,9 +193,9 @@ def _check_choices(names: Sequence[str], numeric: Collection[str] | None, spread
         raise InputError("CEL-A076", spread=spread)
     absent = [name for name in numeric or () if name not in names]
     if absent:
-        raise _unknown(absent, names, "comparison")
+        raise _unknown(absent, names, Message("assess.table.comparison"))
 
 
-def _unknown(absent: Sequence[str], known: Sequence[str], which: str) -> InputError:
-    words = ", ".join(f"'{name}'{did_you_mean(name, known)}" for name in absent)
-    return InputError("CEL-A071", which=which, words=words, columns=list(absent))
+def _unknown(absent: Sequence[str], known: Sequence[str], table: Message) -> InputError:
+    names = quoted_names(absent, known)
+    return InputError("CEL-A071", table=table, names=names, columns=list(absent))

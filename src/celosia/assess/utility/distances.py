@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.distributions import shares
+from celosia.core.messages import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +35,12 @@ class Distances:
         return values
 
     def __str__(self) -> str:
-        return (
-            f"{self.column}: Hellinger {self.hellinger:.4f}, total variation "
-            f"{self.total_variation:.4f}, earth mover's {self.earth_mover:.4f}"
+        return say(
+            "assess.line.distance",
+            column=self.column,
+            hellinger=self.hellinger,
+            total_variation=self.total_variation,
+            earth_mover=self.earth_mover,
         )
 
 

@@ -13,6 +13,7 @@ from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import tally
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 
 BINS = 20
@@ -39,7 +40,9 @@ class Distribution:
 
     def __str__(self) -> str:
         largest = max(abs(a - b) for a, b in zip(self.after, self.before, strict=True))
-        return f"{self.column}: {len(self.values)} values, largest change {largest:.4f}"
+        return say(
+            "assess.line.distribution", column=self.column, values=len(self.values), largest=largest
+        )
 
 
 def distributions(comparison: Comparison, *, bins: int = BINS) -> tuple[Distribution, ...]:

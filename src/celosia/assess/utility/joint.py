@@ -15,6 +15,7 @@ from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.distributions import assign_bins, shares
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 
 BINS = 12
@@ -52,7 +53,7 @@ class JointDistribution:
         return float(np.abs(np.array(self.after) - np.array(self.before)).sum()) / 2
 
     def __str__(self) -> str:
-        return f"{self.first} and {self.second}: total variation {self.moved:.4f}"
+        return say("assess.line.joint", first=self.first, second=self.second, moved=self.moved)
 
 
 def joint(

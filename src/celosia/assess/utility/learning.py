@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.assess.labels import label
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility._features import features
 from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -47,9 +49,12 @@ class ClassifierScores:
         return asdict(self) | {"kept": self.kept}
 
     def __str__(self) -> str:
-        return (
-            f"{self.model}: accuracy {self.accuracy:.1%} from the release, "
-            f"{self.original_accuracy:.1%} from the original ({self.kept:.1%} kept)"
+        return say(
+            "assess.line.classifier",
+            model=label(self.model),
+            accuracy=self.accuracy,
+            original_accuracy=self.original_accuracy,
+            kept=self.kept,
         )
 
 
@@ -72,7 +77,9 @@ class Learning:
 
     def __str__(self) -> str:
         lessons = "; ".join(map(str, self.lessons))
-        return f"{self.target}: majority guess {self.majority:.1%}; {lessons}"
+        return say(
+            "assess.line.learning", target=self.target, majority=self.majority, lessons=lessons
+        )
 
 
 def learning(  # noqa: PLR0913 - what to learn, and how to try it
@@ -122,10 +129,10 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
         for side, rows in enumerate(training):
             x, y, questions = _training_set(inputs, goal, rows, test, from_release=side == 0)
             for name in models:
-                progress(Step("learning", done, 2 * folds * len(models)))
+                progress(Step(Message("assess.stage.learning"), done, 2 * folds * len(models)))
                 guesses[name, side][test] = _predict(makers[name](seed), x, y, questions, goal)
                 done += 1
-    progress(Step("learning", done, done))
+    progress(Step(Message("assess.stage.learning"), done, done))
     most = np.full_like(goal.before, int(np.argmax(goal.counts_before())))
     scores = {key: _scores(goal.before, guess) for key, guess in guesses.items()}
     majority, majority_balanced = _scores(goal.before, most)
@@ -252,16 +259,13 @@ def _makers() -> dict[str, Callable[[int], Any]]:
 
 
 def _check(inputs: Sequence[ColumnPair], models: Sequence[str], folds: object, rows: int) -> None:
-    unknown = [name for name in models if name not in MODELS]
-    if not inputs or not models or unknown:
-        names = ", ".join(f"{name!r}{did_you_mean(name, MODELS)}" for name in unknown)
+    for name in models:
+        if name not in MODELS:
+            hint = did_you_mean(name, MODELS)
+            raise InputError("CEL-A081.unknown", name=name, hint=hint, known=MODELS)
+    if not inputs or not models:
         raise InputError(
-            "CEL-A081",
-            f"there is no classifier {names}."
-            if unknown
-            else f"{len(inputs)} features and {len(models)} classifiers were given.",
-            why="A class is predicted from at least one other column.",
-            fix=f"Compare another column as well, and choose from {', '.join(MODELS)}.",
+            "CEL-A081.too_few", features=len(inputs), classifiers=len(models), known=MODELS
         )
     number = whole(folds)
     if number is None or not 2 <= number <= rows:

@@ -13,6 +13,7 @@ from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison
 from celosia.assess.utility.spread import Spread
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -38,9 +39,12 @@ class QueryErrors:
         return asdict(self)
 
     def __str__(self) -> str:
-        return (
-            f"{self.queries:,} random counts: median relative error {self.median:.1%}, "
-            f"mean {self.mean:.1%}, 90th percentile {self.ninetieth:.1%}"
+        return say(
+            "assess.line.queries",
+            queries=self.queries,
+            median=self.median,
+            mean=self.mean,
+            ninetieth=self.ninetieth,
         )
 
 
@@ -92,12 +96,12 @@ def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
     errors = np.empty(queries)
     for number in range(queries):
         if number % 50 == 0:
-            progress(Step("queries", number, queries))
+            progress(Step(Message("assess.stage.queries"), number, queries))
         query = random_query(comparison.columns, min(most, width), rng)
         true = expected_count(query, before, own)
         seen = expected_count(query, after, spreads)
         errors[number] = abs(seen - true) / max(true, sanity * comparison.rows_before)
-    progress(Step("queries", queries, queries))
+    progress(Step(Message("assess.stage.queries"), queries, queries))
     # A sum of shares such as 1/3 may miss a whole number in its last digits.
     errors[errors < 1e-9] = 0.0
     return QueryErrors(
@@ -139,10 +143,10 @@ def _draw_allowed(column: ColumnPair, rng: Source) -> NDArray[np.float64]:
 
 
 def _check(queries: object, most_columns: object, sanity: object) -> None:
-    for given, name in ((queries, "queries"), (most_columns, "columns in a query")):
+    for given, key in ((queries, "CEL-A078.queries"), (most_columns, "CEL-A078.columns")):
         number = whole(given)
         if number is None or number < 1:
-            raise InputError("CEL-A078.check_2", name=name, given=given)
+            raise InputError(key, given=given)
     bound = real(sanity)
     if bound is None or not 0 < bound <= 1:
-        raise InputError("CEL-A078.check", sanity=sanity)
+        raise InputError("CEL-A078.sanity", sanity=sanity)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility.aggregates import limits_of
 from celosia.core.errors import InputError
-from celosia.core.wording import counted
+from celosia.core.messages import say
 from celosia.frames import as_text
 
 Amounts = NDArray[np.float64]
@@ -62,11 +62,18 @@ class Statistics:
 
     def __str__(self) -> str:
         if self.mean is None:
-            return f"no numbers in {counted(self.cells, 'cell', 'cells')}"
-        spread = "" if self.variance is None else f", standard deviation {self.variance**0.5:g}"
-        return (
-            f"{counted(self.count, 'number', 'numbers')} from {self.minimum:g} to "
-            f"{self.maximum:g}, mean {self.mean:g}, median {self.median:g}{spread}"
+            return say("assess.line.no_numbers", cells=self.cells)
+        spread = ""
+        if self.variance is not None:
+            spread = say("assess.line.spread", deviation=self.variance**0.5)
+        return say(
+            "assess.line.numbers",
+            count=self.count,
+            minimum=self.minimum,
+            maximum=self.maximum,
+            mean=self.mean,
+            median=self.median,
+            spread=spread,
         )
 
 

@@ -17,6 +17,7 @@ from celosia.assess.utility.distributions import Distribution, distributions
 from celosia.assess.utility.learning import Learning, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import SpreadRule
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import TableLike, as_frame, as_text
@@ -39,7 +40,9 @@ class AggregateChange:
         }
 
     def __str__(self) -> str:
-        return f"{self.column}: before {self.before}; after {self.after}"
+        return say(
+            "assess.line.aggregate_pair", column=self.column, before=self.before, after=self.after
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +81,13 @@ class UtilityReport:
     def __str__(self) -> str:
         mean = sum(entry.total_variation for entry in self.distances) / len(self.distances)
         lines = [
-            f"{self.rows_after:,} of {self.rows_before:,} rows, {self.suppressed:,} suppressed",
-            f"mean total variation {mean:.4f} over {len(self.distances)} columns",
+            say(
+                "assess.line.rows",
+                rows_after=self.rows_after,
+                rows_before=self.rows_before,
+                suppressed=self.suppressed,
+            ),
+            say("assess.line.mean_variation", mean=mean, columns=len(self.distances)),
             str(self.associations),
             str(self.queries),
         ]
@@ -126,9 +134,9 @@ def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to 
     before, after = as_frame(original), as_frame(released)
     columns = list(dict.fromkeys(quasi_identifiers))
     tables = compare(before, after, columns, meanings=meanings, spread=spread, aligned=aligned)
-    progress(Step("distributions", 0, 1))
+    progress(Step(Message("assess.stage.distributions"), 0, 1))
     shown, moved = distributions(tables), distances(tables)
-    progress(Step("distributions", 1, 1))
+    progress(Step(Message("assess.stage.distributions"), 1, 1))
     lesson = None
     if target is not None:
         everything = tables

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def dbgen_tables(scale: float, *, progress: Progress = silent) -> dict[str, pl.D
     if connection is None:
         return None
     with connection:
-        progress(Step("Running the generator of TPC-H", 0))
+        progress(Step(Message("datasets.stage.dbgen"), 0))
         connection.execute("CALL dbgen(sf = ?)", [scale])
         return {table: _table(connection, table, columns) for table, columns in _COLUMNS.items()}
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 
@@ -76,7 +77,7 @@ def make_tables(
         "part": _part(rng, parts),
         "partsupp": _partsupp(rng, parts, suppliers),
     }
-    progress(Step("Drawing orders", len(tables), 8))
+    progress(Step(Message("datasets.stage.orders"), len(tables), 8))
     sizes = (suppliers, customers, parts, orders)
     tables["orders"], tables["lineitem"] = _orders(rng, sizes, progress)
     return tables
@@ -137,7 +138,7 @@ def _orders(
     days = rng.integers((LAST_ORDER - FIRST_ORDER).days + 1, orders)
     lines = _between(rng, 1, MOST_LINES, orders)
     first = np.cumsum(lines) - lines
-    progress(Step("Drawing lines of orders", 7, 8))
+    progress(Step(Message("datasets.stage.lines"), 7, 8))
 
     count = int(lines.sum())
     part = _between(rng, 1, parts, count)

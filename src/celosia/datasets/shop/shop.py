@@ -13,6 +13,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
+from celosia.core.messages import Message, say
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
@@ -38,9 +39,10 @@ class Shop:
     """None for dbgen, which draws the same tables each time."""
 
     def __str__(self) -> str:
-        by = "dbgen" if self.seed is None else f"Celosía with seed {self.seed}"
         rows = self.tables["orders"].height
-        return f"TPC-H at scale factor {self.scale:g}: {rows:,} orders, made by {by}"
+        if self.seed is None:
+            return say("datasets.line.dbgen", scale=self.scale, orders=rows)
+        return say("datasets.line.tpch", scale=self.scale, orders=rows, seed=self.seed)
 
     def as_dict(self) -> dict[str, Any]:
         """What it is as plain values, with the number of rows of each table."""
@@ -69,7 +71,7 @@ class Shop:
         for path in (*paths.values(), policy):
             check_writable(path, overwrite=overwrite)
         for number, (name, path) in enumerate(paths.items()):
-            progress(Step("Writing tables", number, len(paths)))
+            progress(Step(Message("datasets.stage.write"), number, len(paths)))
             with replacing(path, overwrite=overwrite) as draft:
                 self.tables[name].write_parquet(draft)
         # Last, so that a policy never stands beside half of its tables.
@@ -115,12 +117,12 @@ def tpch(
     if number is None or number < 0:
         raise InputError("CEL-D021")
     if maker not in (None, *get_args(Maker)):
-        raise InputError("CEL-D022.tpch", maker=maker, hint=did_you_mean(maker, get_args(Maker)))
+        raise InputError("CEL-D022.unknown", maker=maker, hint=did_you_mean(maker, get_args(Maker)))
     if maker != "celosia":
         tables = dbgen_tables(size, progress=progress)
         if tables is not None:
             return Shop(tables=tables, scale=size, maker="dbgen", seed=None)
         if maker == "dbgen":
-            raise InputError("CEL-D022.tpch_2")
+            raise InputError("CEL-D022.not_installed")
     tables = make_tables(size, rng=Seeded(number), progress=progress)
     return Shop(tables=tables, scale=size, maker="celosia", seed=number)

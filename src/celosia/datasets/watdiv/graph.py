@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
+from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.datasets.watdiv.facts import Facts, make_facts
@@ -30,10 +31,7 @@ class ShopGraph:
     seed: int
 
     def __str__(self) -> str:
-        return (
-            f"WatDiv-like graph: about {self.triples:,} facts, {self.users:,} users, "
-            f"made with seed {self.seed}"
-        )
+        return say("datasets.line.watdiv", triples=self.triples, users=self.users, seed=self.seed)
 
     def as_dict(self) -> dict[str, Any]:
         """What it is as plain values, with the number of entities of each kind."""
@@ -49,7 +47,13 @@ class ShopGraph:
         """All facts in batches of one predicate; only one batch is in memory."""
         done = 0
         for batch in make_facts(self.entities, seed=self.seed):
-            progress(Step(f"Drawing {batch.kind}s", min(done, self.triples), self.triples))
+            progress(
+                Step(
+                    Message("datasets.stage.facts", kind=batch.kind),
+                    min(done, self.triples),
+                    self.triples,
+                )
+            )
             yield batch
             done += batch.count
 

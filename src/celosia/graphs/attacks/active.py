@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -107,17 +108,25 @@ class ActiveAttack:
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
         facts = [
-            ("The attacker", "Makes accounts before the release and links them with targets."),
-            ("How to prevent it", "Perturbation of edges, generalisation, differential privacy."),
-            ("Accounts", f"{self.accounts:,}"),
-            ("Runs with more than one fit", f"{self.ambiguous:,}"),
+            (say("graphs.report.attacker"), say("graphs.report.active_attacker")),
+            (say("graphs.report.prevent"), say("graphs.report.active_prevent")),
+            (say("graphs.report.accounts"), f"{self.accounts:,}"),
+            (say("graphs.report.ambiguous"), f"{self.ambiguous:,}"),
         ]
-        return [Heading("Active attack", level=3), Paragraph(sentence(str(self))), Facts(facts)]
+        return [
+            Heading(say("graphs.report.active"), level=3),
+            Paragraph(sentence(str(self))),
+            Facts(facts),
+        ]
 
     def __str__(self) -> str:
-        return (
-            f"active, {self.accounts} planted accounts, {self.release} release: recovered in "
-            f"{self.recovered} of {self.runs} runs, {self.share_exposed:.1%} of the targets exposed"
+        return say(
+            "graphs.attack.active",
+            accounts=self.accounts,
+            release=self.release,
+            recovered=self.recovered,
+            runs=self.runs,
+            share_exposed=self.share_exposed,
         )
 
 
@@ -140,7 +149,7 @@ def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Plan
     """
     count = whole(accounts)
     if count is None or count < 4 or len(targets) > comb(count, LINKS):
-        raise InputError("CEL-G407", accounts=accounts, targets_count=len(targets), links=LINKS)
+        raise InputError("CEL-G407", accounts=accounts, targets=len(targets), links=LINKS)
     inside = np.zeros((count, count), dtype=np.bool_)
     low, high = np.triu_indices(count, 1)
     inside[low, high] = (rng.integers(2, low.size) == 1) | (high - low == 1)
@@ -213,7 +222,7 @@ def active(  # noqa: PLR0913 - the size of the attack, and what it is run agains
         raise InputError("CEL-G408", runs=runs, targets=targets, order=graph.order)
     recovered = ambiguous = exposed = 0
     for turn in range(runs):
-        progress(Step("plant and look", turn, runs))
+        progress(Step(Message("graphs.stage.plant"), turn, runs))
         chosen = subset(graph.order, targets, rng)
         planted = plant(graph, accounts=count, targets=chosen, rng=rng)
         changed = planted.graph

@@ -67,7 +67,7 @@ def checked_truth(original: Graph, release: Graph, numbers: Numbers | None) -> N
     truth = np.asarray(numbers, dtype=np.int64)
     fits = truth.shape == (original.order,)
     if not fits or truth.min(initial=-1) < -1 or truth.max(initial=-1) >= release.order:
-        raise InputError("CEL-G402", order=original.order, order2=release.order - 1)
+        raise InputError("CEL-G402", order=original.order, last=release.order - 1)
     return truth
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.graphs.attacks.candidates import (
     Numbers,
@@ -91,9 +92,9 @@ def hub_fingerprint(  # noqa: PLR0913 - who is attacked, with what knowledge, ho
     same = own == known
     hit = (same if closed else same | (known == 0)).all(axis=1) & (truth >= 0)
     return GraphAttack(
-        name=f"hub fingerprint, {'closed' if closed else 'open'} world",
-        assumption=f"knows how far each target is from {chosen.size} hubs, up to {reach} steps",
-        mitigation="perturbation around hubs, or generalisation",
+        name=Message("graphs.attack.hubs_closed" if closed else "graphs.attack.hubs_open"),
+        assumption=Message("graphs.attack.hubs_knows", hubs=chosen.size, reach=reach),
+        mitigation=Message("graphs.attack.hubs_prevent"),
         targets=wanted,
         sizes=sizes[wanted],
         hit=hit[wanted],

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.graphs.attacks.candidates import Numbers, classes
 from celosia.graphs.graph import Graph
@@ -123,7 +124,7 @@ def neighbourhood_classes(
     fresh, undecided = len(sizes), 0
     for turn, place in enumerate(doubtful.tolist()):
         if turn % 4096 == 0:
-            progress(Step("compare neighbourhoods", turn, len(doubtful)))
+            progress(Step(Message("graphs.stage.compare"), turn, len(doubtful)))
         here = owner[place]
         inside = _around(graphs[here], int(vertex[place]), int(everything[place]), marks[here])
         alike = known.setdefault(int(codes[place]), _Class(int(codes[place])))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
@@ -21,7 +22,7 @@ from celosia.graphs.metrics.metric_value import MetricValue
 from celosia.graphs.metrics.summary import align_vertices
 from celosia.graphs.sampling import all_non_edges, among, keys_to_pairs, non_edges, pairs_of, subset
 
-SCORES = ("common neighbours", "Adamic-Adar", "Katz, three steps")
+SCORES = (Message("graphs.score.common_neighbours"), "Adamic-Adar", Message("graphs.score.katz"))
 MOST_PAIRS = 20_000
 """Pairs of each kind that are scored; more are drawn from."""
 
@@ -43,10 +44,7 @@ class LinkPosterior:
         return {"of_edge": self.of_edge, "of_non_edge": self.of_non_edge}
 
     def __str__(self) -> str:
-        return (
-            f"a published edge is true with chance {self.of_edge:.4f}, "
-            f"an absent one with {self.of_non_edge:.4f}"
-        )
+        return say("graphs.attack.posterior", of_edge=self.of_edge, of_non_edge=self.of_non_edge)
 
 
 def link_posterior(*, order: int, size: int, changed: int) -> LinkPosterior:
@@ -119,7 +117,7 @@ class LinkAttack:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "name": "link prediction",
+            "name": Message("graphs.attack.links"),
             "deleted": {name: value.as_dict() for name, value in self.deleted.items()},
             "false": {name: value.as_dict() for name, value in self.false.items()},
             "edges_deleted": self.edges_deleted,
@@ -131,35 +129,39 @@ class LinkAttack:
         """The attack as parts of a report."""
         rows = [
             [
-                name,
-                str(self.deleted.get(name, "none deleted")),
-                str(self.false.get(name, "none added")),
+                str(name),
+                str(self.deleted.get(name, say("graphs.report.none_deleted"))),
+                str(self.false.get(name, say("graphs.report.none_added"))),
             ]
             for name in SCORES
         ]
         return [
-            Heading("Link prediction", level=3),
+            Heading(say("graphs.report.links"), level=3),
             Paragraph(sentence(str(self))),
             Table(
-                ["Score", "Deleted edges found", "False edges identified"],
+                [
+                    say("graphs.report.score"),
+                    say("graphs.report.deleted_found"),
+                    say("graphs.report.false_found"),
+                ],
                 rows,
-                "Probability of ranking a pair of one kind above a pair of the other; 0.5 is "
-                "random guessing",
+                say("graphs.report.ranking"),
                 numeric=(1, 2),
             ),
             Facts(
                 [
-                    ("Without any score", sentence(str(self.posterior))),
-                    ("How to prevent it", "More changes, or generalisation of the edges."),
+                    (say("graphs.report.no_score"), sentence(str(self.posterior))),
+                    (say("graphs.report.prevent"), say("graphs.report.links_prevent")),
                 ]
             ),
         ]
 
     def __str__(self) -> str:
-        return (
-            f"link prediction: {self.edges_deleted:,} edges deleted and {self.edges_added:,} "
-            f"added, distinguished with a probability of {self.best:.1%} at best (random "
-            "guessing: 50 %)"
+        return say(
+            "graphs.attack.links_line",
+            edges_deleted=self.edges_deleted,
+            edges_added=self.edges_added,
+            best=self.best,
         )
 
 

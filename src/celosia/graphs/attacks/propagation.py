@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
@@ -65,28 +66,36 @@ class Propagation:
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
         return [
-            Heading("De-anonymisation between two releases", level=3),
+            Heading(say("graphs.report.propagation"), level=3),
             Paragraph(sentence(str(self))),
             Table(
-                ["Match", "Vertices"],
-                [["correct", self.correct], ["wrong", self.wrong], ["none", self.unmatched]],
-                "Vertices that are in both graphs, seeds apart",
+                [say("graphs.report.match"), say("graphs.report.vertices")],
+                [
+                    [say("graphs.report.correct"), self.correct],
+                    [say("graphs.report.wrong"), self.wrong],
+                    [say("graphs.report.no_match"), self.unmatched],
+                ],
+                say("graphs.report.in_both"),
             ),
             Facts(
                 [
                     (
-                        "The attacker",
-                        "Has another release or crawl, and knows a few people in both.",
+                        say("graphs.report.attacker"),
+                        say("graphs.report.propagation_attacker"),
                     ),
-                    ("How to prevent it", "Publish once; perturb or generalise strongly."),
+                    (say("graphs.report.prevent"), say("graphs.report.propagation_prevent")),
                 ]
             ),
         ]
 
     def __str__(self) -> str:
-        return (
-            f"propagation from {self.seeds.size:,} seeds: {self.correct:,} correct, "
-            f"{self.wrong:,} wrong, {self.unmatched:,} unmatched ({self.share_correct:.1%} found)"
+        return say(
+            "graphs.attack.propagation",
+            seeds=self.seeds.size,
+            correct=self.correct,
+            wrong=self.wrong,
+            unmatched=self.unmatched,
+            share_correct=self.share_correct,
         )
 
     def __repr__(self) -> str:
@@ -134,7 +143,7 @@ def propagation(  # noqa: PLR0913 - two graphs, how they belong together, and ho
     matched[chosen], taken[truth[chosen]] = truth[chosen], chosen
     graphs = (known.starts, known.neighbours, release.starts, release.neighbours)
     for turn in range(_MOST_ROUNDS):
-        progress(Step("spread matches", turn))
+        progress(Step(Message("graphs.stage.spread"), turn))
         if not spread(*graphs, rng.permutation(known.order), matched, taken, float(threshold)):
             break
     judged = truth >= 0

@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message, say
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
-from celosia.core.wording import counted, sentence
+from celosia.core.wording import sentence
 
-BUCKETS = (("none", 0, 0), ("1", 1, 1), ("2-4", 2, 4), ("5-10", 5, 10), ("11-20", 11, 20))
+BUCKETS = (
+    (Message("graphs.attack.no_candidate"), 0, 0),
+    ("1", 1, 1),
+    ("2-4", 2, 4),
+    ("5-10", 5, 10),
+    ("11-20", 11, 20),
+)
 """Sizes of candidate sets that are counted apart (Hay et al. 2008); above 20 is the last."""
 
 SHOWN = 100
@@ -95,19 +102,19 @@ class GraphAttack:
 
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
-        facts = [(name, f"{value}") for name, value in self.facts.items()]
+        facts = [(str(name), f"{value}") for name, value in self.facts.items()]
         return [
             Heading(sentence(self.name)[:-1], level=3),
             Paragraph(sentence(str(self))),
             Table(
-                ["Candidates", "Targets"],
-                [[name, count] for name, count in self.buckets.items()],
-                "Number of candidates of each target in the release",
+                [say("graphs.report.candidates"), say("graphs.report.targets")],
+                [[str(name), count] for name, count in self.buckets.items()],
+                say("graphs.report.candidates_caption"),
             ),
             Facts(
                 [
-                    ("The attacker", sentence(self.assumption)),
-                    ("How to prevent it", sentence(self.mitigation)),
+                    (say("graphs.report.attacker"), sentence(self.assumption)),
+                    (say("graphs.report.prevent"), sentence(self.mitigation)),
                     *facts,
                 ]
             ),
@@ -115,11 +122,14 @@ class GraphAttack:
 
     def __str__(self) -> str:
         """The one line that matters most."""
-        people = counted(int(self.targets.size), "target", "targets")
-        return (
-            f"{self.name}: {self.exposed.size:,} of {people} exposed ({self.share_exposed:.1%}), "
-            f"smallest candidate set {self.smallest:,}, a guess is right in "
-            f"{self.chance:.1%}"
+        return say(
+            "graphs.attack.line",
+            name=self.name,
+            exposed=self.exposed.size,
+            targets=int(self.targets.size),
+            share=self.share_exposed,
+            smallest=self.smallest,
+            chance=self.chance,
         )
 
     def __repr__(self) -> str:

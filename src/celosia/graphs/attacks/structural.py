@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.graphs.attacks.candidates import (
@@ -46,10 +47,9 @@ def degree(
         classes(original.degrees, release.degrees),
         checked_targets(original, targets),
         checked_truth(original, release, numbers),
-        name="degree",
-        assumption="knows the number of contacts of each target",
-        mitigation="k-degree anonymity; random switches do not help, because they keep every "
-        "degree",
+        name=Message("graphs.attack.degree"),
+        assumption=Message("graphs.attack.degree_knows"),
+        mitigation=Message("graphs.attack.degree_prevent"),
     )
 
 
@@ -109,10 +109,11 @@ def refinement(
         refinement_classes(original, release, rounds=rounds),
         checked_targets(original, targets),
         checked_truth(original, release, numbers),
-        name=f"refinement H{'*' if rounds is None else rounds}",
-        assumption="knows the contacts of each target, how many contacts those have, and so on "
-        + ("without end" if rounds is None else f"for {rounds} steps"),
-        mitigation="k-automorphism or generalisation; perturbation makes the attacker unsure",
+        name=Message("graphs.attack.refinement", rounds="*" if rounds is None else rounds),
+        assumption=Message("graphs.attack.refinement_knows_all")
+        if rounds is None
+        else Message("graphs.attack.refinement_knows", rounds=rounds),
+        mitigation=Message("graphs.attack.refinement_prevent"),
     )
 
 
@@ -138,16 +139,16 @@ def neighbourhood(
     >>> set(found.exposed.tolist()) == set(vertices(dan(), ["Dan", "Joe"]).tolist())
     True
     """
-    progress(Step("compare neighbourhoods", 0, 1))
+    progress(Step(Message("graphs.stage.compare"), 0, 1))
     codes, undecided = neighbourhood_classes(original, release, progress=progress)
     return attack_by_classes(
         codes,
         checked_targets(original, targets),
         checked_truth(original, release, numbers),
-        name="neighbourhood",
-        assumption="knows the contacts of each target, and which of them know each other",
-        mitigation="k-neighbourhood anonymity or generalisation; k-degree anonymity does not help",
-        facts={"neighbourhoods compared in part": undecided} if undecided else {},
+        name=Message("graphs.attack.neighbourhood"),
+        assumption=Message("graphs.attack.neighbourhood_knows"),
+        mitigation=Message("graphs.attack.neighbourhood_prevent"),
+        facts={Message("graphs.fact.compared_in_part"): undecided} if undecided else {},
     )
 
 

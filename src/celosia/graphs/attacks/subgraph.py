@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.core.wording import counted
 from celosia.graphs.attacks.candidates import Numbers, checked_targets, checked_truth
 from celosia.graphs.attacks.result import GraphAttack
 from celosia.graphs.graph import Graph
@@ -108,7 +108,7 @@ def subgraph(  # noqa: PLR0913 - who is attacked, with what knowledge, and how t
     hit = np.zeros(chosen.size, dtype=np.bool_)
     cut = 0
     for turn, target in enumerate(chosen.tolist()):
-        progress(Step("look for the known piece", turn, chosen.size))
+        progress(Step(Message("graphs.stage.look"), turn, chosen.size))
         piece = known_piece(original, target, count, rng)
         given = (release.starts, release.neighbours, piece.parents, piece.needed, piece.degrees)
         found = embeds_everywhere(*given, _MOST_STEPS)
@@ -116,13 +116,13 @@ def subgraph(  # noqa: PLR0913 - who is attacked, with what knowledge, and how t
         hit[turn] = truth[target] >= 0 and found[truth[target]] != 0
         cut += int(np.count_nonzero(found < 0))
     return GraphAttack(
-        name=f"subgraph of {counted(count, 'edge', 'edges')}",
-        assumption=f"knows {counted(count, 'edge', 'edges')} around each target, perhaps not all",
-        mitigation="perturbation of edges, or generalisation",
+        name=Message("graphs.attack.subgraph", edges=count),
+        assumption=Message("graphs.attack.subgraph_knows", edges=count),
+        mitigation=Message("graphs.attack.subgraph_prevent"),
         targets=chosen,
         sizes=sizes,
         hit=hit,
-        facts={"searches cut short": cut} if cut else {},
+        facts={Message("graphs.fact.cut_short"): cut} if cut else {},
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.core.wording import counted
 from celosia.graphs.automorphism.alignment_table import build_alignment
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
@@ -38,7 +38,7 @@ class KAutomorphism(GraphMethod[Graph]):
     """From how many places the graph looks the same."""
 
     kind = "k-automorphism"
-    summary = "copy edges until every vertex has k - 1 indistinguishable doubles"
+    summary = Message("graphs.summary.k_automorphism")
     randomised = True
 
     def __post_init__(self) -> None:
@@ -50,37 +50,32 @@ class KAutomorphism(GraphMethod[Graph]):
         check_k(self.k, graph.order)
         if graph.order > MOST:
             raise InputError("CEL-G112", most=MOST, order=graph.order)
-        progress(Step("align vertices", 0, 1))
+        progress(Step(Message("graphs.stage.align"), 0, 1))
         table = build_alignment(graph, self.k, rng)
         fakes = len(table.place) - graph.order
         changed = add_fake_vertices(graph, table.all_edges(), fakes)
-        progress(Step("verify", 1, 1))
+        progress(Step(Message("graphs.stage.verify"), 1, 1))
         if not (are_automorphisms(changed, table.renamings()) and contains(graph, changed)):
             raise PrivacyError("CEL-G105.apply")
         return MethodResult(
             graph=changed,
             facts={
-                "vertices": changed.order,
-                "fake vertices": fakes,
-                "edges before": graph.size,
-                "edges after": changed.size,
-                "edges deleted": 0,
-                "edges added": changed.size - graph.size,
-                "k reached": self.k,
+                Message("graphs.fact.vertices"): changed.order,
+                Message("graphs.fact.fake_vertices"): fakes,
+                Message("graphs.fact.edges_before"): graph.size,
+                Message("graphs.fact.edges_after"): changed.size,
+                Message("graphs.fact.edges_deleted"): 0,
+                Message("graphs.fact.edges_added"): changed.size - graph.size,
+                Message("graphs.fact.k_reached"): self.k,
             },
-            kept="every edge between real vertices; edges are only added",
+            kept=Message("graphs.kept.real_edges"),
         )
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return (
-            f"k-automorphism, k = {self.k}: every vertex has "
-            f"{counted(self.k - 1, 'double', 'doubles')} that the structure of the graph does not "
-            "distinguish from it."
-        )
+        return Message("graphs.promise.k_automorphism", k=self.k, doubles=self.k - 1)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "All true edges are published: if all k doubles of a person are linked with the "
-            "doubles of another person, the link is disclosed.",
-            "Attributes of vertices are as they were: protect them as a table.",
+            Message("graphs.open.doubles_linked"),
+            Message("graphs.open.attributes"),
         )

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.frames.codes import encode
 from celosia.frames.columns import check_names
 from celosia.frames.inference import infer, narrow, parse
@@ -88,7 +89,9 @@ def read_edge_list(
         targets=targets,
         directed=np.full(len(frame), arcs, dtype=np.bool_),
         edge_attributes=pl.DataFrame(extra) if extra else None,
-        ignored=describe_counts({"comment lines": comments, "blank lines": blanks}),
+        ignored=describe_counts(
+            {Message("graphs.ignored.comments"): comments, Message("graphs.ignored.blank"): blanks}
+        ),
         columns=tuple(layout.header or ()),
     )
 
@@ -122,7 +125,7 @@ def _lay_out(body: bytes, path: Path, header: bool | None) -> _Layout:
         if len(heads) == 2:  # the first and the one to compare it with
             break
     if not heads:
-        raise InputError("CEL-G009.lay_out", path=path)
+        raise InputError("CEL-G009.no_edge", path=path)
     separator = next((each for each in "\t;," if each in heads[0][1]), None)
     rows = [[cell.strip() for cell in _cells(text, separator, path, n)] for n, text in heads]
     if header is None:
@@ -194,10 +197,10 @@ def _by_line(body: bytes, layout: _Layout, path: Path) -> pl.DataFrame:
     columns: list[list[str | None]] = [[] for _ in range(layout.width)]
     for line, cells in _rows(body, layout, path):
         if len(cells) != layout.width or len(cells) < _ENDS:
-            problem = f"there are {len(cells)} cells where {max(layout.width, _ENDS)} are expected"
-            raise malformed(path, line, problem)
+            expected = max(layout.width, _ENDS)
+            raise malformed(path, line, "CEL-G003.cells", cells=len(cells), expected=expected)
         if not cells[0] or not cells[1]:
-            raise malformed(path, line, "an edge lacks a vertex")
+            raise malformed(path, line, "CEL-G003.missing_vertex")
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell or None)
     return pl.DataFrame(
@@ -225,7 +228,7 @@ def _cells(text: str, separator: str | None, path: Path, line: int) -> list[str]
     try:
         return next(csv.reader([text], delimiter=separator, strict=True))
     except csv.Error:
-        raise malformed(path, line, "a quote is not closed") from None
+        raise malformed(path, line, "CEL-G003.open_quote") from None
 
 
 def _lines(body: bytes, path: Path) -> Iterator[tuple[int, str]]:
@@ -234,7 +237,7 @@ def _lines(body: bytes, path: Path) -> Iterator[tuple[int, str]]:
         try:
             text = raw.decode().rstrip("\r\n")
         except UnicodeDecodeError:
-            raise malformed(path, number, "the text is not UTF-8", fix="Save it so.") from None
+            raise malformed(path, number, "CEL-G003.not_utf8") from None
         if text.strip() and text.lstrip()[0] not in "#%":
             yield number, text
 
@@ -245,7 +248,7 @@ def _line_of(body: bytes, layout: _Layout, path: Path, row: int) -> int:
 
 
 def _negative(path: Path, line: int) -> InputError:
-    return InputError("CEL-G004.negative_2", path=path, line=line)
+    return InputError("CEL-G004.negative_line", path=path, line=line)
 
 
 def write_edge_list(graph: Graph, stream: IO[bytes], *, separator: str) -> None:
@@ -265,4 +268,4 @@ def check_edge_list(graph: Graph, separator: str) -> None:
     if separator == " " and graph.edge_attributes is not None:
         texts += [each.cast(pl.String).fill_null("") for each in graph.edge_attributes]
     if any(series.str.contains(bad).any() for series in texts):
-        raise InputError("CEL-G013.check_edge_list")
+        raise InputError("CEL-G013.separators")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import (
     GraphBuilder,
     ParsedGraph,
@@ -46,9 +47,9 @@ def read_gml(data: bytes, path: Path) -> ParsedGraph:
     entries = _entries(tokens, path, depth=0)
     graphs = [entry for entry in entries if entry[0] == "graph"]
     if len(graphs) != 1 or not isinstance(graphs[0][1], list):
-        raise malformed(path, 1, "there is not exactly one graph [ ... ]")
+        raise malformed(path, 1, "CEL-G003.not_one_graph")
     own = [entry for entry in graphs[0][1] if entry[0] not in ("directed", "node", "edge")]
-    builder.ignore("attributes of the graph", len(entries) - 1 + len(own))
+    builder.ignore(Message("graphs.ignored.graph_attributes"), len(entries) - 1 + len(own))
     return _graph(graphs[0][1], path, builder)
 
 
@@ -77,11 +78,11 @@ def _graph(entries: list[Entry], path: Path, builder: GraphBuilder) -> ParsedGra
 def _fields(entry: Entry, path: Path, builder: GraphBuilder) -> tuple[dict[str, Value], int]:
     kind, held, line = entry
     if not isinstance(held, list):
-        raise malformed(path, line, f"a {kind} has no brackets")
+        raise malformed(path, line, "CEL-G003.no_brackets", kind=kind)
     found: dict[str, Value] = {}
     for key, value, _ in held:
         if isinstance(value, list) or key in found:
-            builder.ignore(f"lists and repeated keys of a {kind}")
+            builder.ignore(Message("graphs.ignored.lists", kind=kind))
         else:
             found[key] = value
     return found, line
@@ -99,12 +100,12 @@ def _tokens(text: str, path: Path, builder: GraphBuilder) -> Iterator[tuple[str,
     while position < len(text):
         found = _TOKEN.match(text, position)
         if found is None:
-            raise malformed(path, line, "this is not GML")
+            raise malformed(path, line, "CEL-G003.not_gml")
         kind, piece = str(found.lastgroup), found.group()
         if kind != "space":
             yield kind, piece, line
         elif piece[0] == "#":
-            builder.ignore("comment lines")
+            builder.ignore(Message("graphs.ignored.comments"))
         line += piece.count("\n")
         position = found.end()
 
@@ -116,7 +117,7 @@ def _entries(tokens: Iterator[tuple[str, str, int]], path: Path, *, depth: int) 
         if kind == "bracket" and key == "]" and depth:
             return found
         if kind != "key":
-            raise malformed(path, line, "a key was expected")
+            raise malformed(path, line, "CEL-G003.no_key")
         kind, piece, _ = next(tokens, ("", "", line))  # noqa: PLW2901 - the value of the key
         if kind == "bracket" and piece == "[" and depth < DEEPEST:
             found.append((key, _entries(tokens, path, depth=depth + 1), line))
@@ -125,9 +126,9 @@ def _entries(tokens: Iterator[tuple[str, str, int]], path: Path, *, depth: int) 
         elif kind == "text":
             found.append((key, _ENTITY.sub(_sign, piece[1:-1]), line))
         else:
-            raise malformed(path, line, "a key has no value that GML knows")
+            raise malformed(path, line, "CEL-G003.no_value")
     if depth:
-        raise malformed(path, line, "a bracket is not closed")
+        raise malformed(path, line, "CEL-G003.open_bracket")
     return found
 
 
@@ -187,4 +188,4 @@ def check_gml(graph: Graph) -> None:
     for frame in (graph.attributes, graph.edge_attributes):
         for name in [] if frame is None else frame.columns:
             if not _KEY.fullmatch(name) or name in _OWN:
-                raise InputError("CEL-G013.check_gml", name=name, own=", ".join(_OWN))
+                raise InputError("CEL-G013.gml_key", name=name, own=", ".join(_OWN))

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
@@ -33,11 +34,11 @@ def read_graphml(data: bytes, path: Path) -> ParsedGraph:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise malformed(path, error.lineno, "the XML is broken") from None
+        raise malformed(path, error.lineno, "CEL-G003.broken_xml") from None
     except (LookupError, ValueError):  # raised by Python's part of the parser
-        raise malformed(path, 1, "the encoding is not known", fix="Save it as UTF-8.") from None
+        raise malformed(path, 1, "CEL-G003.unknown_encoding") from None
     if not reader.graphs:
-        raise malformed(path, 1, "there is no <graph>", fix="Check the format of the file.")
+        raise malformed(path, 1, "CEL-G003.no_graph_element")
     return reader.builder.finish()
 
 
@@ -71,7 +72,7 @@ class _Reader:
         elif name == "graph":
             self.graphs += 1
             if self.graphs > 1:
-                raise malformed(self.path, line, "there is a second or a nested graph")
+                raise malformed(self.path, line, "CEL-G003.second_graph")
             self._directed = given.get("edgedefault") == "directed"
             self._things.append(("graph", given, {}, line))
         elif name in ("node", "edge"):
@@ -105,11 +106,11 @@ class _Reader:
     ) -> None:
         if kind == "node":
             if "id" not in given:
-                raise malformed(self.path, line, "a <node> has no id")
+                raise malformed(self.path, line, "CEL-G003.no_id")
             self.builder.vertex(given["id"], self._defaults["node"] | values, line)
         elif kind == "edge":
             if "source" not in given or "target" not in given:
-                raise malformed(self.path, line, "an <edge> lacks its source or its target")
+                raise malformed(self.path, line, "CEL-G003.no_ends")
             directed = {"true": True, "false": False}.get(given.get("directed", ""), self._directed)
             self.builder.edge(
                 given["source"],
@@ -119,9 +120,9 @@ class _Reader:
                 line=line,
             )
             if "id" in given:
-                self.builder.ignore("ids of edges")
+                self.builder.ignore(Message("graphs.ignored.edge_ids"))
         elif kind == "graph":
-            self.builder.ignore("attributes of the graph", len(values))
+            self.builder.ignore(Message("graphs.ignored.graph_attributes"), len(values))
 
     def _value(self, line: int) -> tuple[str, Value]:
         name, kind = self._keys.get(self._key, (self._key, ""))
@@ -132,7 +133,7 @@ class _Reader:
             if kind == "boolean":
                 return name, {"true": True, "1": True, "false": False, "0": False}[text.strip()]
         except (ValueError, KeyError):
-            raise malformed(self.path, line, f"a value is not of the type {kind}") from None
+            raise malformed(self.path, line, "CEL-G003.wrong_type", type=kind) from None
         return name, text
 
 
@@ -184,7 +185,7 @@ def check_graphml(graph: Graph) -> None:
     """GraphML holds every graph whose texts have no control characters."""
     for series in text_columns(graph):
         if series.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{fffe}\x{ffff}]").any():
-            raise InputError("CEL-G013.check_graphml")
+            raise InputError("CEL-G013.control_character")
 
 
 def text_columns(graph: Graph) -> list[pl.Series]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import GraphBuilder, ParsedGraph, Value, malformed, utf8
 from celosia.graphs.formats.records import records
 from celosia.graphs.graph import Graph
@@ -17,32 +18,34 @@ def read_node_link(data: bytes, path: Path) -> ParsedGraph:
     try:
         document = json.loads(utf8(data, path))
     except json.JSONDecodeError as error:
-        raise malformed(path, error.lineno, "the JSON is broken") from None
+        raise malformed(path, error.lineno, "CEL-G003.broken_json") from None
     except (RecursionError, ValueError):
-        raise malformed(path, 1, "it is nested too deeply, or a number is too long") from None
+        raise malformed(path, 1, "CEL-G003.too_deep") from None
     nodes = document.get("nodes") if isinstance(document, dict) else None
     links = document.get("links", document.get("edges")) if isinstance(document, dict) else None
     if not isinstance(nodes, list) or not isinstance(links, list):
-        raise malformed(path, 1, "there are no lists of nodes and of links (or edges)")
+        raise malformed(path, 1, "CEL-G003.no_lists")
     builder = GraphBuilder(path)
     for number, node in enumerate(nodes, 1):
         values = _fields(node, number, path)
         builder.vertex(_name(values, "id", number, path), values, -number)
     known = document.get("graph")
-    builder.ignore("attributes of the graph", len(known) if isinstance(known, dict) else 0)
+    builder.ignore(
+        Message("graphs.ignored.graph_attributes"), len(known) if isinstance(known, dict) else 0
+    )
     directed = document.get("directed") is True
     for number, link in enumerate(links, 1):
         values = _fields(link, number, path)
         ends = [_name(values, end, number, path) for end in ("source", "target")]
         if isinstance(values.pop("key", 0), str):  # a number is which of several edges it is
-            builder.ignore("keys of edges")
+            builder.ignore(Message("graphs.ignored.edge_keys"))
         builder.edge(ends[0], ends[1], directed=directed, values=values, line=-number)
     return builder.finish()
 
 
 def _fields(record: object, number: int, path: Path) -> dict[str, Value]:
     if not isinstance(record, dict):
-        raise malformed(path, -number, "a node or a link is no object")
+        raise malformed(path, -number, "CEL-G003.no_object")
     return dict(record)
 
 
@@ -50,7 +53,7 @@ def _name(values: dict[str, Value], key: str, number: int, path: Path) -> str | 
     name = values.pop(key, None)
     if isinstance(name, str) or (isinstance(name, int) and not isinstance(name, bool)):
         return name
-    raise malformed(path, -number, f"the {key} is missing, or neither a text nor a whole number")
+    raise malformed(path, -number, "CEL-G003.no_name", attribute=key)
 
 
 def write_node_link(graph: Graph, stream: IO[bytes]) -> None:
@@ -93,7 +96,7 @@ def check_node_link(graph: Graph) -> None:
     for frame, own in ((graph.attributes, ("id",)), (graph.edge_attributes, _EDGE_KEYS)):
         taken = [] if frame is None else [name for name in frame.columns if name in own]
         if taken:
-            raise InputError("CEL-G013.check_node_link", taken=taken[0])
+            raise InputError("CEL-G013.json_name", taken=taken[0])
 
 
 _EDGE_KEYS = ("source", "target", "key")

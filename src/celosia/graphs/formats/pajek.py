@@ -10,6 +10,7 @@ from typing import IO
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.graphs.formats.parsed_graph import (
     GraphBuilder,
     ParsedGraph,
@@ -36,7 +37,7 @@ def read_pajek(data: bytes, path: Path) -> ParsedGraph:
     for line, text in enumerate(utf8(data, path).replace("\r\n", "\n").split("\n"), 1):
         cells = [match[0] or match[1] for match in _CELL.findall(text)]
         if text.lstrip().startswith("%"):
-            reader.builder.ignore("comment lines")
+            reader.builder.ignore(Message("graphs.ignored.comments"))
         elif cells:
             reader.take(cells, line)
     return reader.finish()
@@ -62,11 +63,11 @@ class _Reader:
             for other in cells[1:]:
                 self._join(cells[0], other, {}, line)
         else:
-            raise malformed(self.path, line, "a line stands before *Vertices")
+            raise malformed(self.path, line, "CEL-G003.before_vertices")
 
     def finish(self) -> ParsedGraph:
         if self.order < 0:
-            raise malformed(self.path, 1, "there is no *Vertices line")
+            raise malformed(self.path, 1, "CEL-G003.no_vertices")
         names = {number: held[0] for number, held in self.declared.items()}
         distinct = len(set(names.values())) == len(names) == self.order
         for number in range(1, self.order + 1):
@@ -82,15 +83,13 @@ class _Reader:
     def _open(self, cells: list[str], line: int) -> None:
         self.section = cells[0].lower()
         if self.section not in _SECTIONS:
-            raise malformed(
-                self.path, line, "this section is not known", fix="Keep vertices, arcs and edges."
-            )
+            raise malformed(self.path, line, "CEL-G003.unknown_section")
         if self.section == "*vertices":
             if self.order >= 0:
-                raise malformed(self.path, line, "there is a second *Vertices")
+                raise malformed(self.path, line, "CEL-G003.second_vertices")
             self.order = self._whole(cells[1] if len(cells) > 1 else "", line)
             if self.order > self.most:
-                raise malformed(self.path, line, "the file has fewer vertices than it declares")
+                raise malformed(self.path, line, "CEL-G003.too_few_vertices")
 
     def _vertex(self, cells: list[str], line: int) -> None:
         number = self._known(cells[0], line)
@@ -103,15 +102,15 @@ class _Reader:
                 values[axis] = at
                 rest = rest[1:]
         if rest:
-            self.builder.ignore("shapes and colours of vertices")
+            self.builder.ignore(Message("graphs.ignored.vertex_shapes"))
         self.declared[number] = (cells[1] if len(cells) > 1 else "", values, line)
 
     def _edge(self, cells: list[str], line: int) -> None:
         if len(cells) < 2:
-            raise malformed(self.path, line, "an edge has one vertex only")
+            raise malformed(self.path, line, "CEL-G003.one_vertex")
         weight = _decimal(cells[2]) if len(cells) > 2 else None
         if len(cells) > 2 + (weight is not None):
-            self.builder.ignore("shapes and colours of edges")
+            self.builder.ignore(Message("graphs.ignored.edge_shapes"))
         self._join(cells[0], cells[1], {} if weight is None else {"weight": weight}, line)
 
     def _join(self, one: str, other: str, values: dict[str, Value], line: int) -> None:
@@ -126,12 +125,14 @@ class _Reader:
     def _known(self, cell: str, line: int) -> int:
         number = self._whole(cell, line)
         if not 1 <= number <= self.order:
-            raise InputError("CEL-G005.known", path=self.path, order=max(self.order, 0), line=line)
+            raise InputError(
+                "CEL-G005.no_such_number", path=self.path, order=max(self.order, 0), line=line
+            )
         return number
 
     def _whole(self, cell: str, line: int) -> int:
         if not re.fullmatch(r"-?\d{1,18}", cell, re.ASCII):
-            raise malformed(self.path, line, "a whole number was expected")
+            raise malformed(self.path, line, "CEL-G003.no_whole_number")
         number = int(cell)
         if number < 0:
             raise InputError("CEL-G004.whole", path=self.path, line=line)
@@ -162,4 +163,4 @@ def check_pajek(graph: Graph) -> None:
     """Names must fit between quotes on one line."""
     labels = graph.labels
     if labels is not None and labels.cast(pl.String).str.contains(r'["\r\n]|^$').any():
-        raise InputError("CEL-G013.check_pajek")
+        raise InputError("CEL-G013.pajek_name")

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import real
 from celosia.frames.inference import parse
 
@@ -92,9 +93,9 @@ class GraphBuilder:
         lost = next((row for row, pair in enumerate(pairs) if None in pair), None)
         if lost is not None:
             raise InputError(
-                "CEL-G005.finish",
+                "CEL-G005.undeclared",
                 path=self.path,
-                line_name=line_name(self._lines[lost]),
+                place=line_name(self._lines[lost]),
                 line=self._lines[lost],
             )
         ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -115,7 +116,11 @@ def describe_counts(counts: Mapping[str, int]) -> tuple[str, ...]:
     >>> describe_counts({"comment lines": 1200, "blank lines": 0})
     ('comment lines (1,200)',)
     """
-    return tuple(f"{what} ({count:,})" for what, count in counts.items() if count)
+    return tuple(
+        Message("graphs.ignored.counted", what=what, count=count)
+        for what, count in counts.items()
+        if count
+    )
 
 
 def names_of(names: Sequence[str | int]) -> pl.Series:
@@ -158,25 +163,21 @@ def _text(value: Value) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, default=str)
 
 
-def line_name(line: int) -> str:
+def line_name(line: int) -> Message:
     """A line of a file for a message; JSON has records in place of lines."""
-    return f"line {line:,}" if line >= 0 else f"record {-line:,}"
+    if line >= 0:
+        return Message("graphs.reading.line", line=line)
+    return Message("graphs.reading.record", record=-line)
 
 
 def declared_twice(path: Path, line: int) -> InputError:
     """The error for a vertex that was declared before."""
-    return InputError("CEL-G011.declared_twice", path=path, line_name=line_name(line), line=line)
+    return InputError("CEL-G011.declared_twice", path=path, place=line_name(line), line=line)
 
 
-def malformed(path: Path, line: int, problem: str, *, fix: str = "") -> InputError:
-    """The error for a place of a file that cannot be read."""
-    return InputError(
-        "CEL-G003",
-        f"{path}, {line_name(line)}: {problem}.",
-        why="A partly read file would give a different graph.",
-        fix=fix or "Correct this place, or remove it.",
-        line=line,
-    )
+def malformed(path: Path, line: int, key: str, **fields: object) -> InputError:
+    """The error for a place of a file that cannot be read: a variant of CEL-G003."""
+    return InputError(key, path=path, place=line_name(line), line=line, **fields)
 
 
 def utf8(data: bytes, path: Path) -> str:
@@ -185,4 +186,4 @@ def utf8(data: bytes, path: Path) -> str:
         return data.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise malformed(path, line, "the text is not UTF-8", fix="Save it as UTF-8.") from None
+        raise malformed(path, line, "CEL-G003.not_utf8") from None

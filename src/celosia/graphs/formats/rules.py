@@ -35,10 +35,10 @@ class Rules:
             value = getattr(self, each.name)
             if value not in get_args(allowed[each.name]):
                 raise InputError(
-                    "CEL-G002.post_init",
-                    each_name=each.name,
+                    "CEL-G002.unknown_rule",
+                    rule=each.name,
                     value=value,
-                    get_args=", ".join(get_args(allowed[each.name])),
+                    allowed=get_args(allowed[each.name]),
                 )
 
 
@@ -66,10 +66,10 @@ def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
     """
     order = len(parsed.names)
     if not order:
-        raise InputError("CEL-G009.simplify")
-    _refuse(rules.directed == "refuse", "CEL-G008", "edges with a direction", parsed.directed)
+        raise InputError("CEL-G009.no_vertex")
+    _refuse(rules.directed == "refuse", "CEL-G008", parsed.directed)
     loop = parsed.sources == parsed.targets
-    _refuse(rules.loops == "refuse", "CEL-G006", "loops", loop)
+    _refuse(rules.loops == "refuse", "CEL-G006", loop)
     keep = np.flatnonzero(~loop) if loop.any() else None
     sources, targets, directed = (
         each if keep is None else each[keep]
@@ -81,7 +81,7 @@ def simplify(parsed: ParsedGraph, rules: Rules) -> tuple[Graph, Counts]:
     wanted = parsed.edge_attributes is not None or bool(directed.any())
     sorted_arcs, places = _firsts(arcs, places=wanted)
     repeated = len(arcs) - len(sorted_arcs)
-    _refuse(rules.repeated == "refuse", "CEL-G007", "repeated edges", np.arange(repeated) >= 0)
+    _refuse(rules.repeated == "refuse", "CEL-G007", np.arange(repeated) >= 0)
     both = one_way = 0
     keys = sorted_arcs
     if places is not None and directed.any():
@@ -154,12 +154,6 @@ def _labels(names: pl.Series) -> pl.Series | None:
     return names
 
 
-def _refuse(asked: bool, code: str, what: str, found: NDArray[np.bool_]) -> None:
+def _refuse(asked: bool, code: str, found: NDArray[np.bool_]) -> None:
     if asked and found.any():
-        raise InputError(
-            code,
-            f"there are {what}: {int(found.sum()):,}.",
-            why="You asked to refuse them.",
-            fix="Clean the file, or choose another rule for them.",
-            count=int(found.sum()),
-        )
+        raise InputError(code, count=int(found.sum()))

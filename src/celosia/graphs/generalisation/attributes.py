@@ -139,19 +139,10 @@ def code_attributes(graph: Graph, schema: Schema | None) -> Attributes | None:
     """
     if schema is None:
         return None
-    if graph.attributes is None or not schema.quasi_identifiers:
-        raise InputError(
-            "CEL-G214",
-            "there is nothing to generalise: "
-            + (
-                "the graph has no attributes of vertices."
-                if graph.attributes is None
-                else "the schema names no quasi-identifier."
-            ),
-            why="A schema says which attributes are generalised within each group.",
-            fix="Read the graph with its table of vertices, name quasi-identifiers, or leave the "
-            "schema out.",
-        )
+    if graph.attributes is None:
+        raise InputError("CEL-G214.no_attributes")
+    if not schema.quasi_identifiers:
+        raise InputError("CEL-G214.no_quasi_identifier")
     schema.check_columns(graph.attributes.columns)
     ranged, trees = [], []
     for column in schema.quasi_identifiers:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -49,7 +50,7 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
     """Which attributes of vertices are quasi-identifiers: a schema of tables, or its file."""
 
     kind = "sangreea"
-    summary = "publish groups of at least k like vertices, by greedy clustering"
+    summary = Message("graphs.summary.sangreea")
     randomised = False
 
     def __post_init__(self) -> None:
@@ -106,7 +107,7 @@ def greedy_blocks(
     weights = (float(alpha), 1.0 - float(alpha))
     rows = (graph.starts, graph.neighbours, seeds, by_degree, known, weights, k)
     while clusters(*rows, block, state, _AT_A_TIME):
-        progress(Step("group the vertices", int((block >= 0).sum()), graph.order))
+        progress(Step(Message("graphs.stage.group"), int((block >= 0).sum()), graph.order))
     last = int(state[2]) - 1
     left = np.flatnonzero(block == last)
     if left.size < k:

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.randomness import Source
 from celosia.graphs.graph import MOST_VERTICES, Graph
 
@@ -60,7 +61,7 @@ class GeneralisedGraph:
         count = len(sizes)
         inside = table[:, :2].min(initial=0) >= 0 and table[:, :2].max(initial=-1) < count
         if not inside or (table[:, 0] == table[:, 1]).any() or len(internal) != count:
-            raise _contradiction("a super-edge or a number belongs to no super-vertex.")
+            raise InputError("CEL-G210.no_super_vertex")
         made = cls(
             sizes=np.array(sizes, dtype=np.int64),
             internal=np.array(internal, dtype=np.int64),
@@ -79,15 +80,15 @@ class GeneralisedGraph:
         """
         outside = (self.sizes < 1) | (self.sizes > MOST_VERTICES)  # then the sum cannot overflow
         if outside.any() or self.sizes.sum() > MOST_VERTICES:
-            raise _contradiction("a super-vertex has no vertex, or there are too many of them.")
+            raise InputError("CEL-G210.sizes")
         numbers = np.concatenate([self.internal, self.between])
         if (numbers < 0).any() or (numbers > self.capacities()).any():
-            raise _contradiction("there are more edges than pairs of vertices.")
+            raise InputError("CEL-G210.too_many_edges")
         keys = self.super_edges[:, 0].astype(np.int64) * len(self.sizes) + self.super_edges[:, 1]
         if (np.diff(keys) <= 0).any():
-            raise _contradiction("a super-edge is given twice.")
+            raise InputError("CEL-G210.repeated")
         if self.attributes is not None and len(self.attributes) != len(self.sizes):
-            raise _contradiction("the attributes are not one row for each super-vertex.")
+            raise InputError("CEL-G210.attributes")
 
     @property
     def order(self) -> int:
@@ -147,17 +148,9 @@ class GeneralisedGraph:
         return sample_world(self, rng)
 
     def __str__(self) -> str:
-        return (
-            f"{len(self.sizes):,} super-vertices for {self.order:,} vertices and "
-            f"{self.size:,} edges"
+        return say(
+            "graphs.graph.generalised",
+            super_vertices=len(self.sizes),
+            order=self.order,
+            size=self.size,
         )
-
-
-def _contradiction(what: str) -> InputError:
-    return InputError(
-        "CEL-G210",
-        what,
-        why="A group of s vertices has at most s (s - 1) / 2 edges within, and two groups at most "
-        "the product of their sizes between them.",
-        fix="Check that the file was made by Celosía and not changed since.",
-    )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from celosia.core.messages import say
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 
 
@@ -51,7 +52,7 @@ class StructuralLoss:
         return {"SIL": self.total, "NSIL": self.normalised}
 
     def __str__(self) -> str:
-        return f"structural information loss {self.normalised:.4f}"
+        return say("graphs.graph.loss", normalised=self.normalised)
 
 
 def structural_loss(graph: GeneralisedGraph) -> StructuralLoss:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -51,7 +52,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     """Which attributes of vertices are quasi-identifiers: a schema of tables, or its file."""
 
     kind = "partition-search"
-    summary = "publish groups of at least k vertices that leave the fewest possible graphs"
+    summary = Message("graphs.summary.partition")
     randomised = True
 
     def __post_init__(self) -> None:
@@ -108,7 +109,7 @@ def anneal_partition(  # noqa: PLR0913 - a start, a limit, an effort, and a call
     counts += np.triu(counts, 1).T + np.tril(counts, -1).T
     best, costs = block.copy(), np.zeros(2)
     for batch in range(_BATCHES):
-        progress(Step("search the partition", batch * steps // _BATCHES, steps))
+        progress(Step(Message("graphs.stage.partition"), batch * steps // _BATCHES, steps))
         count = (batch + 1) * steps // _BATCHES - batch * steps // _BATCHES
         warmth = tuple(WARM * (COLD / WARM) ** ((batch + far) / _BATCHES) for far in (0, 1))
         state = (block, sizes, counts, k, rng.words(count), warmth, best, costs)

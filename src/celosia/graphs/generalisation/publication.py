@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celosia.core.messages import Message
 from celosia.graphs.generalisation.attributes import Attributes
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.generalisation.losses import log2_worlds, structural_loss
@@ -11,20 +12,16 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.method import MethodResult
 
 LEFT_OPEN = (
-    "The numbers of edges within and between groups are exact: a group without edges, or with "
-    "all possible edges, discloses whether each of its pairs has an edge.",
-    "Only averages of the structure are left: paths and motifs within a group are lost.",
-    "An attacker who knows the group of a person learns the attributes that the group shares.",
-    "Identifiers and all attributes that are no quasi-identifiers are not published.",
+    Message("graphs.open.exact_groups"),
+    Message("graphs.open.averages"),
+    Message("graphs.open.group_attributes"),
+    Message("graphs.open.not_published"),
 )
 
 
 def promise_of(k: int) -> str:
     """The promise of a grouping."""
-    return (
-        f"Every published super-vertex stands for at least {k} vertices, which the release does "
-        "not distinguish."
-    )
+    return Message("graphs.promise.groups", k=k)
 
 
 def publish_partition(
@@ -36,17 +33,21 @@ def publish_partition(
     check_promise(made, graph, k=k)
     structure = structural_loss(made)
     facts = {
-        "vertices": made.order,
-        "edges before": graph.size,
-        "super-vertices": len(made.sizes),
-        "super-edges": len(made.between),
-        "least size": int(made.sizes.min()),
-        "greatest size": int(made.sizes.max()),
-        "log2 of possible worlds": log2_worlds(made),
+        Message("graphs.fact.vertices"): made.order,
+        Message("graphs.fact.edges_before"): graph.size,
+        Message("graphs.fact.super_vertices"): len(made.sizes),
+        Message("graphs.fact.super_edges"): len(made.between),
+        Message("graphs.fact.least_size"): int(made.sizes.min()),
+        Message("graphs.fact.greatest_size"): int(made.sizes.max()),
+        Message("graphs.fact.possible_worlds"): log2_worlds(made),
         **structure.as_dict(),
     }
     if attributes is not None:
         total, share = attributes.loss(block_of_vertex)
-        facts |= {"GIL": total, "NGIL": share, "quasi-identifiers": len(attributes.names)}
-    kept = "the number of vertices and of edges; of groups, their sizes and numbers of edges"
+        facts |= {
+            "GIL": total,
+            "NGIL": share,
+            Message("graphs.fact.quasi_identifiers"): len(attributes.names),
+        }
+    kept = Message("graphs.kept.groups")
     return MethodResult(graph=made, facts=facts, kept=kept)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.graph import Graph
 
 
-def violations(published: GeneralisedGraph, graph: Graph, *, k: int) -> tuple[str, ...]:
+def violations(published: GeneralisedGraph, graph: Graph, *, k: int) -> tuple[Message, ...]:
     """What is wrong with what is to be published of a graph, in words; nothing is best.
 
     Every super-vertex has at least k vertices; sizes add up to the vertices of the graph, edges
@@ -20,22 +21,22 @@ def violations(published: GeneralisedGraph, graph: Graph, *, k: int) -> tuple[st
     wrong = []
     small = sum(size < k for size in sizes)
     if small:
-        wrong.append(f"{small} super-vertices have fewer than {k} vertices")
+        wrong.append(Message("graphs.violation.small", count=small, k=k))
     if sum(sizes) != graph.order:
-        wrong.append(f"the sizes add up to {sum(sizes):,}, not to {graph.order:,}")
+        wrong.append(Message("graphs.violation.sizes", sum=sum(sizes), vertices=graph.order))
     within = [int(edges) for edges in published.internal]
     across = {
         (int(one), int(other)): int(edges)
         for (one, other), edges in zip(published.super_edges, published.between, strict=True)
     }
     if sum(within) + sum(across.values()) != graph.size:
-        wrong.append("the edges do not add up to those of the graph")
+        wrong.append(Message("graphs.violation.edges"))
     if any(2 * edges > size * (size - 1) for size, edges in zip(sizes, within, strict=True)) or any(
         edges > sizes[one] * sizes[other] for (one, other), edges in across.items()
     ):
-        wrong.append("there are more edges than pairs of vertices")
+        wrong.append(Message("graphs.violation.too_many"))
     if published.attributes is not None and len(published.attributes) != len(sizes):
-        wrong.append("the attributes are not one row for each super-vertex")
+        wrong.append(Message("graphs.violation.attributes"))
     return tuple(wrong)
 
 
@@ -74,4 +75,4 @@ def check_promise(published: GeneralisedGraph, graph: Graph, *, k: int) -> None:
     """
     wrong = violations(published, graph, k=k)
     if wrong:
-        raise PrivacyError("CEL-G212", wrong="; ".join(wrong))
+        raise PrivacyError("CEL-G212", problems=wrong)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -37,12 +38,12 @@ MOST_SWAPPED = 1_000_000
 """The most edges for the variants that swap edges back: half a minute, and growing faster."""
 
 KEPT: dict[str, str] = {
-    "umga": "the number of vertices, nearly the number of edges, and most edges",
-    "liu-terzi": "the vertices and every edge; edges are only added",
-    "greedy-swap": "the number of vertices, and most edges",
-    "simultaneous-swap": "the number of vertices, nearly the number of edges, and most edges",
-    "construct": "the number of vertices, and degrees near those given; the edges are new",
-    "priority": "the number of vertices, and degrees near those given; many edges return",
+    "umga": Message("graphs.kept.most_edges"),
+    "liu-terzi": Message("graphs.kept.every_edge"),
+    "greedy-swap": Message("graphs.kept.vertices_most_edges"),
+    "simultaneous-swap": Message("graphs.kept.most_edges"),
+    "construct": Message("graphs.kept.new_edges"),
+    "priority": Message("graphs.kept.edges_return"),
 }
 
 
@@ -79,33 +80,46 @@ class KDegree(GraphMethod[Graph]):
     variants rarely need any."""
 
     kind = "k-degree"
-    summary = "change edges until every degree is shared by at least k vertices"
+    summary = Message("graphs.summary.k_degree")
     randomised = True
 
     def __post_init__(self) -> None:
         check_k(self.k)
         if self.variant not in get_args(Variant) or (whole(self.probes) or 0) != self.probes:
-            raise _parameter(f"variant {self.variant!r} with probes {self.probes!r} is not known.")
+            raise InputError(
+                "CEL-G106.unknown",
+                variant=self.variant,
+                probes=self.probes,
+                variants=get_args(Variant),
+            )
         if self.probes < 0:
-            raise _parameter(f"probes cannot be {self.probes}.")
+            raise InputError("CEL-G106.negative", probes=self.probes, variants=get_args(Variant))
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
-        progress(Step("choose degrees", 0, 1))
+        progress(Step(Message("graphs.stage.degrees"), 0, 1))
         changed, probes, variant = graph, 0, self.variant
         if degree_anonymity(graph) < self.k:  # else nothing to do: the least change of all
             changed, probes, variant = self._anonymise(graph, rng, progress)
-        progress(Step("verify", 1, 1))
+        progress(Step(Message("graphs.stage.verify"), 1, 1))
         adds = variant.startswith("liu-terzi")
         least = least_edge_changes(graph.degrees, self.k, additions_only=adds)
         facts = differences(graph, changed)
-        gap = facts["edges added"] + facts["edges deleted"] - least
-        found = {"least edge changes possible": least, "gap": gap, "probes": probes}
+        gap = (
+            facts[Message("graphs.fact.edges_added")]
+            + facts[Message("graphs.fact.edges_deleted")]
+            - least
+        )
+        found = {
+            Message("graphs.fact.least_changes"): least,
+            Message("graphs.fact.gap"): gap,
+            Message("graphs.fact.probes"): probes,
+        }
         return MethodResult(
             graph=confirm(changed, self.k),
-            facts=facts | found | {"k reached": degree_anonymity(changed)},
+            facts=facts | found | {Message("graphs.fact.k_reached"): degree_anonymity(changed)},
             kept=next(text for name, text in KEPT.items() if variant.startswith(name)),
         )
 
@@ -168,10 +182,8 @@ class KDegree(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "An attacker who knows more than the number of contacts, such as which contacts know "
-            "each other, may still find a person.",
-            "Most published edges are true: if k vertices of one degree all have the same "
-            "neighbour, that link is disclosed.",
+            Message("graphs.open.more_than_degree"),
+            Message("graphs.open.same_neighbour"),
         )
 
 
@@ -189,7 +201,7 @@ def confirm(graph: Graph, k: int) -> Graph:
 
 def promise_of(k: int) -> str:
     """The promise of every variant."""
-    return f"k-degree anonymity, k = {k}: every degree is shared by at least {k} vertices."
+    return Message("graphs.promise.k_degree", k=k)
 
 
 def _even_targets(graph: Graph, k: int) -> NDArray[np.int64]:
@@ -205,12 +217,3 @@ def _even_targets(graph: Graph, k: int) -> NDArray[np.int64]:
         except PrivacyError as refusal:
             refusals.append(refusal)
     raise refusals[0]  # it names the k that was asked for
-
-
-def _parameter(what: str) -> InputError:
-    return InputError(
-        "CEL-G106",
-        what,
-        why="Variants: " + ", ".join(get_args(Variant)) + "; probes is a number of rounds.",
-        fix="Leave both out for umga-random.",
-    )

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -36,7 +37,7 @@ def probe_supergraph(  # noqa: PLR0913 - one step of the method
     """
     taken = graph.degrees.copy()
     for probe in range(probes + 1):
-        progress(Step("probe degrees", probe, probes))
+        progress(Step(Message("graphs.stage.probe"), probe, probes))
         targets = anonymous_degrees(taken, k, target_rule=target_rule)
         found = try_supergraph(graph, targets, rng=rng)
         if found is not None:
@@ -67,7 +68,7 @@ def probe_construction(  # noqa: PLR0913 - one step of the method
     """
     taken = graph.degrees.copy()
     for probe in range(probes + 1):
-        progress(Step("probe degrees", probe, probes))
+        progress(Step(Message("graphs.stage.probe"), probe, probes))
         targets = anonymous_degrees(taken, k, target_rule=target_rule)
         found = construct_graph(targets, rng=rng, near=graph if near else None)
         if found is not None:
@@ -88,4 +89,5 @@ def _low(taken: NDArray[np.int64], count: int, rng: Source) -> NDArray[np.int64]
 
 def no_graph_found(k: int, probes: int) -> PrivacyError:
     """The error where no graph was found."""
-    return PrivacyError("CEL-G102", k=k, probes=probes, value=", a smaller k" * (k > 2))
+    key = "CEL-G102.smaller_k" if k > 2 else "CEL-G102.least_k"
+    return PrivacyError(key, k=k, probes=probes)

@@ -59,23 +59,12 @@ def supergraph(graph: Graph, targets: NDArray[np.int64], *, rng: Source) -> Grap
         return found
     missing = targets - graph.degrees
     if missing.min(initial=0) < 0:
-        why = "Some targets are below the degree, and edges are only added."
-    elif missing.sum() % 2:
-        why = "The degrees of a graph have an even sum, and these targets have not."
-    elif shortfall(graph, targets):
-        why = (
-            "The vertices that need new edges are joined already, or too few: there are not "
-            "enough pairs of them without an edge."
-        )
-    else:
-        why = "The construction failed in every order that was tried; a solution may still exist."
-    raise PrivacyError(
-        "CEL-G101",
-        "these degrees cannot be reached by adding edges to this graph.",
-        why=why,
-        fix="Allow probing (other targets near these), method vertex-addition, or variant "
-        "umga-random, which also moves edges.",
-    )
+        raise PrivacyError("CEL-G101.below")
+    if missing.sum() % 2:
+        raise PrivacyError("CEL-G101.odd")
+    if shortfall(graph, targets):
+        raise PrivacyError("CEL-G101.too_few_pairs")
+    raise PrivacyError("CEL-G101.not_found")
 
 
 def try_supergraph(graph: Graph, targets: NDArray[np.int64], *, rng: Source) -> Graph | None:

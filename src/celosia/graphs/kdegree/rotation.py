@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -48,11 +49,11 @@ def rewire(
     Reference: Casas-Roma, Herrera-Joancomarti, Torra 2017.
     """
     if not is_graphical(targets):
-        raise _none("No graph has the degrees that the groups ask for.")
+        raise PrivacyError("CEL-G104.no_graph")
     current, left, idle = graph, int(np.abs(targets - graph.degrees).sum()), 0
     whole = left
     while left and idle < ROUNDS:
-        progress(Step("rotate edges", whole - left, whole))
+        progress(Step(Message("graphs.stage.rotate"), whole - left, whole))
         work = _Rewiring(current, targets - current.degrees, rng, CANDIDATES if central else 1)
         work.balance()
         work.rotate()
@@ -65,7 +66,7 @@ def rewire(
             session.run(some, total=some, rng=rng, progress=progress)
             current = session.result()
     if left:
-        raise _none("The edges that remain to be moved have no place.")
+        raise PrivacyError("CEL-G104.no_place")
     return current
 
 
@@ -150,12 +151,3 @@ class _Rewiring:
     def result(self) -> Graph:
         """The graph as it is now."""
         return graph_of(self.graph, self.table[self.table >= 0])
-
-
-def _none(why: str) -> PrivacyError:
-    return PrivacyError(
-        "CEL-G104",
-        "no graph with the wanted degrees was found by moving edges.",
-        why=why,
-        fix="Choose another k, variant liu-terzi, or method vertex-addition.",
-    )

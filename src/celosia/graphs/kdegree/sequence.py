@@ -22,9 +22,9 @@ def check_k(k: object, order: int | None = None) -> None:
     """
     number = whole(k)
     if number is None or number < 2:
-        raise InputError("CEL-G100.check_k", k=k)
+        raise InputError("CEL-G100.no_k", k=k)
     if order is not None and number > order:
-        raise InputError("CEL-G100.check_k_2", k=number, vertices=order)
+        raise InputError("CEL-G100.too_large", k=number, vertices=order)
 
 
 def anonymous_degrees(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -37,7 +38,7 @@ def swap_back(made: Graph, graph: Graph, *, rng: Source, progress: Progress = si
     rows = made.neighbours.copy()
     current = made.keys
     for step in range(_PASSES):
-        progress(Step("swap edges back", step, _PASSES))
+        progress(Step(Message("graphs.stage.swap"), step, _PASSES))
         lost = graph.keys[~among(current, graph.keys)]
         lost = lost[rng.permutation(lost.size)]
         if not bring_back(lost, graph.order, given, table, made.starts, rows, _LOOK):

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -38,7 +39,7 @@ class VertexAddition(GraphMethod[Graph]):
     """How many vertices must share each degree."""
 
     kind = "vertex-addition"
-    summary = "add fake vertices until at least k vertices share every degree; real edges stay"
+    summary = Message("graphs.summary.vertex_addition")
     randomised = True
 
     def __post_init__(self) -> None:
@@ -48,7 +49,7 @@ class VertexAddition(GraphMethod[Graph]):
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
-        progress(Step("add vertices", 0, 1))
+        progress(Step(Message("graphs.stage.add_vertices"), 0, 1))
         missing = least_raises(graph.degrees, self.k)
         made, fewest = graph, int(missing.max())
         enough = max(fewest, self.k)
@@ -60,17 +61,17 @@ class VertexAddition(GraphMethod[Graph]):
         return MethodResult(
             graph=confirm(made, self.k),
             facts={
-                "vertices": made.order,
-                "fake vertices": added,
-                "edges before": graph.size,
-                "edges after": made.size,
-                "edges deleted": 0,
-                "edges added": made.size - graph.size,
-                "least edge changes possible": int(missing.sum()),
-                "gap": made.size - graph.size - int(missing.sum()),
-                "k reached": degree_anonymity(made),
+                Message("graphs.fact.vertices"): made.order,
+                Message("graphs.fact.fake_vertices"): added,
+                Message("graphs.fact.edges_before"): graph.size,
+                Message("graphs.fact.edges_after"): made.size,
+                Message("graphs.fact.edges_deleted"): 0,
+                Message("graphs.fact.edges_added"): made.size - graph.size,
+                Message("graphs.fact.least_changes"): int(missing.sum()),
+                Message("graphs.fact.gap"): made.size - graph.size - int(missing.sum()),
+                Message("graphs.fact.k_reached"): degree_anonymity(made),
             },
-            kept="every edge between real vertices, and that there is none between the others",
+            kept=Message("graphs.kept.real_pairs"),
         )
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
@@ -78,10 +79,8 @@ class VertexAddition(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "All true edges are published: an attacker who knows more than the number of "
-            "contacts, such as which contacts know each other, may still find a person.",
-            "Fake vertices count as candidates; an attacker who recognises them has fewer "
-            "candidates.",
+            Message("graphs.open.all_true"),
+            Message("graphs.open.fake_candidates"),
         )
 
 

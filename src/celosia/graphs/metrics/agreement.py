@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import say
 from celosia.graphs.graph import Graph
 
 TOP = 10
@@ -45,9 +46,13 @@ class EdgeChanges:
         return {"kept": self.kept, "removed": self.removed, "added": self.added}
 
     def __str__(self) -> str:
-        return (
-            f"{self.share_kept:.1%} of the edges kept ({self.kept:,} of {self.before:,}), "
-            f"{self.removed:,} removed, {self.added:,} added"
+        return say(
+            "graphs.metric.edges_line",
+            share_kept=self.share_kept,
+            kept=self.kept,
+            before=self.before,
+            removed=self.removed,
+            added=self.added,
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -50,7 +51,7 @@ def communities(graph: Graph, *, rng: Source, progress: Progress = silent) -> Co
     weights = np.ones(rows.size, dtype=np.int64)
     strengths = graph.degrees
     for level in range(_MOST_LEVELS if graph.size else 0):
-        progress(Step("find communities", level))
+        progress(Step(Message("graphs.stage.communities"), level))
         order = len(strengths)
         found = np.arange(order, dtype=np.int64)
         sequence = rng.permutation(order)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -80,7 +81,7 @@ def distances(
     parts = np.array_split(sources, BATCHES)
     found = []
     for done in range(0, BATCHES, cores()):
-        progress(Step("follow shortest paths", done, BATCHES))
+        progress(Step(Message("graphs.stage.paths"), done, BATCHES))
         batch = [(part,) for part in parts[done : done + cores()]]
         found += in_threads(one, batch, steps=steps * len(sources) // BATCHES)
     by_source = np.concatenate([each[0] for each in found])
@@ -128,7 +129,7 @@ def betweenness(
     parts = np.array_split(sources, BATCHES)
     found: list[NDArray[np.float64]] = []
     for done in range(0, BATCHES, cores()):
-        progress(Step("count paths through vertices", done, BATCHES))
+        progress(Step(Message("graphs.stage.count_paths"), done, BATCHES))
         batch = [(part,) for part in parts[done : done + cores()]]
         found += in_threads(one, batch, steps=steps * len(sources) // BATCHES)
     weights = [len(part) for part in parts]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -55,13 +56,13 @@ def spectral_metrics(
     >>> round(found.largest.value, 6), round(found.connectivity.value, 6)
     (2.0, 3.0)
     """
-    progress(Step("compute eigenvalues", 0, 2))
+    progress(Step(Message("graphs.stage.eigenvalues"), 0, 2))
     if graph.order < 2 or not graph.size:
         return SpectralMetrics(
             MetricValue(0.0), MetricValue(0.0), MetricValue(float(graph.order > 0))
         )
     largest, connectivity = _two(graph)
-    progress(Step("compute eigenvalues", 1, 2))
+    progress(Step(Message("graphs.stage.eigenvalues"), 1, 2))
     if graph.order <= MOST_EXACT:
         values = np.linalg.eigvalsh(_matrix(graph).toarray())
         closed = MetricValue(float(np.exp(values).mean()) if values[-1] < _OVERFLOW else inf)

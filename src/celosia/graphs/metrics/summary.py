@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded, Source
 from celosia.core.report import Block
@@ -129,12 +130,15 @@ class GraphUtility:
         return blocks(self)
 
     def __str__(self) -> str:
-        moved = self.errors
-        return (
-            f"{self.edges}, average distance "
-            f"{self.before.average_distance} -> {self.after.average_distance}, transitivity "
-            f"{self.before.transitivity} -> {self.after.transitivity}, lambda 1 off by "
-            f"{moved['largest_eigenvalue']}, communities kept {self.communities_information:.1%}"
+        return say(
+            "graphs.metric.line",
+            edges=str(self.edges),
+            distance_before=self.before.average_distance,
+            distance_after=self.after.average_distance,
+            transitivity_before=self.before.transitivity,
+            transitivity_after=self.after.transitivity,
+            eigenvalue=self.errors["largest_eigenvalue"],
+            communities=self.communities_information,
         )
 
 

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
+from celosia.core.messages import Message, say
 from celosia.core.report import Block, Heading, KeyFigure, KeyFigures, Notice, Paragraph, Table
 from celosia.graphs.metrics.summary import GraphUtility
 
 WORDS = {
-    "order": "Vertices",
-    "size": "Edges",
-    "mean_degree": "Mean degree",
-    "connected_pairs": "Share of pairs that are connected",
-    "diameter": "Diameter",
-    "average_distance": "Average distance",
-    "harmonic_distance": "Harmonic mean distance",
-    "transitivity": "Transitivity",
-    "mean_clustering": "Mean clustering",
-    "triangles": "Triangles",
-    "modularity": "Modularity",
-    "largest_eigenvalue": "Largest eigenvalue",
-    "connectivity": "Algebraic connectivity",
-    "subgraph_centrality": "Mean subgraph centrality",
-    "degree": "Degree centrality",
-    "betweenness": "Betweenness",
-    "closeness": "Closeness",
-    "coreness": "Core number",
+    "order": Message("graphs.metric.vertices"),
+    "size": Message("graphs.metric.edges"),
+    "mean_degree": Message("graphs.metric.mean_degree"),
+    "connected_pairs": Message("graphs.metric.connected"),
+    "diameter": Message("graphs.metric.diameter"),
+    "average_distance": Message("graphs.metric.average_distance"),
+    "harmonic_distance": Message("graphs.metric.harmonic_distance"),
+    "transitivity": Message("graphs.metric.transitivity"),
+    "mean_clustering": Message("graphs.metric.mean_clustering"),
+    "triangles": Message("graphs.metric.triangles"),
+    "modularity": Message("graphs.metric.modularity"),
+    "largest_eigenvalue": Message("graphs.metric.largest_eigenvalue"),
+    "connectivity": Message("graphs.metric.connectivity"),
+    "subgraph_centrality": Message("graphs.metric.subgraph_centrality"),
+    "degree": Message("graphs.metric.degree_centrality"),
+    "betweenness": Message("graphs.metric.betweenness"),
+    "closeness": Message("graphs.metric.closeness"),
+    "coreness": Message("graphs.metric.core_number"),
     "pagerank": "PageRank",
-    "clustering": "Local clustering",
-    "edge_intersection": "Edges in both, over the larger number",
-    "equal_coreness": "Vertices with the same core number",
-    "changed_degrees": "Vertices with another degree",
-    "degree_total_variation": "Degrees, total variation",
-    "degree_earth_mover": "Degrees, earth mover's distance",
-    "hubs_kept": "Hubs that stayed hubs",
-    "communities_matched": "Vertices in matched communities",
-    "communities_information": "Communities, mutual information",
+    "clustering": Message("graphs.metric.local_clustering"),
+    "edge_intersection": Message("graphs.metric.edges_in_both"),
+    "equal_coreness": Message("graphs.metric.same_core"),
+    "changed_degrees": Message("graphs.metric.other_degree"),
+    "degree_total_variation": Message("graphs.metric.degrees_variation"),
+    "degree_earth_mover": Message("graphs.metric.degrees_earth_mover"),
+    "hubs_kept": Message("graphs.metric.hubs_kept"),
+    "communities_matched": Message("graphs.metric.matched_communities"),
+    "communities_information": Message("graphs.metric.communities_information"),
 }
 """What each number is called in a report."""
 
@@ -41,37 +42,38 @@ WORDS = {
 def blocks(found: GraphUtility) -> list[Block]:
     """Tables of the graph before and after."""
     facts = found.as_dict()
-    made: list[Block] = [Heading("What the graph kept"), _cards(found)]
+    made: list[Block] = [Heading(say("graphs.report.kept_title")), _cards(found)]
     if any(not value.is_exact for _, value in found.before.items()):
-        seed = " The sample came from a seed." if found.is_simulation else ""
-        made.append(
-            Notice(
-                "The graph is large: numbers with ± are from a sample of vertices, and off by "
-                f"more than that in one of twenty cases.{seed}"
-            )
-        )
+        made.append(Notice(say("graphs.report.sampled")))
+        if found.is_simulation:
+            made.append(Notice(say("graphs.report.seeded")))
     after, moved = dict(found.after.items()), found.errors
     made += [
-        Paragraph("Distances are over the pairs of vertices that are connected."),
+        Paragraph(say("graphs.report.connected_pairs")),
         Table(
-            ["Number", "Original", "Changed", "Difference"],
             [
-                [WORDS[name], str(value), str(after[name]), str(moved[name])]
+                say("graphs.report.number"),
+                say("graphs.report.original"),
+                say("graphs.report.changed"),
+                say("graphs.report.difference"),
+            ],
+            [
+                [str(WORDS[name]), str(value), str(after[name]), str(moved[name])]
                 for name, value in found.before.items()
             ],
-            "The whole graph",
+            say("graphs.report.whole_graph"),
             numeric=(1, 2, 3),
         ),
         Table(
-            ["Number of each vertex", "Root mean squared difference"],
-            [[WORDS[name], str(value)] for name, value in found.distances.items()],
-            "The vertices",
+            [say("graphs.report.number_of_vertex"), say("graphs.report.rms")],
+            [[str(WORDS[name]), str(value)] for name, value in found.distances.items()],
+            say("graphs.report.the_vertices"),
             numeric=(1,),
         ),
         Table(
-            ["What both have", "Value"],
-            [[WORDS[name], f"{facts[name]:.4f}"] for name in found.shares],
-            "In common",
+            [say("graphs.report.both_have"), say("graphs.report.value")],
+            [[str(WORDS[name]), f"{facts[name]:.4f}"] for name in found.shares],
+            say("graphs.report.in_common"),
             numeric=(1,),
         ),
     ]
@@ -82,16 +84,24 @@ def _cards(found: GraphUtility) -> KeyFigures:
     return KeyFigures(
         [
             KeyFigure(
-                "Edges kept",
+                say("graphs.report.edges_kept"),
                 f"{found.edges.share_kept:.1%}",
-                f"{found.edges.removed:,} removed, {found.edges.added:,} added",
+                say(
+                    "graphs.report.removed_added",
+                    removed=found.edges.removed,
+                    added=found.edges.added,
+                ),
             ),
-            KeyFigure("Degrees changed", f"{found.changed_degrees:.1%}", "of the vertices"),
             KeyFigure(
-                "Communities kept",
-                f"{found.communities_information:.1%}",
-                "normalised mutual information",
+                say("graphs.report.degrees_changed"),
+                f"{found.changed_degrees:.1%}",
+                say("graphs.report.of_vertices"),
             ),
-            KeyFigure("Hubs kept", f"{found.hubs_kept:.0%}"),
+            KeyFigure(
+                say("graphs.report.communities_kept"),
+                f"{found.communities_information:.1%}",
+                say("graphs.report.mutual_information"),
+            ),
+            KeyFigure(say("graphs.report.hubs_kept"), f"{found.hubs_kept:.0%}"),
         ]
     )

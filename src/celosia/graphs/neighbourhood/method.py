@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.core.wording import counted
 from celosia.graphs.automorphism.alignment_table import build_alignment
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import check_k
@@ -45,7 +45,7 @@ class KNeighbourhood(GraphMethod[Graph]):
     """How many vertices must share each neighbourhood."""
 
     kind = "k-neighbourhood"
-    summary = "add edges until each vertex's neighbours are joined like those of k - 1 others"
+    summary = Message("graphs.summary.k_neighbourhood")
     randomised = True
 
     def __post_init__(self) -> None:
@@ -64,15 +64,15 @@ class KNeighbourhood(GraphMethod[Graph]):
         return MethodResult(
             graph=changed,
             facts={
-                "vertices": changed.order,
-                "fake vertices": changed.order - graph.order,
-                "edges before": graph.size,
-                "edges after": changed.size,
-                "edges deleted": 0,
-                "edges added": changed.size - graph.size,
-                "k reached": found.k,
+                Message("graphs.fact.vertices"): changed.order,
+                Message("graphs.fact.fake_vertices"): changed.order - graph.order,
+                Message("graphs.fact.edges_before"): graph.size,
+                Message("graphs.fact.edges_after"): changed.size,
+                Message("graphs.fact.edges_deleted"): 0,
+                Message("graphs.fact.edges_added"): changed.size - graph.size,
+                Message("graphs.fact.k_reached"): found.k,
             },
-            kept="the vertices and every edge; edges are only added",
+            kept=Message("graphs.kept.every_edge"),
         )
 
     def _unite_all(self, graph: Graph, rng: Source, progress: Progress) -> Graph:
@@ -92,15 +92,12 @@ class KNeighbourhood(GraphMethod[Graph]):
         return add_fake_vertices(graph, table.all_edges(), len(table.place) - graph.order)
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
-        return (
-            f"k-neighbourhood anonymity, k = {self.k}: the graph among the neighbours of each "
-            f"vertex is isomorphic to that of at least {counted(self.k - 1, 'other', 'others')}."
-        )
+        return Message("graphs.promise.k_neighbourhood", k=self.k, others=self.k - 1)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "An attacker who knows contacts of contacts may still find a person.",
-            "All true edges are published: k candidates may all have the same neighbour.",
+            Message("graphs.open.contacts_of_contacts"),
+            Message("graphs.open.k_candidates"),
         )
 
 
@@ -112,7 +109,7 @@ def _level(state: Neighbourhoods, k: int, most: int, progress: Progress) -> bool
         alone = [v for v, size in enumerate(sizes) if size < k]
         if not alone:
             return True
-        progress(Step("unite neighbourhoods", len(sizes) - len(alone), len(sizes)))
+        progress(Step(Message("graphs.stage.unite"), len(sizes) - len(alone), len(sizes)))
         _unite(state, max(alone, key=lambda v: (len(state.near[v]), -v)), k, most, exact=False)
     return False
 

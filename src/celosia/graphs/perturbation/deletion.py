@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
@@ -39,7 +40,7 @@ class RandomPerturbation(GraphMethod[Graph]):
     """How many edges are deleted, and added: a number, or a share of the edges."""
 
     kind = "random-perturbation"
-    summary = "delete random edges, then add as many false ones"
+    summary = Message("graphs.summary.random_perturbation")
     randomised = True
 
     def __post_init__(self) -> None:
@@ -55,10 +56,7 @@ class RandomPerturbation(GraphMethod[Graph]):
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
-        return (
-            "Most edges are still true, and hubs stay hubs: an attacker who knows that a person "
-            "has many contacts may still find that person.",
-        )
+        return (Message("graphs.open.hubs_found"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +72,7 @@ class RandomSparsification(GraphMethod[Graph]):
     """The chance of each edge to be deleted."""
 
     kind = "random-sparsification"
-    summary = "delete each edge with a given chance; add none"
+    summary = Message("graphs.summary.random_sparsification")
     randomised = True
 
     def __post_init__(self) -> None:
@@ -94,14 +92,13 @@ class RandomSparsification(GraphMethod[Graph]):
                 attributes=changed.attributes,
                 edge_attributes=graph.edge_attributes.filter(stay),
             )
-        kept = "the number of vertices; every published edge is true"
+        kept = Message("graphs.kept.true_edges")
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=kept)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "Every published edge is true: an attacker who sees an edge knows that the relation "
-            "exists.",
-            "A vertex keeps about the same share of its edges as all others, so hubs stay hubs.",
+            Message("graphs.open.edge_is_true"),
+            Message("graphs.open.same_share"),
         )
 
     def _chance(self) -> Fraction:

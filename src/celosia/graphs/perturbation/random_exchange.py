@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -17,8 +18,8 @@ from celosia.graphs.perturbation.session import (
     no_exchange_found,
 )
 
-DEGREES_KEPT = "the number of vertices and of edges, and the degree of every vertex"
-SIZE_KEPT = "the number of vertices and of edges"
+DEGREES_KEPT = Message("graphs.kept.degrees")
+SIZE_KEPT = Message("graphs.kept.numbers")
 
 
 def exchange_edges(
@@ -33,7 +34,11 @@ def exchange_edges(
     if count and not done:
         raise no_exchange_found(graph, tries)
     changed = session.result()
-    facts = differences(graph, changed) | {"asked for": count, "done": done, "tries": tries}
+    facts = differences(graph, changed) | {
+        Message("graphs.fact.asked_for"): count,
+        Message("graphs.fact.done"): done,
+        Message("graphs.fact.tries"): tries,
+    }
     kept = DEGREES_KEPT if exchange == "switch" else SIZE_KEPT
     return MethodResult(graph=changed, facts=facts, kept=kept)
 
@@ -53,7 +58,7 @@ class RandomAddDelete(GraphMethod[Graph]):
     """How many times: a number, or a share of the number of edges."""
 
     kind = "random-add-delete"
-    summary = "replace random edges by random pairs that had none, one after the other"
+    summary = Message("graphs.summary.random_add_delete")
     randomised = True
 
     def __post_init__(self) -> None:
@@ -65,10 +70,7 @@ class RandomAddDelete(GraphMethod[Graph]):
         return exchange_edges(graph, "move", self.amount, rng=rng, progress=progress)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
-        return (
-            "Most edges are still true, and hubs stay hubs: an attacker who knows that a person "
-            "has many contacts may still find that person.",
-        )
+        return (Message("graphs.open.hubs_found"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +89,7 @@ class RandomSwitch(GraphMethod[Graph]):
     """How many switches: a number, or a share of the number of edges."""
 
     kind = "random-switch"
-    summary = "exchange the ends of random pairs of edges; every degree stays"
+    summary = Message("graphs.summary.random_switch")
     randomised = True
 
     def __post_init__(self) -> None:
@@ -99,7 +101,4 @@ class RandomSwitch(GraphMethod[Graph]):
         return exchange_edges(graph, "switch", self.amount, rng=rng, progress=progress)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
-        return (
-            "Every vertex keeps its degree: there is no protection from an attacker who knows a "
-            "person's number of contacts.",
-        )
+        return (Message("graphs.open.degree_kept"),)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -63,15 +64,13 @@ class Relevance(GraphMethod[Graph]):
     lot."""
 
     kind = "relevance"
-    summary = "delete and add edges of low neighbourhood centrality"
+    summary = Message("graphs.summary.relevance")
     randomised = True
 
     def __post_init__(self) -> None:
         check_amount(self.amount)
         if self.selection not in get_args(Selection):
-            raise InputError(
-                "CEL-G058", selection=self.selection, get_args=", ".join(get_args(Selection))
-            )
+            raise InputError("CEL-G058", selection=self.selection, allowed=get_args(Selection))
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -79,9 +78,9 @@ class Relevance(GraphMethod[Graph]):
         count = check_deletions(graph, count_of(self.amount, graph.size))
         free = pairs_of(graph.order) - graph.size
         pool = non_edges(graph, max(count, min(POOL * count, free)), rng)
-        progress(Step("compare neighbourhoods", 0, 2))
+        progress(Step(Message("graphs.stage.compare"), 0, 2))
         deleted = self._choose(neighbourhood_centrality(graph, graph.edges), count, rng)
-        progress(Step("compare neighbourhoods", 1, 2))
+        progress(Step(Message("graphs.stage.compare"), 1, 2))
         added = self._choose(
             neighbourhood_centrality(graph, keys_to_pairs(pool, graph.order)), count, rng
         )
@@ -91,8 +90,8 @@ class Relevance(GraphMethod[Graph]):
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "The edges that matter most are published as they are, and hubs stay hubs.",
-            "An attacker who knows the method believes a central edge more than others.",
+            Message("graphs.open.important_edges"),
+            Message("graphs.open.central_edge"),
         )
 
     def _choose(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -65,7 +66,7 @@ class Exchanges:
         )
         most = TRIES * total * self.patience
         while self.tally[0] < goal and self.tally[1] < most:
-            progress(Step("exchange edges", int(self.tally[0]), total))
+            progress(Step(Message("graphs.stage.exchange"), int(self.tally[0]), total))
             left = (goal - int(self.tally[0])) * 8 * min(self.patience, 8)
             words = rng.words(min(max(left, 1024), _BATCH))
             given = (self._table, self.graph.order, words, goal, most, self.tally, *steering)
@@ -94,17 +95,13 @@ def check_possible(graph: Graph, exchange: Exchange, count: int) -> None:
     needed = 2 if exchange == "switch" else 1
     full = graph.size == pairs_of(graph.order)
     if count and (graph.size < needed or full):
-        raise InputError(
-            "CEL-G054",
-            f"the edges of this graph ({graph}) cannot be exchanged.",
-            why="Every pair is an edge." if full and graph.size else "It has too few edges.",
-            fix="Choose another method, or leave the graph as it is (amount 0).",
-        )
+        key = "CEL-G054.complete" if full and graph.size else "CEL-G054.too_few_edges"
+        raise InputError(key, vertices=graph.order, edges=graph.size)
 
 
 def no_exchange_found(graph: Graph, tries: int) -> InputError:
     """The error for a graph in which no exchange was found."""
-    return InputError("CEL-G054", tries=tries, graph=graph)
+    return InputError("CEL-G054.none_found", tries=tries, vertices=graph.order, edges=graph.size)
 
 
 def graph_of(graph: Graph, keys: NDArray[np.int64]) -> Graph:
@@ -123,9 +120,9 @@ def differences(before: Graph, after: Graph) -> dict[str, int]:
 
     shared = int(shared_keys(before.keys, after.keys))
     return {
-        "vertices": after.order,
-        "edges before": before.size,
-        "edges after": after.size,
-        "edges deleted": before.size - shared,
-        "edges added": after.size - shared,
+        Message("graphs.fact.vertices"): after.order,
+        Message("graphs.fact.edges_before"): before.size,
+        Message("graphs.fact.edges_after"): after.size,
+        Message("graphs.fact.edges_deleted"): before.size - shared,
+        Message("graphs.fact.edges_added"): after.size - shared,
     }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -39,7 +40,7 @@ def steer_exchanges(  # noqa: PLR0913 - the fields of both methods
     """The graph after `count` exchanges, each chosen against the drift of the spectrum."""
     check_possible(graph, exchange, count)
     session = Exchanges(graph, exchange, patience=patience)
-    progress(Step("compute the spectrum", 0, None))
+    progress(Step(Message("graphs.stage.spectrum"), 0, None))
     first = now = spectrum_of(session.edges, graph.order) if graph.order > 1 else None
     done = 0
     while first is not None and now is not None and done < count:
@@ -61,19 +62,23 @@ def steer_exchanges(  # noqa: PLR0913 - the fields of both methods
         raise no_exchange_found(graph, int(session.tally[1]))
     changed = session.result()
     facts: dict[str, float] = dict(differences(graph, changed))
-    facts |= {"asked for": count, "done": done, "tries": int(session.tally[1])}
+    facts |= {
+        Message("graphs.fact.asked_for"): count,
+        Message("graphs.fact.done"): done,
+        Message("graphs.fact.tries"): int(session.tally[1]),
+    }
     if first is not None and now is not None:
         facts |= {
-            "largest eigenvalue before": first.largest,
-            "largest eigenvalue after": now.largest,
-            "algebraic connectivity before": first.connectivity,
-            "algebraic connectivity after": now.connectivity,
+            Message("graphs.fact.eigenvalue_before"): first.largest,
+            Message("graphs.fact.eigenvalue_after"): now.largest,
+            Message("graphs.fact.connectivity_before"): first.connectivity,
+            Message("graphs.fact.connectivity_after"): now.connectivity,
         }
     exactly = DEGREES_KEPT if exchange == "switch" else SIZE_KEPT
     return MethodResult(
         graph=changed,
         facts=facts,
-        kept=f"{exactly}; nearly the largest eigenvalue and the algebraic connectivity",
+        kept=Message("graphs.kept.spectrum", exactly=exactly),
     )
 
 
@@ -114,8 +119,7 @@ class _SpectralExchange(GraphMethod[Graph]):
     def leaves_open(self) -> tuple[str, ...]:
         return (
             self.gap,
-            "Exchanges that keep the spectrum are fewer than all, so an attacker who knows the "
-            "method can rule some graphs out.",
+            Message("graphs.open.fewer_exchanges"),
         )
 
 
@@ -134,12 +138,9 @@ class SpectralSwitch(_SpectralExchange):
     """
 
     kind = "spectral-switch"
-    summary = "exchange ends of edges so that degrees stay, and the spectrum nearly"
+    summary = Message("graphs.summary.spectral_switch")
     exchange = "switch"
-    gap = (
-        "Every vertex keeps its degree: there is no protection from an attacker who knows a "
-        "person's number of contacts."
-    )
+    gap = Message("graphs.open.degree_kept")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +155,9 @@ class SpectralAddDelete(_SpectralExchange):
     """
 
     kind = "spectral-add-delete"
-    summary = "replace edges by others so that the spectrum nearly stays"
+    summary = Message("graphs.summary.spectral_add_delete")
     exchange = "move"
-    gap = "Most edges are still true, and hubs stay hubs."
+    gap = Message("graphs.open.hubs")
 
 
 def _check(amount: object, every: object, patience: object) -> None:

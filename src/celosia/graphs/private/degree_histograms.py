@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.constrained_inference import isotonic_fit
@@ -57,8 +58,8 @@ class DegreeHistogram(GraphMechanism[Counts]):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        more = "" if self.cap is None else f", the last of {self.cap:,} or more"
-        return f"number of vertices of each degree{more}"
+        more = "" if self.cap is None else Message("graphs.statistic.last_degree", cap=self.cap)
+        return Message("graphs.statistic.degrees", more=more)
 
     @property
     def sensitivity(self) -> float:
@@ -115,8 +116,8 @@ class BoundedDegreeHistogram(BoundedStatistic[Counts]):
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
         if isinstance(self.cap, int):
-            return f"number of vertices of each degree, at most {self.cap:,} edges of each"
-        return "number of vertices of each degree, up to a degree that was chosen privately"
+            return Message("graphs.statistic.degrees_capped", cap=self.cap)
+        return Message("graphs.statistic.degrees_chosen")
 
     def shift(self, cap: int) -> int:
         """One more than the cap for cumulated counts, and than twice the cap for the counts."""
@@ -151,7 +152,7 @@ def check_strategy(strategy: object) -> None:
         InputError: CEL-G305 it is something else.
     """
     if strategy not in get_args(Strategy):
-        raise InputError("CEL-G305", get_args=" or ".join(get_args(Strategy)), strategy=strategy)
+        raise InputError("CEL-G305", strategy=strategy)
 
 
 def add_noise(
@@ -175,7 +176,7 @@ def add_noise(
 
 
 def _error(strategy: Strategy, law: DiscreteLaplace, confidence: float, size: int) -> float:
-    count = check_whole(size, name="the number of degrees")
+    count = check_whole(size, name=Message("graphs.count.degrees"))
     steps = law.bound(check_confidence(confidence), size=count)
     return float(2 * steps if strategy == "cumulative" else steps)
 

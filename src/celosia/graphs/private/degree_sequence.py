@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.losses import ComposedLoss, LaplaceLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.constrained_inference import isotonic_fit
@@ -38,7 +39,7 @@ class DegreeSequence(GraphMechanism[NDArray[np.int64]]):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return "degrees in rising order"
+        return Message("graphs.statistic.sequence")
 
     @property
     def sensitivity(self) -> float:
@@ -65,7 +66,7 @@ class DegreeSequence(GraphMechanism[NDArray[np.int64]]):
 
         It is that of the noise; isotonic regression makes most errors far smaller.
         """
-        count = check_whole(size, name="the number of vertices")
+        count = check_whole(size, name=Message("graphs.count.vertices"))
         return float(self.law.bound(check_confidence(confidence), size=count))
 
     def interval(

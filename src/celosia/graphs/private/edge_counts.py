@@ -8,6 +8,7 @@ from functools import cached_property
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.mechanism import GraphMechanism, check_graph
@@ -35,7 +36,7 @@ class EdgeCount(GraphMechanism[int]):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return "number of edges"
+        return Message("graphs.statistic.edges")
 
     @property
     def sensitivity(self) -> float:
@@ -84,8 +85,8 @@ class BoundedEdgeCount(BoundedStatistic[int]):
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
         if isinstance(self.cap, int):
-            return f"number of edges, of each vertex at most {self.cap:,}"
-        return "number of edges, of each vertex at most as many as were chosen privately"
+            return Message("graphs.statistic.edges_capped", cap=self.cap)
+        return Message("graphs.statistic.edges_chosen")
 
     def shift(self, cap: int) -> int:
         """The cap."""
@@ -109,7 +110,7 @@ class BoundedEdgeCount(BoundedStatistic[int]):
 
     def accuracy(self, confidence: float = 0.95, *, size: int = 1) -> float:
         """An error that is not exceeded under the greatest cap, besides the edges beyond it."""
-        count = check_whole(size, name="the number of counts")
+        count = check_whole(size, name=Message("graphs.count.counts"))
         return float(self.law(self.caps[-1]).bound(check_confidence(confidence), size=count))
 
     def interval(self, measurement: Measurement[int], confidence: float = 0.95) -> tuple[int, int]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.losses import PureLoss
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.private.mechanism import GraphMechanism, check_cap, check_graph
@@ -49,7 +50,7 @@ class JointDegrees(GraphMechanism[dict[str, int]]):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return f"number of edges by the degrees of their ends, {self.cap:,} or more as {self.cap:,}"
+        return Message("graphs.statistic.joint", cap=self.cap)
 
     @property
     def shift(self) -> int:

@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.graphs.graph import Graph
 
@@ -47,7 +48,7 @@ def triangles(graph: Graph, *, progress: Progress = silent) -> Sensitive:
     shared = np.zeros(graph.order, dtype=np.int64)
     found = 0
     for first in range(0, graph.order, _BATCH):
-        progress(Step("common neighbours", first, graph.order))
+        progress(Step(Message("graphs.stage.common_neighbours"), first, graph.order))
         last = min(first + _BATCH, graph.order)
         found += pairs_with_shared(
             graph.starts, graph.neighbours, degrees, first, last, shared, reach

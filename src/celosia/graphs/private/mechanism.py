@@ -70,5 +70,5 @@ def check_cap(cap: object, *, most: int = LARGEST_CAP) -> int:
     """
     number = whole(cap)
     if number is None or not 1 <= number <= most:
-        raise InputError("CEL-G302.check_cap", most=most, cap=cap)
+        raise InputError("CEL-G302.no_cap_value", most=most, cap=cap)
     return number

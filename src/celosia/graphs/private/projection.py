@@ -95,7 +95,7 @@ class BoundedStatistic(GraphMechanism[Output]):
             check_cap(given)
         part = exact(self.share)
         if part is None or not 0 < part < 1:
-            raise InputError("CEL-G302.post_init", share=self.share)
+            raise InputError("CEL-G302.share", share=self.share)
         self.law(self.caps[-1])  # refuses noise that is too wide to be drawn
 
     @property

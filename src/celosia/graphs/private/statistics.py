@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import exp, inf
 from typing import Any, get_args
 
 from celosia.accounting.budget import Budget
 from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
@@ -26,11 +28,14 @@ from celosia.graphs.private.local_sensitivity import Sensitive
 from celosia.graphs.private.mechanism import ONE_EDGE, GraphMechanism, Level, check_graph
 from celosia.graphs.private.projection import CAPS
 from celosia.graphs.private.subgraph_counts import StarCount, SubgraphCount, TriangleCount
-from celosia.mechanisms.guarantees import guarantee_of
+from celosia.mechanisms.guarantees import format_rounded_up, guarantee_of, stated_epsilon_delta
 from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
 from celosia.mechanisms.parameters import check_confidence
 
 Cap = int | Sequence[int]
+
+HUGE = 700
+"""An epsilon whose power of e is beyond all decimals."""
 
 
 def release(  # noqa: PLR0913 - each is a choice of the curator
@@ -84,23 +89,36 @@ def release(  # noqa: PLR0913 - each is a choice of the curator
 def graph_promise(mechanism: GraphMechanism[Any], *, simulation: bool = False) -> Guarantee:
     """What one answer about a graph promises, in words that are true of graphs."""
     made = guarantee_of(mechanism, simulation=simulation)
-    open_points: tuple[str, ...] = ("edges beyond the cap of a vertex are not counted",)
+    open_points: tuple[str, ...] = (Message("graphs.note.beyond_cap"),)
+    unit, one = Message("graphs.unit.vertex"), Message("graphs.unit.a_vertex")
     if mechanism.neighbours == ONE_EDGE:
+        unit, one = Message("graphs.unit.edge"), Message("graphs.unit.an_edge")
         open_points = (
-            "the vertices, their names and their number are assumed to be public: an edge list "
-            "holds only vertices with edges, so read it with a list of all vertices",
-            "a vertex with many edges is protected less: the guarantee is for one of its edges",
+            Message("graphs.note.public_vertices"),
+            Message("graphs.note.many_edges"),
         )
     return replace(
         made,
-        protects=made.protects.replace("in the table", "in the graph"),
+        unit=unit,
+        neighbours=Message("graphs.neighbours.one", unit=one),
+        protects=_protects(mechanism, one),
         leaves_open=(
-            "each further answer from the same graph adds to the loss: keep one budget",
-            "the answer shows what is true of many vertices, and an attacker may infer it for "
-            "one of them",
+            Message("graphs.note.one_budget"),
+            Message("graphs.note.inference"),
             *open_points,
         ),
     )
+
+
+def _protects(mechanism: GraphMechanism[Any], one: Message) -> Message:
+    """The ratio of probabilities that an answer keeps to: e to the power of epsilon."""
+    epsilon, delta = stated_epsilon_delta(mechanism)
+    assert epsilon is not None, "mechanisms of graphs have an epsilon"
+    factor = format_rounded_up(exp(epsilon) if epsilon < HUGE else inf, 4)
+    if not delta:
+        return Message("graphs.promise.answer", unit=one, factor=factor)
+    chance = format_rounded_up(delta)
+    return Message("graphs.promise.answers", unit=one, factor=factor, delta=chance)
 
 
 def edge_count(  # noqa: PLR0913 - each is a choice of the curator
@@ -248,4 +266,4 @@ def _caps(cap: Cap | None) -> int | tuple[int, ...]:
 
 def _no_cap(cap: object) -> None:
     if cap is not None:
-        raise InputError("CEL-G302.no_cap")
+        raise InputError("CEL-G302.idle")

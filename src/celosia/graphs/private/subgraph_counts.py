@@ -9,6 +9,7 @@ from math import ceil, comb, expm1, log
 
 from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
@@ -58,7 +59,7 @@ class SubgraphCount(GraphMechanism[int]):
             InputError: CEL-G304 an edge of so large a graph may move the count beyond 64 bits.
         """
         if self.greatest(check_graph(graph).order) >= self._most_width:
-            raise InputError("CEL-G304.sensitive")
+            raise InputError("CEL-G304.too_many_vertices")
         return self._count(graph, progress)
 
     @abstractmethod
@@ -108,7 +109,7 @@ class SubgraphCount(GraphMechanism[int]):
             size: how many vertices there are.
         """
         sure = check_confidence(confidence)
-        most = self.greatest(check_whole(size, name="the number of vertices"))
+        most = self.greatest(check_whole(size, name=Message("graphs.count.vertices")))
         if self.delta is not None:
             return float(DiscreteLaplace(2 * most / self.price).bound(sure))
         speed = float(self.rate) / most
@@ -133,7 +134,7 @@ class TriangleCount(SubgraphCount):
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return "number of triangles"
+        return Message("graphs.statistic.triangles")
 
     def _count(self, graph: Graph, progress: Progress) -> Sensitive:
         return triangles(graph, progress=progress)
@@ -163,11 +164,11 @@ class StarCount(SubgraphCount):
         super().__post_init__()
         rays = whole(self.k)
         if rays is None or not 2 <= rays <= 20:
-            raise InputError("CEL-G304.post_init", k=self.k)
+            raise InputError("CEL-G304.rays", k=self.k)
 
     @property
     def question(self) -> str:  # noqa: D102 - as in GraphMechanism
-        return f"number of stars with {self.k} rays"
+        return Message("graphs.statistic.stars", k=self.k)
 
     def _count(self, graph: Graph, progress: Progress) -> Sensitive:
         return stars(graph, self.k)

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.wording import did_you_mean
@@ -69,16 +70,16 @@ class PrivateGraph(GraphMethod[Graph]):
     """For the model joint: from which degree on ends count together; 8 where it is not given."""
 
     kind = "private-graph"
-    summary = "a new random graph with the noisy degrees of the given one; one edge is hidden"
+    summary = Message("graphs.summary.private_graph")
     randomised = True
     is_private = True
 
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):
             hint = did_you_mean(str(self.model), get_args(Model))
-            raise _refused(f"the model must be degrees or joint, got {self.model!r}{hint}.")
+            raise InputError("CEL-G306.unknown", model=self.model, hint=hint)
         if self.cap is not None and self.model != "joint":
-            raise _refused("a cap is given, but the model degrees has none.")
+            raise InputError("CEL-G306.cap")
         self._mechanisms()
 
     def _mechanisms(self) -> tuple[DegreeSequence, JointDegrees | None]:
@@ -105,30 +106,28 @@ class PrivateGraph(GraphMethod[Graph]):
             session.run(count, total=count, rng=rng, progress=progress)
         made = session.result()
         facts: dict[str, Any] = {
-            "vertices": made.order,
-            "edges after": made.size,
-            "ends lowered": int(released.sum() - degrees.sum()),
-            "switches": int(session.tally[0]),
+            Message("graphs.fact.vertices"): made.order,
+            Message("graphs.fact.edges_after"): made.size,
+            Message("graphs.fact.ends_lowered"): int(released.sum() - degrees.sum()),
+            Message("graphs.fact.switches"): int(session.tally[0]),
         }
         if joint is not None and wished is not None:
-            made, facts["guided switches"] = _guide(made, joint, wished, rng, progress)
-        return MethodResult(graph=made, facts=facts, kept="the number of vertices")
+            made, facts[Message("graphs.fact.guided_switches")] = _guide(
+                made, joint, wished, rng, progress
+            )
+        return MethodResult(graph=made, facts=facts, kept=Message("graphs.kept.vertices"))
 
     def promise(self, graph: Graph) -> str:  # noqa: D102 - as in GraphMethod
         amount = format_rounded_up(self.epsilon)
-        return f"{amount}-differential privacy for one edge; the number of vertices is public"
+        return Message("graphs.promise.private", amount=amount)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
-        alike = (
-            "degrees are"
-            if self.model == "degrees"
-            else "degrees and the degrees of linked vertices are"
-        )
         return (
-            "The guarantee is for one edge: a vertex with many edges is protected less.",
-            "The number of vertices is assumed to be public: an edge list holds only vertices "
-            "with edges, so read it with a list of all vertices.",
-            f"Only {alike} like those of the given graph: triangles and communities are gone.",
+            Message("graphs.open.one_edge"),
+            Message("graphs.open.public_number"),
+            Message("graphs.open.degrees_alike")
+            if self.model == "degrees"
+            else Message("graphs.open.joint_alike"),
         )
 
 
@@ -150,7 +149,7 @@ def _guide(
     total = GUIDED * graph.size if graph.size > 1 else 0
     done = 0
     for first in range(0, total, _BATCH):
-        progress(Step("guided switches", first, total))
+        progress(Step(Message("graphs.stage.guided"), first, total))
         count = min(_BATCH, total - first)
         places, turned = rng.integers(graph.size, 2 * count), rng.integers(2, count) == 1
         made = guided_switches(keys, table, graph.order, kinds, excess, places, turned)
@@ -158,12 +157,3 @@ def _guide(
         if not made:
             break
     return graph_of(graph, keys), int(done)
-
-
-def _refused(what: str) -> InputError:
-    return InputError(
-        "CEL-G306",
-        what,
-        why="The model says which private statistics the new graph is made from.",
-        fix="Take degrees, or joint with a cap such as 8.",
-    )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import exact, whole
-from celosia.core.wording import counted
 from celosia.graphs.graph import Graph
 from celosia.graphs.uncertain.degrees import incident_chances
 from celosia.graphs.uncertain.graph import UncertainGraph
@@ -54,8 +54,8 @@ class Obfuscation:
         }
 
     def __str__(self) -> str:
-        failing = counted(int(self.failing.size), "vertex is", "vertices are")
-        return f"{failing} hidden among fewer than {self.k} ({100 * self.share:.4g} %)"
+        failing, percent = int(self.failing.size), 100 * self.share
+        return say("graphs.graph.hidden", failing=failing, k=self.k, percent=percent)
 
 
 def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfuscation:
@@ -77,7 +77,7 @@ def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfusc
     """
     check_k(k, original.order)
     if uncertain.order != original.order:
-        raise InputError("CEL-G201.obfuscation", order=uncertain.order, order2=original.order)
+        raise InputError("CEL-G201.other_graph", uncertain=uncertain.order, original=original.order)
     by_degree = degree_entropies(uncertain, original.degrees)
     entropies = by_degree[original.degrees]
     failing = np.flatnonzero(entropies < log2(k) - SLACK)
@@ -110,4 +110,4 @@ def check_k(k: object, order: int) -> None:
     """
     number = whole(k)
     if number is None or not 1 <= number <= max(order, 1):
-        raise InputError("CEL-G201.check_k", order=order, k=k)
+        raise InputError("CEL-G201.no_k", order=order, k=k)

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.graphs.graph import MOST_VERTICES, Graph
@@ -92,16 +93,16 @@ class UncertainGraph:
         given = pairs.astype(np.int64).reshape(-1, 2)
         fits = given.min(initial=0) >= 0 and top <= count <= MOST_VERTICES
         if not fits or bool((given[:, 0] == given[:, 1]).any()):
-            raise _refused("a pair joins a vertex with itself, or with one that is not there.")
+            raise InputError("CEL-G200.no_pair")
         if not bool(((chances >= 0) & (chances <= 1)).all()):  # also refuses NaN
-            raise _refused("a chance is not in 0 .. 1.")
+            raise InputError("CEL-G200.chance")
         if number is None or not 1 <= number <= FINEST:
-            raise _refused(f"the grid must be a whole number in 1 .. 2**30, got {grid!r}.")
+            raise InputError("CEL-G200.grid", grid=grid)
         keys = given.min(axis=1, initial=count) * max(count, 1) + given.max(axis=1, initial=0)
         in_order = np.argsort(keys, kind="stable")  # keys are below 2**62: no overflow
         keys = keys[in_order]
         if bool((keys[1:] == keys[:-1]).any()):
-            raise _refused("a pair is given twice.")
+            raise InputError("CEL-G200.repeated")
         steps = np.rint(chances[in_order] * number).astype(np.int64)
         return cls.from_keys(keys, steps, order=count, grid=number, labels=labels)
 
@@ -167,16 +168,9 @@ class UncertainGraph:
         return f"UncertainGraph({self})"
 
     def __str__(self) -> str:
-        return (
-            f"{self.order:,} vertices, {self.size:,} pairs with a chance, "
-            f"{self.expected_edges:,.6g} edges expected"
+        return say(
+            "graphs.graph.uncertain",
+            order=self.order,
+            size=self.size,
+            expected_edges=self.expected_edges,
         )
-
-
-def _refused(what: str) -> InputError:
-    return InputError(
-        "CEL-G200",
-        what,
-        why="An uncertain graph has one chance for each of its pairs of different vertices.",
-        fix="Number vertices from 0 to n - 1, give each pair once, and chances in 0 .. 1.",
-    )

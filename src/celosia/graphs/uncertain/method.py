@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil, floor, sqrt
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message
 from celosia.core.numbers import exact, whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -58,7 +59,7 @@ class KObfuscation(GraphMethod[UncertainGraph]):
     """How often each width of noise is tried."""
 
     kind = "k-obfuscation"
-    summary = "publish probabilities of edges, so that a known degree fits at least k vertices"
+    summary = Message("graphs.summary.k_obfuscation")
     randomised = True
     needs_original = True
 
@@ -109,37 +110,30 @@ class KObfuscation(GraphMethod[UncertainGraph]):
         else:
             raise _out_of_reach(self)
         facts = {
-            "vertices": graph.order,
-            "edges before": graph.size,
-            "pairs with a chance": made.size,
-            "edges expected": made.expected_edges,
-            "width of the noise": width,
-            "widths tried": search.widths,
-            "graphs drawn": search.drawn,
+            Message("graphs.fact.vertices"): graph.order,
+            Message("graphs.fact.edges_before"): graph.size,
+            Message("graphs.fact.pairs_with_chance"): made.size,
+            Message("graphs.fact.edges_expected"): made.expected_edges,
+            Message("graphs.fact.noise_width"): width,
+            Message("graphs.fact.widths_tried"): search.widths,
+            Message("graphs.fact.graphs_drawn"): search.drawn,
             "k": self.k,
-            "exposed": int(check.failing.size),
-            "share exposed": check.share,
-            "exposed, recounted": int(recounted),
+            Message("graphs.fact.exposed"): int(check.failing.size),
+            Message("graphs.fact.share_exposed"): check.share,
+            Message("graphs.fact.recounted"): int(recounted),
         }
-        return MethodResult(graph=made, facts=facts, kept="the number of vertices")
+        return MethodResult(graph=made, facts=facts, kept=Message("graphs.kept.vertices"))
 
     def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
         exposed = floor(_exact(self.tolerance) * graph.order)
-        return (
-            f"For all but at most {exposed:,} of {graph.order:,} vertices, an attacker who knows "
-            f"the degree of a vertex has at least log2 {self.k} bits of uncertainty about which "
-            "vertex it is."
-        )
+        return Message("graphs.promise.k_obfuscation", exposed=exposed, order=graph.order, k=self.k)
 
     def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
         return (
-            "The vertices that stay exposed within the tolerance have rare degrees; they are "
-            "often hubs.",
-            "A pair with a chance above one half is nearly always a true edge: links are hardly "
-            "protected.",
-            "Entropy is an average: one vertex may be far likelier than the others. Knowledge "
-            "beyond the degree is not considered.",
-            "Attributes of vertices and edges are not published.",
+            Message("graphs.open.rare_degrees"),
+            Message("graphs.open.likely_edges"),
+            Message("graphs.open.average_entropy"),
+            Message("graphs.open.no_attributes"),
         )
 
 
@@ -183,7 +177,7 @@ class _Search:
         allowed = _exact(self.method.tolerance) * graph.order
         self.widths += 1
         for _ in range(self.method.trials):
-            self.progress(Step("search the least noise", self.drawn, None))
+            self.progress(Step(Message("graphs.stage.least_noise"), self.drawn, None))
             self.drawn += 1
             made = self.drawing.draw(width, self.rng)
             check = obfuscation(made, graph, k=self.method.k)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -45,9 +46,11 @@ class ExpectedStatistics:
         }
 
     def __str__(self) -> str:
-        return (
-            f"{self.edges:,.6g} edges, mean degree {self.mean_degree:.4g}, "
-            f"variance {self.degree_variance:.4g}"
+        return say(
+            "graphs.graph.expected",
+            edges=self.edges,
+            mean_degree=self.mean_degree,
+            degree_variance=self.degree_variance,
         )
 
 
@@ -96,7 +99,7 @@ class SampledMean:
         return {"mean": self.mean, "standard error": self.error, "worlds": self.worlds}
 
     def __str__(self) -> str:
-        return f"{self.mean:.6g} +- {self.error:.2g} ({self.worlds:,} worlds)"
+        return say("graphs.graph.estimate", mean=self.mean, error=self.error, worlds=self.worlds)
 
 
 def sampled_statistics(
@@ -118,7 +121,7 @@ def sampled_statistics(
     asked = {"maximum degree": maximum_degree} if statistics is None else dict(statistics)
     found = np.empty((number, len(asked)))
     for row in range(number):
-        progress(Step("sample worlds", row, number))
+        progress(Step(Message("graphs.stage.sample_worlds"), row, number))
         world = graph.sample_world(rng)
         found[row] = [float(statistic(world)) for statistic in asked.values()]
     means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(number)

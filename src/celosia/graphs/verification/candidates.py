@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from celosia.core.messages import say
 from celosia.graphs.graph import Graph
 
 Query = Callable[[Graph, int], Hashable]
@@ -54,7 +55,7 @@ class Candidates:
         return {"k": self.k, "unique": self.unique, "vertices by candidates": self.buckets}
 
     def __str__(self) -> str:
-        return f"at least {self.k} candidates for every vertex; {self.unique:.1%} are unique"
+        return say("graphs.graph.candidates", k=self.k, unique=self.unique)
 
 
 def candidate_sizes(graph: Graph, query: Query) -> Candidates:

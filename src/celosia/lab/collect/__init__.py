@@ -13,18 +13,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.collect import count_mean, dbitflip, hadamard, puzzle, rappor
 from celosia.lab.findings import Row
 from celosia.lab.study import Study
 
-_THESIS = "a bachelor's thesis of the Universidad de Cádiz (Spain, 2024) and its recorded results"
-_RULES = (
-    "columns that follow from others, theory and epsilons to the last printed digit; a published "
-    "run and runs of ours within four standard deviations of theory, as the number of values and "
-    "of runs tell them; a cell that is named as wrong must be wrong as it is said. Times were of "
-    "another machine, and are not compared"
-)
+_THESIS = Message("lab.collect.a_bachelors_thesis_of_the_universidad")
+_RULES = Message("lab.collect.columns_that_follow_from_others_theory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,39 +32,54 @@ class _Part:
 
 
 _PARTS = (
-    _Part("cms", "the Count Mean Sketch", "Tables 5.1, 5.2, 5.5, 5.7, Figure 5.5", count_mean.rows),
+    _Part(
+        "cms",
+        Message("lab.collect.the_count_mean_sketch"),
+        Message("lab.collect.tables_5_1_5_2_5"),
+        count_mean.rows,
+    ),
     _Part(
         "hcms",
-        "the Hadamard Count Mean Sketch, and the fault in its tables",
-        "Tables 5.3, 5.4, 5.6, 5.8, Figure 5.5",
+        Message("lab.collect.the_hadamard_count_mean_sketch_and"),
+        Message("lab.collect.tables_5_3_5_4_5"),
         hadamard.rows,
     ),
-    _Part("sfp", "words that nobody listed", "Tables 5.9 to 5.11", puzzle.rows),
-    _Part("rappor", "RAPPOR and its epsilons", "Tables 5.12 to 5.15", rappor.rows),
-    _Part("dbitflip", "dBitFlip", "Tables 5.16 to 5.18", dbitflip.rows),
+    _Part(
+        "sfp",
+        Message("lab.collect.words_that_nobody_listed"),
+        Message("lab.collect.tables_5_9_to_5_11"),
+        puzzle.rows,
+    ),
+    _Part(
+        "rappor",
+        Message("lab.collect.rappor_and_its_epsilons"),
+        Message("lab.collect.tables_5_12_to_5_15"),
+        rappor.rows,
+    ),
+    _Part("dbitflip", "dBitFlip", Message("lab.collect.tables_5_16_to_5_18"), dbitflip.rows),
 )
 
 
 def _one(part: _Part, path: Path | None, progress: Progress) -> Sequence[Row]:
-    progress(Step(f"Computing {part.name}", 0))
+    progress(Step(Message("lab.collect.computing", name=part.name), 0))
     return part.rows(progress)
 
 
 def _all(path: Path | None, progress: Progress) -> Sequence[Row]:
     found: list[Row] = []
     for done, part in enumerate(_PARTS):
-        step = Step(f"Computing {part.name}", done, len(_PARTS))
+        step = Step(Message("lab.collect.computing", name=part.name), done, len(_PARTS))
         progress(step)
         # Every step of a part tells how far the study has come, and may end it there.
         found += part.rows(lambda _, step=step: progress(step))  # type: ignore[misc]
-    progress(Step("Comparing", len(_PARTS), len(_PARTS)))
+    progress(Step(Message("lab.collect.comparing"), len(_PARTS), len(_PARTS)))
     return found
 
 
 STUDIES = (
     Study(
         name="collect",
-        title="Local privacy over sketches: five protocols as published, and as they should be",
+        title=Message("lab.collect.local_privacy_over_sketches_five_protocols"),
         source=_THESIS,
         rules=_RULES,
         work=_all,
@@ -76,8 +87,8 @@ STUDIES = (
     *(
         Study(
             name=f"collect/{part.name}",
-            title=f"Local privacy: {part.title}",
-            source=f"{_THESIS}, {part.tables}",
+            title=Message("lab.collect.local_privacy", title=part.title),
+            source=Message("lab.joined.comma", first=_THESIS, second=part.tables),
             rules=_RULES,
             work=partial(_one, part),
         )

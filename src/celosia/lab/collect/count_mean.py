@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.count_mean.count_mean import CountMean
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
@@ -36,16 +37,16 @@ def rows(progress: Progress) -> list[Row]:
     lines = table("count_mean")
     found: list[Row] = []
     for done, line in enumerate(lines):
-        progress(Step("Sketches of 50,000 values", done, len(lines)))
+        progress(Step(Message("lab.collect.sketches_of_50_000_values"), done, len(lines)))
         protocol = CountMean(epsilon=2, hashes=int(line["hashes"]), width=int(line["width"]))
-        run = f"PCMS k={protocol.hashes}, m={protocol.width}"
+        run = Message("lab.collect.pcms_k_m", hashes=protocol.hashes, width=protocol.width)
         found += identities(run, line, users=50_000, spread=int(np.ptp(EXPONENTIAL_50)))
         found += correlation(run, line, EXPONENTIAL_50)
         found += _errors(run, line, protocol, EXPONENTIAL_50, seed=700 + done)
     for done, line in enumerate(table("count_mean_epsilon")):
-        progress(Step("Sketches of 200,000 values", done, 9))
+        progress(Step(Message("lab.collect.sketches_of_200_000_values"), done, 9))
         protocol = CountMean(epsilon=float(line["epsilon"]), hashes=1024, width=256)
-        run = f"PCMS epsilon={line['epsilon']}"
+        run = Message("lab.collect.pcms_epsilon", epsilon=line["epsilon"])
         found += identities(run, line, users=200_000, spread=int(np.ptp(NORMAL_200)))
         found += _errors(run, line, protocol, NORMAL_200, seed=740 + done)
     return [*found, *_users(), *_sizes()]
@@ -93,34 +94,44 @@ def _errors(
     run: str, line: dict[str, str], protocol: CountMean, counts: Counts, *, seed: int
 ) -> Iterator[Row]:
     expected = law(protocol, counts)
-    yield compare_printed(run, "RMSE by theory (th)", line["theory"], expected.rmse)
-    yield expected.of_rmse(run, "RMSE of the published run, beside theory", line["rmse"])
+    yield compare_printed(
+        run, Message("lab.collect.rmse_by_theory_th"), line["theory"], expected.rmse
+    )
+    yield expected.of_rmse(
+        run, Message("lab.collect.rmse_of_the_published_run_beside"), line["rmse"]
+    )
     yield expected.of_mean(
-        run, "mean error of the published run, beside theory", line["mean_error"]
+        run, Message("lab.collect.mean_error_of_the_published_run"), line["mean_error"]
     )
     drawn = generator(Seeded(seed))
     runs = RUNS if protocol.hashes <= MANY_ROWS else FEW_RUNS
     errors = [rmse(aggregates.count_mean(protocol, counts, drawn), counts) for _ in range(runs)]
-    yield expected.of_runs(run, f"RMSE of {runs} runs of ours, exact aggregates", errors)
+    yield expected.of_runs(
+        run, Message("lab.collect.rmse_of_runs_of_ours_exact", runs=runs), errors
+    )
     if protocol.hashes <= MANY_ROWS:
         one = rmse(real_run(protocol, counts, seed), counts)
-        yield expected.of_runs(run, "RMSE of a run of ours, real reports", [one])
+        yield expected.of_runs(run, Message("lab.collect.rmse_of_a_run_of_ours"), [one])
 
 
 def _users() -> Iterator[Row]:
     for line in table("sketch_users"):
         users = int(line["users"])
         expected = law(CountMean(epsilon=4, hashes=1024, width=256), normal_counts(users))
-        cell = "percent error of the published run, beside theory"
-        yield expected.of_mean(f"PCMS of {users:,} users", cell, line["cms"], scale=100 / users)
+        cell = Message("lab.collect.percent_error_of_the_published_run")
+        yield expected.of_mean(
+            Message("lab.collect.pcms_of_users", users=users), cell, line["cms"], scale=100 / users
+        )
 
 
 def _sizes() -> Iterator[Row]:
     for line in table("report_bytes"):
         width = int(line["width"])
-        run, printed_bytes = f"PCMS report, m={width}", int(line["cms"])
-        cell = "printed as kB (C-18c): the bytes of a Python list, 8 m + 140"
+        run, printed_bytes = Message("lab.collect.pcms_report_m", width=width), int(line["cms"])
+        cell = Message("lab.collect.printed_as_kb_c_18c_the")
         near = abs(printed_bytes - 8 * width - OBJECT_BYTES) <= OBJECT_SLACK
         yield Row(run, cell, printed_bytes, 8 * width + OBJECT_BYTES, near)
         protocol = CountMean(epsilon=2, hashes=1024, width=width)
-        yield compare_equal(run, "bits of our report, m + log2 k", width + 10, protocol.report_bits)
+        yield compare_equal(
+            run, Message("lab.collect.bits_of_our_report_m_log2"), width + 10, protocol.report_bits
+        )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from celosia.collect.numbers.dbitflip import DBitFlip
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
@@ -35,22 +36,26 @@ def rows(progress: Progress) -> list[Row]:
     lines = table("dbitflip")
     found: list[Row] = []
     for done, line in enumerate(lines):
-        progress(Step("Bits of 500,000 users", done, len(lines)))
+        progress(Step(Message("lab.collect.bits_of_500_000_users"), done, len(lines)))
         bits, epsilon = int(line["bits"]), float(line["epsilon"])
         protocol = DBitFlip(epsilon=epsilon, buckets=counts.size, bits=bits)
-        run = f"dBitFlip d={bits}, epsilon={line['epsilon']}"
+        run = Message("lab.collect.dbitflip_d_epsilon", bits=bits, epsilon=line["epsilon"])
         found += identities(run, line, users=500_000, spread=MANY_RANGE)
         found += correlation(run, line, counts)
         expected = law(protocol, counts)
-        found.append(compare_printed(run, "RMSE by theory (th)", line["theory"], expected.rmse))
-        cell = "RMSE of the published run, beside theory"
+        found.append(
+            compare_printed(
+                run, Message("lab.collect.rmse_by_theory_th"), line["theory"], expected.rmse
+            )
+        )
+        cell = Message("lab.collect.rmse_of_the_published_run_beside")
         found.append(expected.of_rmse(run, cell, line["rmse"]))
         drawn = generator(Seeded(800 + done))
         errors = [rmse(aggregates.dbitflip(protocol, counts, drawn), counts) for _ in range(RUNS)]
-        cell = f"RMSE of {RUNS} runs of ours, exact aggregates"
+        cell = Message("lab.collect.rmse_of_runs_of_ours_exact", runs=RUNS)
         found.append(expected.of_runs(run, cell, errors))
         if (bits, epsilon) in REAL:
-            cell = "RMSE of a run of ours, real reports"
+            cell = Message("lab.collect.rmse_of_a_run_of_ours")
             found.append(expected.of_runs(run, cell, [_real(protocol, counts)]))
     return [*found, *_users()]
 
@@ -74,5 +79,8 @@ def _users() -> Iterator[Row]:
         users = int(line["users"])
         counts = normal_counts(users)
         protocol = DBitFlip(epsilon=1, buckets=counts.size, bits=4)
-        run, cell = f"dBitFlip of {users:,} users", "percent error, beside theory"
+        run, cell = (
+            Message("lab.collect.dbitflip_of_users", users=users),
+            Message("lab.collect.percent_error_beside_theory"),
+        )
         yield law(protocol, counts).of_mean(run, cell, line["percent"], scale=100 / users)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect.broken.debias import BrokenHalfDebias
@@ -48,18 +49,18 @@ def rows(progress: Progress) -> list[Row]:
     lines = table("hadamard")
     found: list[Row] = []
     for done, line in enumerate(lines):
-        progress(Step("Hadamard sketches of 50,000 values", done, len(lines)))
+        progress(Step(Message("lab.collect.hadamard_sketches_of_50_000_values"), done, len(lines)))
         made = HadamardCountMean(epsilon=2, hashes=int(line["hashes"]), width=int(line["width"]))
-        run = f"PHCMS k={made.hashes}, m={made.width}"
+        run = Message("lab.collect.phcms_k_m", hashes=made.hashes, width=made.width)
         found += identities(run, line, users=50_000, spread=int(np.ptp(EXPONENTIAL_50)))
         chance = law(made, EXPONENTIAL_50)
         largest = (chance.rmse * (1 + SIGMAS * chance.spread)) ** 2
         found += correlation(run, line, EXPONENTIAL_50, noise=largest)
         found += _errors(run, line, made, EXPONENTIAL_50)
     for done, line in enumerate(table("hadamard_epsilon")):
-        progress(Step("Hadamard sketches of 200,000 values", done, 9))
+        progress(Step(Message("lab.collect.hadamard_sketches_of_200_000_values"), done, 9))
         made = HadamardCountMean(epsilon=float(line["epsilon"]), hashes=1024, width=256)
-        run = f"PHCMS epsilon={line['epsilon']}"
+        run = Message("lab.collect.phcms_epsilon", epsilon=line["epsilon"])
         found += identities(run, line, users=200_000, spread=int(np.ptp(NORMAL_200)))
         found += _errors(run, line, made, NORMAL_200)
     return [*found, *_users(), *_sizes()]
@@ -111,8 +112,8 @@ def _errors(
     run: str, line: dict[str, str], protocol: HadamardCountMean, counts: Counts
 ) -> Iterator[Row]:
     right, wrong = law(protocol, counts), faulty(protocol, counts)
-    yield compare_printed(run, "RMSE by theory (th)", line["theory"], right.rmse)
-    cell = "RMSE of the published run, wrong (C-13): that of its fault"
+    yield compare_printed(run, Message("lab.collect.rmse_by_theory_th"), line["theory"], right.rmse)
+    cell = Message("lab.collect.rmse_of_the_published_run_wrong")
     yield wrong.of_rmse(run, cell, line["rmse"])
     sizes = _Sizes(float(protocol.epsilon), protocol.hashes, protocol.width)
     runs = RUNS if protocol.hashes <= MANY_ROWS else 1
@@ -120,13 +121,19 @@ def _errors(
         estimates(sizes.keyed(key), counts, seed)
         for seed, key in enumerate(keys(run, runs), start=760)
     ]
-    cell = f"RMSE of {runs} runs of ours, real reports" if runs > 1 else "RMSE of a run of ours, "
+    cell = (
+        Message("lab.collect.rmse_of_runs_of_ours_real", runs=runs)
+        if runs > 1
+        else Message("lab.collect.rmse_of_a_run_of_ours_2")
+    )
     yield right.of_runs(
-        run, cell if runs > 1 else f"{cell}real reports", [rmse(each, counts) for each in ours]
+        run,
+        cell if runs > 1 else Message("lab.collect.real_reports", cell=cell),
+        [rmse(each, counts) for each in ours],
     )
     broken = BrokenHalfDebias(epsilon=sizes.epsilon)
     spoiled = [rmse(broken.spoiled(each, protocol.width, counts), counts) for each in ours]
-    yield wrong.of_runs(run, f"RMSE of the same {runs} with the fault (C-13)", spoiled)
+    yield wrong.of_runs(run, Message("lab.collect.rmse_of_the_same_with_the", runs=runs), spoiled)
 
 
 def _users() -> Iterator[Row]:
@@ -138,17 +145,17 @@ def _users() -> Iterator[Row]:
     protocol = HadamardCountMean(epsilon=4, hashes=1024, width=256)
     for line in table("sketch_users"):
         users, text = int(line["users"]), line["hcms"]
-        counts, run = normal_counts(users), f"PHCMS of {users:,} users"
+        counts, run = normal_counts(users), Message("lab.collect.phcms_of_users", users=users)
         if users <= MOST_RECORDED:
             wrong = faulty(protocol, counts)
             means, spreads = fold(np.asarray(wrong.biases), np.sqrt(wrong.variances))
             expected = 100 / users * float(np.mean(means))
             error = 100 / users * sqrt(float(np.sum(spreads**2))) / counts.size
             fits = abs(float(text) - expected) <= half_unit(text) + SIGMAS * error
-            cell = "percent error of the published run, wrong (C-13): that of its fault"
+            cell = Message("lab.collect.percent_error_of_the_published_run_2")
             yield Row(run, cell, float(text), expected, fits)
         if users >= LEAST_REFUTED:
-            cell = "percent error, wrong as printed (C-13): too large for the protocol"
+            cell = Message("lab.collect.percent_error_wrong_as_printed_c")
             fitting = law(protocol, counts).of_mean(run, cell, text, scale=100 / users)
             yield replace(fitting, matches=not fitting.matches)
 
@@ -163,10 +170,13 @@ def fold(means: Floats, deviations: Floats) -> tuple[Floats, Floats]:
 def _sizes() -> Iterator[Row]:
     for line in table("report_bytes"):
         width = int(line["width"])
-        run, protocol = f"PHCMS report, m={width}", HadamardCountMean(epsilon=2, width=width)
-        cell = "printed as kB (C-18c): the bytes of a Python object, for any m"
+        run, protocol = (
+            Message("lab.collect.phcms_report_m", width=width),
+            HadamardCountMean(epsilon=2, width=width),
+        )
+        cell = Message("lab.collect.printed_as_kb_c_18c_the_2")
         yield compare_equal(run, cell, int(line["hcms"]), 88)
         bits = 1 + 10 + width.bit_length() - 1
         yield compare_equal(
-            run, "bits of our report, 1 + log2 k + log2 m", bits, protocol.report_bits
+            run, Message("lab.collect.bits_of_our_report_1_log2"), bits, protocol.report_bits
         )

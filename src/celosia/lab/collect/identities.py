@@ -13,6 +13,7 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.lab.collect.law import correlation_floor
 from celosia.lab.collect.publication import Line
 from celosia.lab.findings import Row
@@ -20,8 +21,8 @@ from celosia.lab.mechanisms.cells import half_unit
 
 MISPRINTS: dict[str, tuple[str, ...]] = {
     "SFP k=64, k'=64, m=32, m'=32": ("percent", "RMSE", "nMSE", "nRMSE"),
-    "dBitFlip d=24, epsilon=16": ("percent", "nMSE"),
-    "dBitFlip d=24, epsilon=32": ("percent",),
+    Message("lab.collect.dbitflip_d_24_epsilon_16"): ("percent", "nMSE"),
+    Message("lab.collect.dbitflip_d_24_epsilon_32"): ("percent",),
 }
 """Cells that contradict their own line (C-19): the first line was mixed from two runs, the others
 have 0.01 where the recorded results have 0.00."""
@@ -61,20 +62,26 @@ def correlation(
     """
     floor = correlation_floor(float(line["mse"]) if noise is None else noise, counts)
     if floor > -inf and run not in UNREFUTED:
-        by = "the MSE" if noise is None else "chance"
-        cell = f"Pearson r, wrong as printed (C-18b): least that {by} allows"
+        by = Message("lab.collect.the_mse") if noise is None else "chance"
+        cell = Message("lab.collect.pearson_r_wrong_as_printed_c", by=by)
         text = line["pearson"]
         yield Row(run, cell, float(text), floor, float(text) + half_unit(text) < floor)
 
 
 def _follows(run: str, cell: str, text: str, computed: float, slack: float) -> Row:
     words = {
-        "percent": "percent error = 100 mean error / users",
-        "RMSE": "RMSE = root of MSE",
-        "nMSE": "nMSE = MSE / range",
-        "nRMSE": "nRMSE as printed = root of MSE / range, not RMSE / range (C-18a)",
+        "percent": Message("lab.collect.percent_error_100_mean_error_users"),
+        "RMSE": Message("lab.collect.rmse_root_of_mse"),
+        "nMSE": Message("lab.collect.nmse_mse_range"),
+        "nRMSE": Message("lab.collect.nrmse_as_printed_root_of_mse"),
     }
     fits = abs(float(text) - computed) <= half_unit(text) + slack + 1e-9
     if cell in MISPRINTS.get(run, ()):
-        return Row(run, f"{words[cell]}, misprinted (C-19)", float(text), computed, not fits)
+        return Row(
+            run,
+            Message("lab.collect.misprinted_c_19", words=words[cell]),
+            float(text),
+            computed,
+            not fits,
+        )
     return Row(run, words[cell], float(text), computed, fits)

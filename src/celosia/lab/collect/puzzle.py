@@ -14,6 +14,7 @@ from math import log, pi, sqrt
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.estimates import Estimates
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle, FragmentPuzzleServer
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.datasets.telemetry import ANGLICISMS_50K
@@ -46,13 +47,13 @@ def rows(progress: Progress) -> list[Row]:
     found: list[Row] = []
     seen: dict[str, int] = {}
     for done, line in enumerate(lines):
-        progress(Step("Puzzles of 50,000 texts", done, len(lines)))
+        progress(Step(Message("lab.collect.puzzles_of_50_000_texts"), done, len(lines)))
         sizes = tuple(
             int(line[name]) for name in ("hashes", "fragment_hashes", "width", "fragment_width")
         )
         name = "SFP k={}, k'={}, m={}, m'={}".format(*sizes)
         seen[name] = seen.get(name, 0) + 1
-        run = name if seen[name] == 1 else f"{name}, again ({seen[name]})"
+        run = name if seen[name] == 1 else Message("lab.collect.again", name=name, seen=seen[name])
         found += identities(run, line, users=USERS, spread=WORD_RANGE)
         found += _errors(run, line, sizes[0], sizes[2], seed=1000 + done)
         if seen[name] == 1 and sizes in FULL:
@@ -61,7 +62,7 @@ def rows(progress: Progress) -> list[Row]:
     lines = table("puzzle_top")
     server = _collected((256, 256, 64, 64))
     for done, line in enumerate(lines):
-        progress(Step("Dictionaries", done, len(lines)))
+        progress(Step(Message("lab.collect.dictionaries"), done, len(lines)))
         found += _top(line, server)
     return found
 
@@ -82,14 +83,14 @@ def absent(hashes: int, width: int) -> float:
 def _errors(run: str, line: dict[str, str], hashes: int, width: int, *, seed: int) -> Iterator[Row]:
     expected = law(hashes, width)
     yield expected.of_rmse(
-        run, "RMSE of the published run, beside theory for ten words", line["rmse"]
+        run, Message("lab.collect.rmse_of_the_published_run_beside_2"), line["rmse"]
     )
     made = CountMean(epsilon=2, hashes=hashes, width=width)
     drawn = generator(Seeded(seed))
     errors = [
         rmse(aggregates.count_mean(made, WORDS, drawn, single=TYPOS), WORDS) for _ in range(RUNS)
     ]
-    cell = f"RMSE of {RUNS} runs of ours, exact aggregates of texts"
+    cell = Message("lab.collect.rmse_of_runs_of_ours_exact_2", runs=RUNS)
     yield expected.of_runs(run, cell, errors)
 
 
@@ -125,33 +126,44 @@ def _dictionary(server: FragmentPuzzleServer, top: int) -> Estimates:
 def _in_full(run: str, sizes: tuple[int, ...], least: int) -> Iterator[Row]:
     found = _dictionary(_collected(sizes), 10)
     words = [word for word in ANGLICISMS_50K if word in found.candidates]
-    cell = "words found of ten by a run of ours, real reports, top 10"
-    yield Row(run, cell, f"at least {least}", len(words), len(words) >= least)
+    cell = Message("lab.collect.words_found_of_ten_by_a")
+    yield Row(
+        run, cell, Message("lab.collect.at_least", least=least), len(words), len(words) >= least
+    )
 
 
 def _top(line: dict[str, str], server: FragmentPuzzleServer) -> Iterator[Row]:
     top, printed_texts = int(line["top"]), int(line["candidates"])
-    run = f"SFP T={top}"
+    run = Message("lab.collect.sfp_t", top=top)
     # Errors of texts that nobody has are normal: their mean size is 0.798 of their deviation.
     mean = sqrt(2 / pi) * absent(256, 64)
     spread = sqrt(pi / 2 - 1) / sqrt(printed_texts)
     text = float(line["total_error"]) / printed_texts
     fits = abs(text / mean - 1) <= SIGMAS * spread + half_unit(line["total_error"]) / text
-    yield Row(run, "total error / texts of the published run, beside theory", text, mean, fits)
+    yield Row(run, Message("lab.collect.total_error_texts_of_the_published"), text, mean, fits)
     found = _dictionary(server, top)
     ours = len(found.candidates)
     words = sum(word in found.candidates for word in ANGLICISMS_50K)
-    yield Row(run, "words found of ten by a run of ours", "at least 9", words, words >= 9)
+    yield Row(
+        run,
+        Message("lab.collect.words_found_of_ten_by_a_2"),
+        Message("lab.collect.at_least_9"),
+        words,
+        words >= 9,
+    )
     if top >= BY_CHANCE:
         expected = 256 * (top / 256) ** 5
-        for who, number in (("the published run", printed_texts), ("a run of ours", ours)):
+        for who, number in (
+            (Message("lab.collect.the_published_run"), printed_texts),
+            (Message("lab.collect.a_run_of_ours"), ours),
+        ):
             fits = 1 / FACTOR <= number / expected <= FACTOR
-            cell = f"texts by chance, 256 (T / 256)^5, beside those of {who}"
+            cell = Message("lab.collect.texts_by_chance_256_t_256", who=who)
             yield Row(run, cell, expected, number, fits)
     else:  # two single runs
         near = abs(log(printed_texts / ours)) <= SIGMAS * sqrt(2) * LOG_DEVIATION
         yield Row(
-            run, "texts of the published run, beside a run of ours", printed_texts, ours, near
+            run, Message("lab.collect.texts_of_the_published_run_beside"), printed_texts, ours, near
         )
 
 
@@ -162,7 +174,7 @@ def _slow() -> Iterator[Row]:
         float(line["dictionary_s"]) for line in table("puzzle") if line["fragment_hashes"] == "256"
     ]
     rest = [each for each in times if each != SLOW_LINE]
-    run = "SFP, the published dictionary's time"
+    run = Message("lab.collect.sfp_the_published_dictionarys_time")
     fits = low <= min(rest) and max(rest) <= high and SLOW_LINE in times
-    cell = "seconds with k'=256 beside all other runs at most, an outlier (C-19)"
+    cell = Message("lab.collect.seconds_with_k_256_beside_all")
     yield Row(run, cell, SLOW_LINE, max(rest), fits)

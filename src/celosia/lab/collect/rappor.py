@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.lab.collect import aggregates
@@ -58,8 +59,8 @@ def rows(progress: Progress) -> list[Row]:
     lines = table("rappor")
     reference = {(line["bits"], line["hashes"]): line for line in table("rappor_reference")}
     for done, line in enumerate(lines):
-        progress(Step("RAPPOR of 500,000 users", done, len(lines)))
-        run = f"RAPPOR m={line['bits']}, k={line['hashes']}"
+        progress(Step(Message("lab.collect.rappor_of_500_000_users"), done, len(lines)))
+        run = Message("lab.collect.rappor_m_k", bits=line["bits"], hashes=line["hashes"])
         found += identities(run, line, users=500_000, spread=MANY_RANGE)
         found += correlation(run, line, counts)
         found += _sizes(
@@ -67,19 +68,22 @@ def rows(progress: Progress) -> list[Row]:
         )
     lines = table("rappor_chances")
     for done, line in enumerate(lines):
-        progress(Step("RAPPOR with other chances", done, len(lines)))
+        progress(Step(Message("lab.collect.rappor_with_other_chances"), done, len(lines)))
         found += _chances(line, counts, 900 + done)
     for done, line in enumerate(table("rappor_users")):
-        progress(Step("RAPPOR of other tables", done, 11))
+        progress(Step(Message("lab.collect.rappor_of_other_tables"), done, 11))
         users = int(line["users"])
-        real, run = normal_counts(users), f"RAPPOR of {users:,} users"
+        real, run = normal_counts(users), Message("lab.collect.rappor_of_users", users=users)
         fits = [_fit(each, real) for each in _servers((128, 8, 1), real, 970 + done)]
         ours = [100 / users * float(np.mean(np.abs(fit - real))) for fit in fits]
-        found.append(compare_among(run, _BESIDE.format("percent error"), line["percent"], ours))
+        found.append(
+            compare_among(run, _beside(Message("lab.collect.percent_error")), line["percent"], ours)
+        )
     return [*found, *_times()]
 
 
-_BESIDE = "{} of the published run, beside ours by non-negative least squares"
+def _beside(error: str) -> Message:
+    return Message("lab.collect.beside_ours", error=error)
 
 
 def _servers(
@@ -134,15 +138,26 @@ def _sizes(
     errors = [rmse(each, counts) for each in fits]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]
     if hashes > 1:
-        yield compare_among(run, _BESIDE.format("RMSE"), line["rmse"], errors)
-        yield compare_among(run, _BESIDE.format("mean error"), line["mean_error"], means)
+        yield compare_among(run, _beside("RMSE"), line["rmse"], errors)
+        yield compare_among(
+            run, _beside(Message("lab.collect.mean_error")), line["mean_error"], means
+        )
     if reference is not None:
         # Those are means of eight runs themselves.
-        for cell, column, ours in (("mean error", "mean_error", means), ("RMSE", "rmse", errors)):
+        for cell, column, ours in (
+            (Message("lab.collect.mean_error"), "mean_error", means),
+            ("RMSE", "rmse", errors),
+        ):
             deviation = float(np.std(ours, ddof=1)) * sqrt(1 / 8 + 1 / RUNS)
             known, mean = float(reference[column]), float(np.mean(ours))
             fits_it = abs(known - mean) <= SIGMAS * deviation + 0.5
-            yield Row(run, f"{cell} of eight independent runs, beside ours", known, mean, fits_it)
+            yield Row(
+                run,
+                Message("lab.collect.of_eight_independent_runs_beside_ours", cell=cell),
+                known,
+                mean,
+                fits_it,
+            )
     yield from _least_squares(run, servers, counts)
 
 
@@ -162,7 +177,7 @@ def _least_squares(run: str, servers: list[RapporServer], counts: Counts) -> Ite
     spread = sqrt(sum((each.spread * each.rmse**2) ** 2 for each in laws))
     near = SIGMAS * spread / (len(laws) * expected**2)
     pooled = pooled_rmse(errors)
-    cell = f"RMSE by theory, beside {len(laws)} runs of ours by least squares, exact aggregates"
+    cell = Message("lab.collect.rmse_by_theory_beside_runs_of", laws=len(laws))
     yield Row(run, cell, expected, pooled, abs(pooled / expected - 1) <= near)
 
 
@@ -175,12 +190,19 @@ def _constant(run: str, line: Line, counts: Counts) -> Iterator[Row]:
     rest = float(counts[1:] @ counts[1:])
     expected = sqrt(((users - top) ** 2 + rest) / counts.size)
     for cell, text, value, slope in (
-        ("mean error", line["mean_error"], 2 * (users - top) / counts.size, 1 / counts.size),
+        (
+            Message("lab.collect.mean_error"),
+            line["mean_error"],
+            2 * (users - top) / counts.size,
+            1 / counts.size,
+        ),
         ("RMSE", line["rmse"], expected, (users - top) / counts.size / expected),
     ):
         reach = half_unit(text) + SIGMAS * error * slope
         fits = abs(float(text) - value) <= reach
-        yield Row(run, f"{cell}, wrong (C-16f): that of one bit for all", float(text), value, fits)
+        yield Row(
+            run, Message("lab.collect.wrong_c_16f_that_of_one", cell=cell), float(text), value, fits
+        )
 
 
 def _too_few(run: str, bits: int, hashes: int, counts: Counts, seed: int) -> Iterator[Row]:
@@ -190,40 +212,56 @@ def _too_few(run: str, bits: int, hashes: int, counts: Counts, seed: int) -> Ite
         said = str(server.estimate(range(counts.size)))
     except InputError as refusal:
         said = refusal.code
-    yield Row(run, "16 bits for 26 values: refused", "CEL-R033", said, said == "CEL-R033")
+    yield Row(
+        run,
+        Message("lab.collect.16_bits_for_26_values_refused"),
+        "CEL-R033",
+        said,
+        said == "CEL-R033",
+    )
     if hashes <= 2 * bits:
         fits = [_fit(each, counts) for each in _servers((bits, hashes, 8), counts, seed)]
         mean = float(np.mean([np.mean(np.abs(each - counts)) for each in fits]))
         limit = REPAIRED_MOST
-        cell = f"mean error of {RUNS} runs of ours with 8 cohorts"
-        yield Row(run, cell, f"at most {limit:g}", mean, mean <= limit)
+        cell = Message("lab.collect.mean_error_of_runs_of_ours", runs=RUNS)
+        yield Row(run, cell, Message("lab.collect.at_most", limit=limit), mean, mean <= limit)
 
 
 def _chances(line: Line, counts: Counts, seed: int) -> Iterator[Row]:
-    run = f"RAPPOR f={line['f']}, p={line['p']}, q={line['q']}"
+    run = Message("lab.collect.rappor_f_p_q", f=line["f"], p=line["p"], q=line["q"])
     chances = float(line["f"]), float(line["p"]), float(line["q"])
     made = _protocol((128, 8, 1), chances)
     one = float(made.epsilon)
-    yield compare_printed(run, "lasting epsilon", line["lasting"], made.lasting_epsilon)
+    yield compare_printed(
+        run, Message("lab.collect.lasting_epsilon"), line["lasting"], made.lasting_epsilon
+    )
     yield compare_printed(
         run,
-        "epsilon of one report, wrong as printed (C-16b): in log10",
+        Message("lab.collect.epsilon_of_one_report_wrong_as"),
         line["one_log10"],
         one / log(10),
     )
-    yield compare_printed(run, "epsilon of one report", line["one"], one)
+    yield compare_printed(run, Message("lab.collect.epsilon_of_one_report"), line["one"], one)
     percent = 100 * float(line["mean_error"]) / int(counts.sum())
-    yield compare_printed(run, "percent error = 100 mean error / users", line["percent"], percent)
+    yield compare_printed(
+        run, Message("lab.collect.percent_error_100_mean_error_users"), line["percent"], percent
+    )
     servers = _servers((128, 8, 1), counts, seed, chances=chances)
     fits = [_fit(each, counts) for each in servers]
     means = [float(np.mean(np.abs(each - counts))) for each in fits]
-    yield compare_among(run, _BESIDE.format("mean error"), line["mean_error"], means)
+    yield compare_among(run, _beside(Message("lab.collect.mean_error")), line["mean_error"], means)
 
 
 def _times() -> Iterator[Row]:
     """The server's time was said to go by the domain; it goes by the number of reports (C-19)."""
     lines = [line for line in table("rappor_users") if int(line["users"]) >= LINEAR_FROM]
     each = [1e3 * float(line["server_ms"]) / int(line["users"]) for line in lines]
-    run = "RAPPOR, the published server's time"
-    cell = "largest over smallest microseconds a report from 2,500 users on (C-19)"
-    yield Row(run, cell, "at most 1.1", max(each) / min(each), max(each) / min(each) <= 1.1)
+    run = Message("lab.collect.rappor_the_published_servers_time")
+    cell = Message("lab.collect.largest_over_smallest_microseconds_a_report")
+    yield Row(
+        run,
+        cell,
+        Message("lab.collect.at_most_1_1"),
+        max(each) / min(each),
+        max(each) / min(each) <= 1.1,
+    )

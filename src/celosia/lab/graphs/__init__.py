@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
 from celosia.lab.study import Study, no_figures
 
-_MODULE = "a Spanish university module on data privacy (Casas Roma, PID_00247391)"
-_OWN = "numbers computed on its reconstructed graphs by independent programs"
-_SOURCE = f"{_MODULE}, and {_OWN}"
-_EXACTLY = "numbers round to what was stated; classes, degrees and whole numbers exactly"
-_DRAWN = "drawn numbers within four standard errors"
+_MODULE = Message("lab.graphs.a_spanish_university_module_on_data")
+_OWN = Message("lab.graphs.numbers_computed_on_its_reconstructed_graphs")
+_SOURCE = Message("lab.graphs.and", module=_MODULE, own=_OWN)
+_EXACTLY = Message("lab.graphs.numbers_round_to_what_was_stated")
+_DRAWN = Message("lab.graphs.drawn_numbers_within_four_standard_errors")
 
 Rows = Callable[[Progress], Iterator[Row]]
 
@@ -86,57 +87,71 @@ class _Part:
 
 
 _PARTS = (
-    _Part("shapes", "what neighbours tell (figures 5 to 10)", _EXACTLY, _shapes),
+    _Part("shapes", Message("lab.graphs.what_neighbours_tell_figures_5_to"), _EXACTLY, _shapes),
     _Part(
         "perturbation",
-        "edges changed at random, and the spectrum (figure 9)",
-        f"{_EXACTLY}; {_DRAWN}",
+        Message("lab.graphs.edges_changed_at_random_and_the"),
+        Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         _changes,
     ),
-    _Part("k-degree", "degrees that k vertices share (figure 10)", _EXACTLY, _degrees),
-    _Part("uncertain", "chances of edges (figure 11)", f"{_EXACTLY}; {_DRAWN}", _uncertainty),
-    _Part("generalisation", "super-vertices (figure 12)", _EXACTLY, _grouped),
-    _Part("planted", "planted accounts, found again", _DRAWN, _planted, source=_OWN),
+    _Part(
+        "k-degree", Message("lab.graphs.degrees_that_k_vertices_share_figure"), _EXACTLY, _degrees
+    ),
+    _Part(
+        "uncertain",
+        Message("lab.graphs.chances_of_edges_figure_11"),
+        Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
+        _uncertainty,
+    ),
+    _Part(
+        Message("lab.graphs.generalisation"),
+        Message("lab.graphs.super_vertices_figure_12"),
+        _EXACTLY,
+        _grouped,
+    ),
+    _Part(
+        "planted", Message("lab.graphs.planted_accounts_found_again"), _DRAWN, _planted, source=_OWN
+    ),
     _Part(
         "methods",
-        "every method on the networks that come with the program",
-        "what a method promises or keeps, checked apart",
+        Message("lab.graphs.every_method_on_the_networks_that"),
+        Message("lab.graphs.what_a_method_promises_or_keeps"),
         _methods,
-        source="the karate club (Zachary 1977), and graphs of the figures",
+        source=Message("lab.graphs.the_karate_club_zachary_1977_and"),
         figures=_risk_and_use,
     ),
 )
 
 
 def _one(part: _Part, path: Path | None, progress: Progress) -> Sequence[Row]:
-    progress(Step(f"Computing {part.name}", 0))
+    progress(Step(Message("lab.collect.computing", name=part.name), 0))
     return list(part.rows(progress))
 
 
 def _all(path: Path | None, progress: Progress) -> Sequence[Row]:
     found: list[Row] = []
     for done, part in enumerate(_PARTS):
-        step = Step(f"Computing {part.name}", done, len(_PARTS))
+        step = Step(Message("lab.collect.computing", name=part.name), done, len(_PARTS))
         progress(step)
         # Every step of a part tells how far the study has come, and may end it there.
         found += part.rows(lambda _, step=step: progress(step))  # type: ignore[misc]
-    progress(Step("Comparing", len(_PARTS), len(_PARTS)))
+    progress(Step(Message("lab.collect.comparing"), len(_PARTS), len(_PARTS)))
     return found
 
 
 STUDIES = (
     Study(
         name="graphs",
-        title="Graphs: the figures of a textbook, and every method on small networks",
-        source=f"{_SOURCE}; the karate club (Zachary 1977)",
-        rules=f"{_EXACTLY}; {_DRAWN}",
+        title=Message("lab.graphs.graphs_the_figures_of_a_textbook"),
+        source=Message("lab.graphs.the_karate_club_zachary_1977", source=_SOURCE),
+        rules=Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         work=_all,
         figures=_risk_and_use,
     ),
     *(
         Study(
             name=f"graphs/{part.name}",
-            title=f"Graphs: {part.title}",
+            title=Message("lab.graphs.graphs", title=part.title),
             source=part.source,
             rules=part.rules,
             work=partial(_one, part),

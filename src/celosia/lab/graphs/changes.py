@@ -7,6 +7,7 @@ from math import sqrt
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.attacks import link_posterior, simulated_posterior
@@ -41,13 +42,19 @@ def _degrees() -> Iterator[Row]:
     edits = (None, examples.G9_ADD_DELETE, examples.G9_SWITCH)
     for run, graph, edit in zip(_RUNS, figure_9(), edits, strict=True):
         stated = examples.G9_SWITCH.degrees if edit is None else edit.degrees
-        yield compare_equal(run, "degrees", in_words(stated), in_words(graph.degrees.tolist()))
-        yield compare_equal(run, "vertices", 9, graph.order)
-        yield compare_equal(run, "edges", 12, graph.size)
-        yield compare_equal(run, "k by degree", 1, degree_anonymity(graph))
+        yield compare_equal(
+            run, Message("lab.graphs.degrees"), in_words(stated), in_words(graph.degrees.tolist())
+        )
+        yield compare_equal(run, Message("lab.graphs.vertices"), 9, graph.order)
+        yield compare_equal(run, Message("lab.graphs.edges"), 12, graph.size)
+        yield compare_equal(run, Message("lab.graphs.k_by_degree"), 1, degree_anonymity(graph))
 
 
-_RUNS = ("Figure 9a", "Figure 9b, added and deleted", "Figure 9c, switched")
+_RUNS = (
+    Message("lab.graphs.figure_9a"),
+    Message("lab.graphs.figure_9b_added_and_deleted"),
+    Message("lab.graphs.figure_9c_switched"),
+)
 
 
 def _metrics() -> Iterator[Row]:
@@ -58,61 +65,86 @@ def _metrics() -> Iterator[Row]:
             yield compare_printed(run, name.replace("_", " "), text, float(values[name].value))
     for place, run in enumerate(_RUNS[1:]):
         utility = compare(graphs[0], graphs[place + 1], rng=Seeded(9))
-        yield compare_printed(run, "edges in both", "0.8333", utility.edge_intersection)
+        yield compare_printed(
+            run, Message("lab.graphs.edges_in_both"), "0.8333", utility.edge_intersection
+        )
         for name, stated in DISTANCES.items():
             moved = float(utility.distances[name].value)
-            yield compare_printed(run, f"{name} centrality moved by", stated[place], moved)
+            yield compare_printed(
+                run, Message("lab.graphs.centrality_moved_by", name=name), stated[place], moved
+            )
     unchanged = compare(graphs[0], graphs[0], rng=Seeded(9))
-    yield compare_equal(_RUNS[0], "edges in both", 1.0, unchanged.edge_intersection)
+    yield compare_equal(
+        _RUNS[0], Message("lab.graphs.edges_in_both"), 1.0, unchanged.edge_intersection
+    )
     worst = max(float(error.value) for error in unchanged.errors.values())
-    yield compare_equal(_RUNS[0], "largest difference of a graph to itself", 0.0, worst)
+    yield compare_equal(
+        _RUNS[0], Message("lab.graphs.largest_difference_of_a_graph_to"), 0.0, worst
+    )
 
 
 def _centralities() -> Iterator[Row]:
-    run = "Figure 9, neighbourhood centrality"
+    run = Message("lab.graphs.figure_9_neighbourhood_centrality")
     pairs = np.array(list(CENTRALITIES)) - 1
     found = neighbourhood_centrality(examples.g9(), pairs).tolist()
     for (one, other), value in zip(CENTRALITIES, found, strict=True):
-        yield compare_equal(run, f"edge {one}-{other}", CENTRALITIES[one, other], value)
+        yield compare_equal(
+            run, Message("lab.graphs.edge", one=one, other=other), CENTRALITIES[one, other], value
+        )
 
 
 def _prediction() -> Iterator[Row]:
-    run = "Figure 9, the switch predicted"
+    run = Message("lab.graphs.figure_9_the_switch_predicted")
     before, _, after = (spectrum(graph) for graph in figure_9())
     x, y = before.vectors
     for number, (text, value) in enumerate(zip(PRINCIPAL, x.tolist(), strict=True), 1):
-        yield compare_printed(run, f"principal vector at {number}", text, value)
+        yield compare_printed(
+            run, Message("lab.graphs.principal_vector_at", number=number), text, value
+        )
     t, w, u, v = 0, 1, 4, 3
     rise = 2 * float((x[t] - x[u]) * (x[v] - x[w]))
-    yield compare_printed(run, "first-order change of the largest eigenvalue", "0.0280", rise)
     yield compare_printed(
-        run, "its true change, which must be positive", "0.0551", after.largest - before.largest
+        run, Message("lab.graphs.first_order_change_of_the_largest"), "0.0280", rise
     )
-    slow = 2 * float((y[t] - y[u]) * (y[w] - y[v]))
-    yield compare_printed(run, "first-order change of the connectivity", "0.0714", slow)
     yield compare_printed(
         run,
-        "its true change: a positive prediction promises nothing",
+        Message("lab.graphs.its_true_change_which_must_be"),
+        "0.0551",
+        after.largest - before.largest,
+    )
+    slow = 2 * float((y[t] - y[u]) * (y[w] - y[v]))
+    yield compare_printed(
+        run, Message("lab.graphs.first_order_change_of_the_connectivity"), "0.0714", slow
+    )
+    yield compare_printed(
+        run,
+        Message("lab.graphs.its_true_change_a_positive_prediction"),
         "-0.0597",
         after.connectivity - before.connectivity,
     )
 
 
 def _links() -> Iterator[Row]:
-    run = "Figure 9b, what edges still tell"
+    run = Message("lab.graphs.figure_9b_what_edges_still_tell")
     posterior = link_posterior(order=9, size=12, changed=2)
-    yield compare_printed(run, "chance that a published edge is true", "0.8333", posterior.of_edge)
     yield compare_printed(
-        run, "chance of an edge that is not published", "0.0833", posterior.of_non_edge
+        run, Message("lab.graphs.chance_that_a_published_edge_is"), "0.8333", posterior.of_edge
+    )
+    yield compare_printed(
+        run, Message("lab.graphs.chance_of_an_edge_that_is"), "0.0833", posterior.of_non_edge
     )
     seen = simulated_posterior(examples.g9(), RandomPerturbation(amount=2), rng=Seeded(9), runs=50)
-    yield compare_printed(run, "the first by counting, 50 runs", "0.8333", seen.of_edge)
-    yield compare_printed(run, "the second by counting, 50 runs", "0.0833", seen.of_non_edge)
+    yield compare_printed(
+        run, Message("lab.graphs.the_first_by_counting_50_runs"), "0.8333", seen.of_edge
+    )
+    yield compare_printed(
+        run, Message("lab.graphs.the_second_by_counting_50_runs"), "0.0833", seen.of_non_edge
+    )
 
 
 def _drift() -> Iterator[Row]:
     """Two means of 30 runs each: both vary, and by as much."""
-    run = f"Karate club, {SWITCHES} switches"
+    run = Message("lab.graphs.karate_club_switches", switches=SWITCHES)
     club = examples.karate()
     start = spectrum(club).largest
     random, steered = (
@@ -125,12 +157,14 @@ def _drift() -> Iterator[Row]:
         for method in (RandomSwitch(amount=SWITCHES), SpectralSwitch(amount=SWITCHES))
     )
     error = sqrt(2 / SEEDS) * float(random.std(ddof=1))
-    cell = "mean drift of the largest eigenvalue"
-    yield compare_printed(run, f"{cell}, random", "0.283", float(random.mean()), error=error)
+    cell = Message("lab.graphs.mean_drift_of_the_largest_eigenvalue")
+    yield compare_printed(
+        run, Message("lab.graphs.random", cell=cell), "0.283", float(random.mean()), error=error
+    )
     found = float(steered.mean())
     limit = 0.050 + SIGMAS * sqrt(2 / SEEDS) * float(steered.std(ddof=1))
     # Less drift is better: the published number is a bound from above.
-    yield Row(run, f"{cell}, steered: at most", 0.050, found, found <= limit)
+    yield Row(run, Message("lab.graphs.steered_at_most", cell=cell), 0.050, found, found <= limit)
 
 
 def spectrum(graph: Graph) -> Spectrum:

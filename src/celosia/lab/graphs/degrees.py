@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import Message
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.generators import ring
@@ -32,7 +33,11 @@ from celosia.lab.masking.equivalence_classes import format_groups
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables.masking.microaggregation import optimal_groups
 
-_RUNS = ("Figure 10a", "Figure 10b, an edge moved", "Figure 10c, a vertex added")
+_RUNS = (
+    Message("lab.graphs.figure_10a"),
+    Message("lab.graphs.figure_10b_an_edge_moved"),
+    Message("lab.graphs.figure_10c_a_vertex_added"),
+)
 _EDITS = (None, examples.G10_EDGE_CHANGE, examples.G10_VERTEX_ADDED)
 Whole = NDArray[np.int64]
 
@@ -50,10 +55,14 @@ def _figure() -> Iterator[Row]:
     graphs = figure_10()
     degrees = ("2 4 2 1 3 2 2 2 2", *(in_words(edit.degrees) for edit in _EDITS if edit))
     for place, (run, graph) in enumerate(zip(_RUNS, graphs, strict=True)):
-        yield compare_equal(run, "degrees", degrees[place], in_words(graph.degrees.tolist()))
-        yield compare_equal(run, "k by degree", (1, 2, 2)[place], degree_anonymity(graph))
-        yield compare_equal(run, "vertices", (9, 9, 10)[place], graph.order)
-        yield compare_equal(run, "edges", (10, 10, 12)[place], graph.size)
+        yield compare_equal(
+            run, Message("lab.graphs.degrees"), degrees[place], in_words(graph.degrees.tolist())
+        )
+        yield compare_equal(
+            run, Message("lab.graphs.k_by_degree"), (1, 2, 2)[place], degree_anonymity(graph)
+        )
+        yield compare_equal(run, Message("lab.graphs.vertices"), (9, 9, 10)[place], graph.order)
+        yield compare_equal(run, Message("lab.graphs.edges"), (10, 10, 12)[place], graph.size)
         found = dict(measure(graph, rng=Seeded(10)).items())
         for name, texts in ANONYMOUS_METRICS.items():
             yield compare_printed(
@@ -61,9 +70,9 @@ def _figure() -> Iterator[Row]:
             )
     for place, text in ((1, "0.9000"), (2, "0.8333")):
         shared = edge_intersection(graphs[0], graphs[place])
-        yield compare_printed(_RUNS[place], "edges in both", text, shared)
+        yield compare_printed(_RUNS[place], Message("lab.graphs.edges_in_both"), text, shared)
     stays = "yes" if contains(graphs[0], graphs[2]) else "no"
-    yield compare_equal(_RUNS[2], "the original is in it", "yes", stays)
+    yield compare_equal(_RUNS[2], Message("lab.graphs.the_original_is_in_it"), "yes", stays)
 
 
 def _raised() -> Iterator[Row]:
@@ -80,27 +89,41 @@ def _raised() -> Iterator[Row]:
     for name, by_k in stated.items():
         degrees = graphs[name].degrees
         for k, (cost, targets) in by_k.items():
-            run = f"{name}, degrees raised for k={k}"
+            run = Message("lab.graphs.degrees_raised_for_k", name=name, k=k)
             for way in ("raise", "greedy") if name == "G10" else ("raise",):
                 found = anonymous_degrees(degrees, k, target_rule=way)
                 yield compare_equal(
-                    run, f"raises, {_WAYS[way]}", cost, int((found - degrees).sum())
+                    run,
+                    Message("lab.graphs.raises", ways=_WAYS[way]),
+                    cost,
+                    int((found - degrees).sum()),
                 )
                 if targets is not None:
                     ranked = in_words(sorted(found.tolist(), reverse=True))
-                    yield compare_equal(run, f"targets, {_WAYS[way]}", targets, ranked)
+                    yield compare_equal(
+                        run, Message("lab.graphs.targets", ways=_WAYS[way]), targets, ranked
+                    )
             least = _least_raises_of_all(tuple(sorted(degrees.tolist(), reverse=True)), k)
-            yield compare_equal(run, "raises, all groupings tried", cost, least)
+            yield compare_equal(run, Message("lab.graphs.raises_all_groupings_tried"), cost, least)
     total = int(anonymous_degrees(graphs["G9"].degrees, 2).sum())
-    yield compare_equal("G9, degrees raised for k=2", "sum of the targets", 26, total)
-    run = "G9 with the edge 1-9"
+    yield compare_equal(
+        Message("lab.graphs.g9_degrees_raised_for_k_2"),
+        Message("lab.graphs.sum_of_the_targets"),
+        26,
+        total,
+    )
+    run = Message("lab.graphs.g9_with_the_edge_1_9")
     joined = Graph.of([*graphs["G9"].edges.tolist(), (0, 8)])
-    yield compare_equal(run, "degrees", "4 2 4 4 2 4 2 2 2", in_words(joined.degrees.tolist()))
-    yield compare_equal(run, "k by degree", 4, degree_anonymity(joined))
-    yield compare_equal(run, "edges in both", 12 / 13, edge_intersection(graphs["G9"], joined))
+    yield compare_equal(
+        run, Message("lab.graphs.degrees"), "4 2 4 4 2 4 2 2 2", in_words(joined.degrees.tolist())
+    )
+    yield compare_equal(run, Message("lab.graphs.k_by_degree"), 4, degree_anonymity(joined))
+    yield compare_equal(
+        run, Message("lab.graphs.edges_in_both"), 12 / 13, edge_intersection(graphs["G9"], joined)
+    )
 
 
-_WAYS = {"raise": "by dynamic programming (erratum 9)", "greedy": "greedy"}
+_WAYS = {"raise": Message("lab.graphs.by_dynamic_programming_erratum_9"), "greedy": "greedy"}
 
 
 @cache
@@ -115,24 +138,26 @@ def _least_raises_of_all(ranked: tuple[int, ...], k: int) -> int:
 
 
 def _refused() -> Iterator[Row]:
-    run = "Supergraph of G10, k=2"
+    run = Message("lab.graphs.supergraph_of_g10_k_2")
     graph = examples.g10()
     targets = anonymous_degrees(graph.degrees, 2)
     needy = (np.flatnonzero(targets - graph.degrees) + 1).tolist()
-    yield compare_equal(run, "vertices that need an edge", "4 5", in_words(needy))
+    yield compare_equal(
+        run, Message("lab.graphs.vertices_that_need_an_edge"), "4 5", in_words(needy)
+    )
     joined = "yes" if graph.has_edges(np.array([[3, 4]]))[0] else "no"
-    yield compare_equal(run, "they are joined already", "yes", joined)
+    yield compare_equal(run, Message("lab.graphs.they_are_joined_already"), "yes", joined)
     try:
         supergraph(graph, targets, rng=Seeded(10))
         outcome = "made"
     except PrivacyError as error:
         outcome = error.code
-    yield compare_equal(run, "what Supergraph says", "CEL-G101", outcome)
+    yield compare_equal(run, Message("lab.graphs.what_supergraph_says"), "CEL-G101", outcome)
     probed = KDegree(k=2, variant="liu-terzi").apply(graph, rng=Seeded(10)).graph
     reached = degree_anonymity(probed)
-    yield Row(run, "k with probing: at least", 2, reached, reached >= 2)
+    yield Row(run, Message("lab.graphs.k_with_probing_at_least"), 2, reached, reached >= 2)
     stays = "yes" if contains(graph, probed) else "no"
-    yield compare_equal(run, "with probing the original is in it", "yes", stays)
+    yield compare_equal(run, Message("lab.graphs.with_probing_the_original_is_in"), "yes", stays)
 
 
 def _averaged() -> Iterator[Row]:
@@ -143,31 +168,43 @@ def _averaged() -> Iterator[Row]:
     }
     graphs = {"G10": examples.g10(), "G9": examples.g9()}
     for name, k, least in (("G10", 2, 0), ("G9", 2, 0), ("G9", 3, 0), ("G9", 4, 2)):
-        run = f"{name}, degrees averaged for k={k}"
+        run = Message("lab.graphs.degrees_averaged_for_k", name=name, k=k)
         degrees = graphs[name].degrees
         made = microaggregated_degrees(degrees, k)
-        yield compare_equal(run, "sum of the changes", least, abs(int((made - degrees).sum())))
+        yield compare_equal(
+            run, Message("lab.graphs.sum_of_the_changes"), least, abs(int((made - degrees).sum()))
+        )
         groups, zero = _even_solutions(degrees, k)
         best = min(abs(change) for change in zero)
-        yield compare_equal(run, "the same, all roundings tried", least, best)
+        yield compare_equal(run, Message("lab.graphs.the_same_all_roundings_tried"), least, best)
         if (name, k) in stated:
-            yield compare_equal(run, "groups", stated[name, k], groups)
+            yield compare_equal(run, Message("lab.graphs.groups"), stated[name, k], groups)
         if (name, k) == ("G10", 2):
-            yield compare_equal(run, "roundings that keep the sum", "1224 2223", in_words(zero[0]))
+            yield compare_equal(
+                run,
+                Message("lab.graphs.roundings_that_keep_the_sum"),
+                "1224 2223",
+                in_words(zero[0]),
+            )
             reached = in_words(made.tolist())
             figure = in_words(examples.G10_EDGE_CHANGE.degrees)
-            yield compare_equal(run, "degrees of figure 10b", figure, reached)
+            yield compare_equal(run, Message("lab.graphs.degrees_of_figure_10b"), figure, reached)
         if (name, k) == ("G9", 3):
             yield compare_equal(
-                run, "degrees, rising", "2 2 2 2 2 2 4 4 4", in_words(sorted(made.tolist()))
+                run,
+                Message("lab.graphs.degrees_rising"),
+                "2 2 2 2 2 2 4 4 4",
+                in_words(sorted(made.tolist())),
             )
     yield from _pivots()
     for variant in ("umga-random", "umga-centrality"):
         changed = KDegree(k=2, variant=variant).apply(examples.g10(), rng=Seeded(10)).graph
         found = in_words(changed.degrees.tolist())
         stated_degrees = in_words(examples.G10_EDGE_CHANGE.degrees)
-        yield compare_equal(f"G10, {variant}", "degrees of figure 10b", stated_degrees, found)
-        yield compare_equal(f"G10, {variant}", "edges", 10, changed.size)
+        yield compare_equal(
+            f"G10, {variant}", Message("lab.graphs.degrees_of_figure_10b"), stated_degrees, found
+        )
+        yield compare_equal(f"G10, {variant}", Message("lab.graphs.edges"), 10, changed.size)
 
 
 def _even_solutions(degrees: Whole, k: int) -> tuple[str, dict[int, list[str]]]:
@@ -188,31 +225,35 @@ def _even_solutions(degrees: Whole, k: int) -> tuple[str, dict[int, list[str]]]:
 
 def _pivots() -> Iterator[Row]:
     """The edge end to be moved from 2 to 4 may turn around 1, 3 or 6."""
-    run = "G10, one end moved from 2 to 4"
+    run = Message("lab.graphs.g10_one_end_moved_from_2")
     graph = examples.g10()
     for pivot, value in ((1, 0.875), (3, 0.875), (6, 1.125)):
         pairs = np.array([[2, pivot], [pivot, 4]]) - 1
         found = float(neighbourhood_centrality(graph, pairs).sum())
-        yield compare_equal(run, f"centrality around {pivot}", value, found)
+        yield compare_equal(run, Message("lab.graphs.centrality_around", pivot=pivot), value, found)
 
 
 def _grown() -> Iterator[Row]:
-    run = "G10, vertex-addition, k=2"
+    run = Message("lab.graphs.g10_vertex_addition_k_2")
     graph = examples.g10()
     made = VertexAddition(k=2).apply(graph, rng=Seeded(10)).graph
     new = (made.neighbours_of(9) + 1).tolist() if made.order == 10 else []
-    yield compare_equal(run, "greatest raise", 1, int(least_raises(graph.degrees, 2).max()))
-    yield compare_equal(run, "vertices", 10, made.order)
-    yield compare_equal(run, "the fake is joined with", "4 5", in_words(new))
-    yield compare_equal(run, "k, the fake counted", 2, degree_anonymity(made))
-    run = "A ring of 7 with a chord, k=3"
+    yield compare_equal(
+        run, Message("lab.graphs.greatest_raise"), 1, int(least_raises(graph.degrees, 2).max())
+    )
+    yield compare_equal(run, Message("lab.graphs.vertices"), 10, made.order)
+    yield compare_equal(run, Message("lab.graphs.the_fake_is_joined_with"), "4 5", in_words(new))
+    yield compare_equal(run, Message("lab.graphs.k_the_fake_counted"), 2, degree_anonymity(made))
+    run = Message("lab.graphs.a_ring_of_7_with_a")
     chorded = Graph.of([*ring(7).edges.tolist(), (0, 3)])
     raised = np.flatnonzero(least_raises(chorded.degrees, 3))
     faked = Graph.of([*chorded.edges.tolist(), *((vertex, 7) for vertex in raised.tolist())])
     counts = np.unique(faked.degrees[:7], return_counts=True)[1]
-    yield compare_equal(run, "k of the real vertices with one fake", 3, int(counts.min()))
     yield compare_equal(
-        run, "k with the fake in the count (erratum 13)", 1, degree_anonymity(faked)
+        run, Message("lab.graphs.k_of_the_real_vertices_with"), 3, int(counts.min())
+    )
+    yield compare_equal(
+        run, Message("lab.graphs.k_with_the_fake_in_the"), 1, degree_anonymity(faked)
     )
     ours = degree_anonymity(VertexAddition(k=3).apply(chorded, rng=Seeded(10)).graph)
-    yield Row(run, "k of vertex-addition, fakes counted: at least", 3, ours, ours >= 3)
+    yield Row(run, Message("lab.graphs.k_of_vertex_addition_fakes_counted"), 3, ours, ours >= 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from celosia.core import figures
+from celosia.core.messages import say
 from celosia.core.progress import Progress
 from celosia.core.report import Block, Figure, Heading, Paragraph, Table
 from celosia.lab.findings import Findings
@@ -14,14 +15,8 @@ from celosia.lab.graphs.methods import NETWORKS, measure, run_all
 def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
     """For each network, how often a guess is right and how many edges are kept."""
     blocks: list[Block] = [
-        Heading("Risk and use of every method"),
-        Paragraph(
-            "Nothing here was published: each method ran once, with a seed. A guess is right with "
-            "the share shown, over all vertices, for an attacker who knows their degrees, or "
-            "which of their neighbours are joined. Of chances one random world is measured. "
-            "Super-vertices and private graphs cannot be compared so: none of their vertices is a "
-            "real one."
-        ),
+        Heading(say("lab.graphs.risk_and_use_of_every_method")),
+        Paragraph(say("lab.graphs.nothing_here_was_published_each_method")),
     ]
     for network in NETWORKS:
         kinds = run_all(network, progress)
@@ -30,22 +25,34 @@ def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
         drawing = figures.bars(
             attacked,
             {
-                "guess by degree": [found[kind][0] or 0.0 for kind in attacked],
-                "guess by neighbourhood": [found[kind][1] or 0.0 for kind in attacked],
-                "edges kept": [found[kind][2] or 0.0 for kind in attacked],
+                say("lab.graphs.guess_by_degree"): [found[kind][0] or 0.0 for kind in attacked],
+                say("lab.graphs.guess_by_neighbourhood"): [
+                    found[kind][1] or 0.0 for kind in attacked
+                ],
+                say("lab.graphs.edges_kept"): [found[kind][2] or 0.0 for kind in attacked],
             },
-            title=f"Risk and use: {network}",
+            title=say("lab.graphs.risk_and_use", network=network),
             horizontal=True,
             percent=True,
         )
-        words = f"Right guesses and edges kept, by method: {network}."
+        words = say("lab.graphs.right_guesses_and_edges_kept_by", network=network)
         safest = min(attacked, key=lambda kind: found[kind][1] or 0.0)
         blocks += [
-            Figure(drawing, words, f"{words} Fewest right guesses by neighbourhood: {safest}."),
+            Figure(
+                drawing,
+                words,
+                say("lab.graphs.fewest_right_guesses_by_neighbourhood", words=words, safest=safest),
+            ),
             Table(
-                ["Method", "Guess by degree", "By neighbourhood", "Edges kept", "Communities kept"],
+                [
+                    say("lab.graphs.method"),
+                    say("lab.graphs.guess_by_degree_2"),
+                    say("lab.graphs.by_neighbourhood"),
+                    say("lab.graphs.edges_kept_2"),
+                    say("lab.graphs.communities_kept"),
+                ],
                 [[kind, *map(_share, found[kind])] for kind in kinds],
-                f"Every method: {network}",
+                say("lab.graphs.every_method", network=network),
                 numeric=(1, 2, 3, 4),
             ),
         ]
@@ -53,4 +60,4 @@ def risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
 
 
 def _share(value: float | None) -> str:
-    return "none" if value is None else f"{value:.1%}"
+    return say("lab.graphs.none") if value is None else f"{value:.1%}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
@@ -22,10 +23,14 @@ from celosia.graphs.verification import contains, degree_anonymity, neighbourhoo
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal
 
-NETWORKS = {"karate club": examples.karate, "friends of Dan": examples.dan, "G9": examples.g9}
+NETWORKS = {
+    Message("lab.graphs.karate_club"): examples.karate,
+    Message("lab.graphs.friends_of_dan"): examples.dan,
+    "G9": examples.g9,
+}
 """The networks that come with the program."""
 
-K = {"karate club": 5, "friends of Dan": 2, "G9": 2}
+K = {Message("lab.graphs.karate_club"): 5, Message("lab.graphs.friends_of_dan"): 2, "G9": 2}
 AMOUNT = 0.2
 TOLERANCE = 0.25
 
@@ -65,19 +70,21 @@ def rows(progress: Progress) -> Iterator[Row]:
     """What each method keeps or promises, on each network."""
     for network in NETWORKS:
         for kind in parameters(network):
-            progress(Step(f"{kind}, {network}", 0))
+            progress(Step(Message("lab.joined.comma", first=kind, second=network), 0))
             yield from _checked(network, kind)
 
 
 def _checked(network: str, kind: str) -> Iterator[Row]:
-    run = f"{kind}, {network}"
+    run = Message("lab.joined.comma", first=kind, second=network)
     graph, release = NETWORKS[network](), publish_network(network, kind)
     made, options = release.data, parameters(network)[kind]
-    yield compare_equal(run, "vertices", graph.order + _fakes(release), made.order)
+    yield compare_equal(
+        run, Message("lab.graphs.vertices"), graph.order + _fakes(release), made.order
+    )
     if isinstance(made, GeneralisedGraph):
         wrong = violations(made, graph, k=options["k"])
         yield compare_equal(
-            run, "what is wrong with the groups, counted apart", "", "; ".join(wrong)
+            run, Message("lab.graphs.what_is_wrong_with_the_groups"), "", "; ".join(wrong)
         )
         return
     if isinstance(made, UncertainGraph):
@@ -85,12 +92,20 @@ def _checked(network: str, kind: str) -> Iterator[Row]:
         back = made.renumbered(np.argsort(release.key))
         failing = recounted_failures(back, graph, k=options["k"]).size
         most = int(TOLERANCE * graph.order)
-        yield Row(run, "exposed, counted apart: at most", most, failing, failing <= most)
+        yield Row(
+            run, Message("lab.graphs.exposed_counted_apart_at_most"), most, failing, failing <= most
+        )
         return
     if release.key is not None:  # a private graph is new: no vertex of it is anybody
         yield from _kept(run, kind, graph, align_vertices(made, release.key))
     for name, reached in _levels(kind, made):
-        yield Row(run, f"{name}: at least", options["k"], reached, reached >= options["k"])
+        yield Row(
+            run,
+            Message("lab.graphs.at_least", name=name),
+            options["k"],
+            reached,
+            reached >= options["k"],
+        )
 
 
 def _fakes(release: GraphRelease) -> int:
@@ -99,23 +114,38 @@ def _fakes(release: GraphRelease) -> int:
 
 def _kept(run: str, kind: str, graph: Graph, made: Graph) -> Iterator[Row]:
     if kind in {"random-add-delete", "random-perturbation", "relevance", "spectral-add-delete"}:
-        yield compare_equal(run, "edges", graph.size, made.size)
+        yield compare_equal(run, Message("lab.graphs.edges"), graph.size, made.size)
     if kind in {"random-switch", "spectral-switch", "relabelling"}:
         moved = int((made.degrees != graph.degrees).sum())
-        yield compare_equal(run, "vertices with another degree", 0, moved)
+        yield compare_equal(run, Message("lab.graphs.vertices_with_another_degree"), 0, moved)
     if kind == "relabelling":
-        yield compare_equal(run, "the edges are the same", "yes", _yes(made.same_edges(graph)))
+        yield compare_equal(
+            run,
+            Message("lab.graphs.the_edges_are_the_same"),
+            "yes",
+            _yes(made.same_edges(graph)),
+        )
     if kind == "random-sparsification":
-        yield compare_equal(run, "all edges are true", "yes", _yes(contains(made, graph)))
+        yield compare_equal(
+            run,
+            Message("lab.graphs.all_edges_are_true"),
+            "yes",
+            _yes(contains(made, graph)),
+        )
     if kind in {"vertex-addition", "k-neighbourhood", "k-automorphism"}:
-        yield compare_equal(run, "the original is in it", "yes", _yes(contains(graph, made)))
+        yield compare_equal(
+            run,
+            Message("lab.graphs.the_original_is_in_it"),
+            "yes",
+            _yes(contains(graph, made)),
+        )
 
 
 def _levels(kind: str, made: Graph) -> list[tuple[str, int]]:
     if kind in {"k-degree", "vertex-addition"}:
-        return [("k by degree", degree_anonymity(made))]
+        return [(Message("lab.graphs.k_by_degree"), degree_anonymity(made))]
     if kind in {"k-neighbourhood", "k-automorphism"}:
-        return [("k by neighbourhood", neighbourhood_anonymity(made).k)]
+        return [(Message("lab.graphs.k_by_neighbourhood"), neighbourhood_anonymity(made).k)]
     return []
 
 
@@ -143,6 +173,6 @@ def measure(network: str, kind: str) -> tuple[float | None, ...]:
 def run_all(network: str, progress: Progress = silent) -> list[str]:
     """The names of all methods, each of them run."""
     for kind in parameters(network):
-        progress(Step(f"{kind}, {network}", 0))
+        progress(Step(Message("lab.joined.comma", first=kind, second=network), 0))
         publish_network(network, kind)
     return list(parameters(network))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import sqrt
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.core.randomness import Seeded
 from celosia.graphs.attacks import active
@@ -19,9 +20,9 @@ RUNS = 40
 """As many as were measured by others."""
 
 MEASURED: tuple[tuple[str, int, GraphMethod[Graph] | None, float], ...] = (
-    ("12 accounts, names removed", 12, None, 1.00),
-    ("8 accounts, names removed", 8, None, 0.83),
-    ("12 accounts, a fifth of the edges changed", 12, RandomPerturbation(amount=0.2), 0.00),
+    (Message("lab.graphs.12_accounts_names_removed"), 12, None, 1.00),
+    (Message("lab.graphs.8_accounts_names_removed"), 8, None, 0.83),
+    (Message("lab.graphs.12_accounts_a_fifth_of_the"), 12, RandomPerturbation(amount=0.2), 0.00),
 )
 
 
@@ -36,7 +37,19 @@ def rows(progress: Progress) -> Iterator[Row]:
         share = (RUNS * stated + 1) / (RUNS + 2)
         error = sqrt(2 * share * (1 - share) / RUNS)
         near = abs(found.rate - stated) <= SIGMAS * error
-        yield Row("Planted accounts", f"recovered, {cell}", stated, found.rate, near)
+        yield Row(
+            Message("lab.graphs.planted_accounts"),
+            Message("lab.graphs.recovered", cell=cell),
+            stated,
+            found.rate,
+            near,
+        )
         if stated == 1.0:
             rate = found.rate
-            yield Row("Planted accounts", f"{cell}: at least", 0.9, rate, rate >= 0.9)
+            yield Row(
+                Message("lab.graphs.planted_accounts"),
+                Message("lab.graphs.at_least_2", cell=cell),
+                0.9,
+                rate,
+                rate >= 0.9,
+            )

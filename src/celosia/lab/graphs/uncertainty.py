@@ -8,6 +8,7 @@ from math import log2
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.graph import Graph
@@ -41,36 +42,57 @@ def rows() -> Iterator[Row]:
 
 
 def _doubts(graph: UncertainGraph, original: Graph) -> Iterator[Row]:
-    run = "Figure 11, degrees"
+    run = Message("lab.graphs.figure_11_degrees")
     table = degree_distributions(graph)
     for vertex, texts in enumerate(DEGREE_CHANCES):
         for number, text in enumerate(texts):
             found = float(table[vertex, number])
-            yield compare_printed(run, f"vertex {vertex + 1}, chance of {number}", text, found)
+            yield compare_printed(
+                run,
+                Message("lab.graphs.vertex_chance_of", vertex=vertex + 1, number=number),
+                text,
+                found,
+            )
     bits = degree_entropies(graph, np.arange(4))
     for number, text in enumerate(DEGREE_ENTROPIES):
-        yield compare_printed(run, f"doubt about who has {number}", text, float(bits[number]))
-    run = "Figure 11, obfuscation"
+        yield compare_printed(
+            run, Message("lab.graphs.doubt_about_who_has", number=number), text, float(bits[number])
+        )
+    run = Message("lab.graphs.figure_11_obfuscation")
     for k, share in ((2, 0.25), (3, 0.25), (4, 1.0)):
         yield compare_equal(
-            run, f"share exposed, k={k}", share, obfuscation(graph, original, k=k).share
+            run,
+            Message("lab.graphs.share_exposed_k", k=k),
+            share,
+            obfuscation(graph, original, k=k).share,
         )
     for k, tolerance, holds in ((3, 0.25, "yes"), (3, 0.2, "no"), (4, 0.9, "no")):
         verdict = "yes" if obfuscation(graph, original, k=k).holds(tolerance) else "no"
-        yield compare_equal(run, f"({k}, {tolerance})-obfuscated", holds, verdict)
+        yield compare_equal(
+            run, Message("lab.graphs.obfuscated", k=k, tolerance=tolerance), holds, verdict
+        )
     exposed = obfuscation(graph, original, k=3).failing + 1
-    yield compare_equal(run, "who is exposed, k=3", "1", " ".join(map(str, exposed.tolist())))
+    yield compare_equal(
+        run, Message("lab.graphs.who_is_exposed_k_3"), "1", " ".join(map(str, exposed.tolist()))
+    )
 
 
 def _averages(graph: UncertainGraph) -> Iterator[Row]:
-    run = "Figure 11, averages"
+    run = Message("lab.graphs.figure_11_averages")
     found = expected_statistics(graph)
-    yield compare_printed(run, "edges", "3.3", found.edges)
+    yield compare_printed(run, Message("lab.graphs.edges"), "3.3", found.edges)
     for number, text in enumerate(("2.4", "1.6", "1.7", "0.9")):
-        yield compare_printed(run, f"degree of {number + 1}", text, float(found.degrees[number]))
-    yield compare_printed(run, "mean degree", "1.65", found.mean_degree)
-    yield compare_printed(run, "degree variance", "0.46", found.degree_variance)
-    yield compare_printed(run, "greatest degree, over all worlds", "2.47816", _greatest(graph))
+        yield compare_printed(
+            run,
+            Message("lab.graphs.degree_of_2", number=number + 1),
+            text,
+            float(found.degrees[number]),
+        )
+    yield compare_printed(run, Message("lab.graphs.mean_degree"), "1.65", found.mean_degree)
+    yield compare_printed(run, Message("lab.graphs.degree_variance"), "0.46", found.degree_variance)
+    yield compare_printed(
+        run, Message("lab.graphs.greatest_degree_over_all_worlds"), "2.47816", _greatest(graph)
+    )
     drawn = sampled_statistics(
         graph,
         {"greatest": lambda world: float(world.degrees.max()), "edges": lambda w: float(w.size)},
@@ -79,13 +101,17 @@ def _averages(graph: UncertainGraph) -> Iterator[Row]:
     )
     yield compare_printed(
         run,
-        f"greatest degree, {WORLDS} worlds drawn",
+        Message("lab.graphs.greatest_degree_worlds_drawn", worlds=WORLDS),
         "2.47816",
         drawn["greatest"].mean,
         error=drawn["greatest"].error,
     )
     yield compare_printed(
-        run, f"edges, {WORLDS} worlds drawn", "3.3", drawn["edges"].mean, error=drawn["edges"].error
+        run,
+        Message("lab.graphs.edges_worlds_drawn", worlds=WORLDS),
+        "3.3",
+        drawn["edges"].mean,
+        error=drawn["edges"].error,
     )
 
 
@@ -101,35 +127,43 @@ def _greatest(graph: UncertainGraph) -> float:
 
 
 def _certain() -> Iterator[Row]:
-    run = "G9 as chances of 0 and 1, which protects nobody (erratum 14)"
+    run = Message("lab.graphs.g9_as_chances_of_0_and")
     graph = examples.g9()
     certain = UncertainGraph.certain(graph)
     for k, text in ((2, 2 / 9), (3, 2 / 9), (4, 5 / 9)):
         yield compare_equal(
-            run, f"share exposed, k={k}", text, obfuscation(certain, graph, k=k).share
+            run,
+            Message("lab.graphs.share_exposed_k", k=k),
+            text,
+            obfuscation(certain, graph, k=k).share,
         )
     bits = degree_entropies(certain, graph.degrees)
     counts = np.bincount(graph.degrees)
     for number in np.flatnonzero(counts).tolist():
         yield compare_equal(
             run,
-            f"doubt about who has degree {number}",
+            Message("lab.graphs.doubt_about_who_has_degree", number=number),
             round(log2(counts[number]), 12),
             round(float(bits[number]), 12),
         )
 
 
 def _generated() -> Iterator[Row]:
-    run = "Karate club, k=5, one in ten exposed"
+    run = Message("lab.graphs.karate_club_k_5_one_in")
     club = examples.karate()
     made = KObfuscation(k=5, tolerance=0.1).apply(club, rng=Seeded(11)).graph
     failing = recounted_failures(made, club, k=5).size
-    yield Row(run, "exposed, counted apart: at most", 3, failing, failing <= 3)
+    yield Row(run, Message("lab.graphs.exposed_counted_apart_at_most"), 3, failing, failing <= 3)
     inside = bool(((made.probabilities >= 0) & (made.probabilities <= 1)).all())
-    yield compare_equal(run, "all chances are in 0 .. 1", "yes", "yes" if inside else "no")
-    yield compare_equal(run, "pairs with a chance", 2 * club.size, made.size)
+    yield compare_equal(
+        run,
+        Message("lab.graphs.all_chances_are_in_0_1"),
+        "yes",
+        "yes" if inside else "no",
+    )
+    yield compare_equal(run, Message("lab.graphs.pairs_with_a_chance"), 2 * club.size, made.size)
     world = made.sample_world(Seeded(12))
     spread = float(np.sqrt((made.probabilities * (1 - made.probabilities)).sum()))
     off = abs(world.size - made.expected_edges)
-    cell = "edges of a world, in deviations from the average: at most"
+    cell = Message("lab.graphs.edges_of_a_world_in_deviations")
     yield Row(run, cell, SIGMAS, off / spread, off <= SIGMAS * spread)

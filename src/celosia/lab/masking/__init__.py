@@ -13,21 +13,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
 from celosia.lab.masking import figures, medical, reference, small_tables, thesis
 from celosia.lab.study import Study, no_figures
 
-_MODULE = "a Spanish university module on data privacy (Casas Roma, PID_00247391)"
-_THESIS = "a bachelor's thesis of the Universidad de Cádiz (Spain, 2024)"
-_SURVEY = "the example of individual risk in mu-Argus and sdcMicro (francdat)"
-_CASC = "Domingo-Ferrer & Torra 2005 and later work, on the tables of the European CASC project"
-_RULES = (
-    "numbers round to what was printed; labels, groups and whole numbers exactly; a cell that is "
-    "named as wrong must be wrong as it is said"
-)
-_LOSSES = "losses of MDAV within 0.01; refined ones 5 % below the published ones at k = 3 and 5"
+_MODULE = Message("lab.graphs.a_spanish_university_module_on_data")
+_THESIS = Message("lab.masking.a_bachelors_thesis_of_the_universidad")
+_SURVEY = Message("lab.masking.the_example_of_individual_risk_in")
+_CASC = Message("lab.masking.domingo_ferrer_torra_2005_and_later")
+_RULES = Message("lab.masking.numbers_round_to_what_was_printed")
+_LOSSES = Message("lab.masking.losses_of_mdav_within_0_01")
 
 Rows = Callable[[Path | None, Progress], Iterator[Row]]
 
@@ -56,16 +54,22 @@ def _telemetry(path: Path | None, progress: Progress) -> Iterator[Row]:
 _PARTS = (
     _Part(
         "tables",
-        "ten patients and other small tables, masked step by step",
-        f"{_MODULE}, and {_SURVEY}",
+        Message("lab.masking.ten_patients_and_other_small_tables"),
+        Message("lab.masking.and", module=_MODULE, survey=_SURVEY),
         _RULES,
         _tables,
         figures.risk_map,
     ),
-    _Part("telemetry", "the examples of a thesis, and its slips", _THESIS, _RULES, _telemetry),
+    _Part(
+        "telemetry",
+        Message("lab.masking.the_examples_of_a_thesis_and"),
+        _THESIS,
+        _RULES,
+        _telemetry,
+    ),
     _Part(
         "reference",
-        "information loss of microaggregation on Census and Tarragona",
+        Message("lab.masking.information_loss_of_microaggregation_on_census"),
         _CASC,
         _LOSSES,
         reference.rows,
@@ -75,7 +79,7 @@ _PARTS = (
 
 
 def _one(part: _Part, path: Path | None, progress: Progress) -> Sequence[Row]:
-    progress(Step(f"Computing {part.name}", 0))
+    progress(Step(Message("lab.collect.computing", name=part.name), 0))
     return list(part.rows(path, progress))
 
 
@@ -84,27 +88,33 @@ def _all(path: Path | None, progress: Progress) -> Sequence[Row]:
     parts = [part for part in _PARTS if path is not None or not part.needs_data]
     found: list[Row] = []
     for done, part in enumerate(parts):
-        step = Step(f"Computing {part.name}", done, len(parts))
+        step = Step(Message("lab.collect.computing", name=part.name), done, len(parts))
         progress(step)
         # Every step of a part tells how far the study has come, and may end it there.
         found += part.rows(path, lambda _, step=step: progress(step))  # type: ignore[misc]
-    progress(Step("Comparing", len(parts), len(parts)))
+    progress(Step(Message("lab.collect.comparing"), len(parts), len(parts)))
     return found
 
 
 STUDIES = (
     Study(
         name="masking",
-        title="Masking: tables masked by hand, and the reference tables",
-        source=f"{_MODULE}, {_THESIS}, {_SURVEY}; with --path FOLDER also {_CASC}",
-        rules=f"{_RULES}; {_LOSSES}",
+        title=Message("lab.masking.masking_tables_masked_by_hand_and"),
+        source=Message(
+            "lab.masking.with_path_folder_also",
+            module=_MODULE,
+            thesis=_THESIS,
+            survey=_SURVEY,
+            casc=_CASC,
+        ),
+        rules=Message("lab.joined.semicolon", first=_RULES, second=_LOSSES),
         work=_all,
         figures=figures.risk_map,
     ),
     *(
         Study(
             name=f"masking/{part.name}",
-            title=f"Masking: {part.title}",
+            title=Message("lab.masking.masking", title=part.title),
             source=part.source,
             rules=part.rules,
             work=partial(_one, part),

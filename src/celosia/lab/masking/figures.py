@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.core.report import Block, Figure, Heading, Paragraph
@@ -35,18 +36,17 @@ def incomes(records: int = RECORDS, *, seed: int = 2005) -> pl.DataFrame:
 
 def risk_map(findings: Findings, progress: Progress) -> Sequence[Block]:
     """Five methods in four strengths each, by the records linked back and by what is lost."""
-    progress(Step("Drawing the map", 0))
+    progress(Step(Message("lab.masking.drawing_the_map"), 0))
     found = map_methods(incomes(), COLUMNS, rng=Seeded(1))
     best = "; ".join(
-        f"{each.name}: {each.risk:.1%} linked, loss {each.loss:.3f}" for each in found.best
+        say("lab.masking.linked_loss", name=each.name, risk=each.risk, loss=each.loss)
+        for each in found.best
     )
-    words = f"Risk and loss of {len(found.points)} maskings of {RECORDS:,} invented people."
+    words = say(
+        "lab.masking.risk_and_loss_of_maskings_of", points=len(found.points), records=RECORDS
+    )
     return [
-        Heading("Risk and use"),
-        Paragraph(
-            "Nothing here was published: it is what a reader does next with a table of amounts. "
-            "Each point is one method with one parameter; rings mark those that no other beats in "
-            "both."
-        ),
-        Figure(found.plot(), words, f"{words} The best: {best}."),
+        Heading(say("lab.masking.risk_and_use")),
+        Paragraph(say("lab.masking.nothing_here_was_published_it_is")),
+        Figure(found.plot(), words, say("lab.masking.the_best", words=words, best=best)),
     ]

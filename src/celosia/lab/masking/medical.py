@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.assess import attacks
 from celosia.assess.linkage import align, distance_linkage
+from celosia.core.messages import Message
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
@@ -60,60 +61,95 @@ def apply_method(method: Method, frame: pl.DataFrame, *columns: str) -> pl.DataF
 
 
 def _original() -> Iterator[Row]:
-    run = "T1, the original"
+    run = Message("lab.masking.t1_the_original")
     crowds = EquivalenceClasses.of(MEDICAL, KEYS, "illness")
     yield compare_equal(run, "k", 1, crowds.k)
-    yield compare_equal(run, "unique records", 10, len(crowds.unique))
+    yield compare_equal(run, Message("lab.masking.unique_records"), 10, len(crowds.unique))
     identity, illness = _attack(MEDICAL, gender="M", postcode="08242", age=21)
-    yield compare_equal(run, "records that M, 08242, 21 may be", 1, round(1 / identity.greatest))
-    yield compare_equal(run, "what is learnt of them", "Flu", " ".join(illness.exposed[0].learnt))
-    yield compare_printed(run, "mean age", "39.9", float(AGES.mean()))
-    yield compare_printed(run, "deviation of ages (population)", "15.789", float(AGES.std()))
-    yield compare_printed(run, "deviation of ages (sample)", "16.643", float(AGES.std(ddof=1)))
+    yield compare_equal(
+        run, Message("lab.masking.records_that_m_08242_21_may"), 1, round(1 / identity.greatest)
+    )
+    yield compare_equal(
+        run,
+        Message("lab.masking.what_is_learnt_of_them"),
+        "Flu",
+        " ".join(illness.exposed[0].learnt),
+    )
+    yield compare_printed(run, Message("lab.masking.mean_age"), "39.9", float(AGES.mean()))
+    yield compare_printed(
+        run, Message("lab.masking.deviation_of_ages_population"), "15.789", float(AGES.std())
+    )
+    yield compare_printed(
+        run, Message("lab.masking.deviation_of_ages_sample"), "16.643", float(AGES.std(ddof=1))
+    )
     counts = apply_method(PROVINCE, MEDICAL, "postcode")["postcode"].value_counts().sort("postcode")
     found = ", ".join(f"{code[:2]}: {count}" for code, count in counts.iter_rows())
-    yield compare_equal(run, "records by province", "08: 4, 17: 2, 25: 2, 43: 2", found)
+    yield compare_equal(
+        run, Message("lab.masking.records_by_province"), "08: 4, 17: 2, 25: 2, 43: 2", found
+    )
 
 
 def _noise() -> Iterator[Row]:
-    run = "T6, noise on age"
+    run = Message("lab.masking.t6_noise_on_age")
     masked = np.array(NOISY, dtype=np.float64)
     noise = masked - AGES
-    yield compare_printed(run, "mean noise", "1.2", float(noise.mean()))
-    yield compare_printed(run, "mean age", "41.1", float(masked.mean()))
-    yield compare_printed(run, "deviation of the noise", "6.226", float(noise.std()))
+    yield compare_printed(run, Message("lab.masking.mean_noise"), "1.2", float(noise.mean()))
+    yield compare_printed(run, Message("lab.masking.mean_age"), "41.1", float(masked.mean()))
     yield compare_printed(
-        run, "the same over that of ages", "0.39", float(noise.std() / AGES.std())
+        run, Message("lab.masking.deviation_of_the_noise"), "6.226", float(noise.std())
     )
-    yield compare_printed(run, "correlation with the original", "0.919", _correlation(masked))
+    yield compare_printed(
+        run,
+        Message("lab.masking.the_same_over_that_of_ages"),
+        "0.39",
+        float(noise.std() / AGES.std()),
+    )
+    yield compare_printed(
+        run, Message("lab.masking.correlation_with_the_original"), "0.919", _correlation(masked)
+    )
     link = distance_linkage(align({"age": AGES}, {"age": masked}))
     right = (np.flatnonzero(link.chances == 1) + 1).tolist()
     yield compare_equal(
-        run, "records linked by the nearest age", "{1,4,6,9}", format_groups([right])
+        run,
+        Message("lab.masking.records_linked_by_the_nearest_age"),
+        "{1,4,6,9}",
+        format_groups([right]),
     )
-    yield compare_equal(run, "share linked (DLD)", 0.4, link.share)
+    yield compare_equal(run, Message("lab.masking.share_linked_dld"), 0.4, link.share)
     still = EquivalenceClasses.of(MEDICAL.with_columns(pl.Series("age", NOISY)), KEYS, "illness").k
-    yield compare_equal(run, "k, postcodes being as they were (erratum 4)", 1, still)
+    yield compare_equal(run, Message("lab.masking.k_postcodes_being_as_they_were"), 1, still)
 
 
 def _groups() -> Iterator[Row]:
-    run = "T7, groups of two ages"
+    run = Message("lab.masking.t7_groups_of_two_ages")
     exact = apply_method(Microaggregation(k=2), MEDICAL, "age")["age"]
     yield compare_equal(
-        run, "means", "21.5 27 39.5 46.5 65", " ".join(f"{each:g}" for each in sorted(set(exact)))
+        run,
+        Message("lab.masking.means"),
+        "21.5 27 39.5 46.5 65",
+        " ".join(f"{each:g}" for each in sorted(set(exact))),
     )
-    yield compare_printed(run, "mean age", "39.9", float(exact.to_numpy().mean()))
+    yield compare_printed(
+        run, Message("lab.masking.mean_age"), "39.9", float(exact.to_numpy().mean())
+    )
     cut = apply_method(Microaggregation(k=2, truncate=True), MEDICAL, "age")["age"].to_list()
-    yield compare_equal(run, "as printed, means cut (erratum 3)", _listed(AVERAGED), _listed(cut))
-    yield compare_printed(run, "mean age as printed (erratum 3)", "39.6", float(np.mean(AVERAGED)))
+    yield compare_equal(
+        run, Message("lab.masking.as_printed_means_cut_erratum_3"), _listed(AVERAGED), _listed(cut)
+    )
+    yield compare_printed(
+        run, Message("lab.masking.mean_age_as_printed_erratum_3"), "39.6", float(np.mean(AVERAGED))
+    )
     yield compare_equal(run, "SST", 2492.9, float(AGES.var() * AGES.size))
     yield compare_printed(
-        run, "loss 100 SSE/SST", "5.435", information_loss(AGES, optimal_groups(AGES, 2))
+        run,
+        Message("lab.masking.loss_100_sse_sst"),
+        "5.435",
+        information_loss(AGES, optimal_groups(AGES, 2)),
     )
     link = distance_linkage(align({"age": AGES}, {"age": exact.to_numpy()}))
-    yield compare_equal(run, "share linked: one of two", 0.5, link.share)
+    yield compare_equal(run, Message("lab.masking.share_linked_one_of_two"), 0.5, link.share)
     still = EquivalenceClasses.of(MEDICAL.with_columns(exact), KEYS, "illness").k
-    yield compare_equal(run, "k, postcodes being as they were (erratum 4)", 1, still)
+    yield compare_equal(run, Message("lab.masking.k_postcodes_being_as_they_were"), 1, still)
     for k, best, groups in (
         (2, "135.5", "{21,22} {25,29} {36,43} {45,48} {58,72}"),
         (3, "374.083", "{21,22,25,29} {36,43,45} {48,58,72}"),
@@ -121,38 +157,69 @@ def _groups() -> Iterator[Row]:
         (5, "724", "{21,22,25,29,36} {43,45,48,58,72}"),
     ):
         labels = optimal_groups(AGES, k)
-        yield compare_printed(f"ages, k={k}", "least SSE", best, _squares(labels))
-        yield compare_equal(f"ages, k={k}", "best groups", groups, _by_age(labels))
+        yield compare_printed(
+            Message("lab.masking.ages_k", k=k),
+            Message("lab.masking.least_sse"),
+            best,
+            _squares(labels),
+        )
+        yield compare_equal(
+            Message("lab.masking.ages_k", k=k),
+            Message("lab.masking.best_groups"),
+            groups,
+            _by_age(labels),
+        )
     for k, near, groups in (
         (2, "135.5", "{21,22} {25,29} {36,43} {45,48} {58,72}"),
         (3, "458.083", "{21,22,25} {29,36,43,45} {48,58,72}"),
         (4, "818.083", "{21,22,25,29,36,43} {45,48,58,72}"),
     ):
         labels = mdav_groups(AGES[:, np.newaxis], k)
-        yield compare_printed(f"ages, k={k}", "SSE of MDAV", near, _squares(labels))
-        yield compare_equal(f"ages, k={k}", "groups of MDAV", groups, _by_age(labels))
+        yield compare_printed(
+            Message("lab.masking.ages_k", k=k),
+            Message("lab.masking.sse_of_mdav"),
+            near,
+            _squares(labels),
+        )
+        yield compare_equal(
+            Message("lab.masking.ages_k", k=k),
+            Message("lab.masking.groups_of_mdav"),
+            groups,
+            _by_age(labels),
+        )
 
 
 def _swaps() -> Iterator[Row]:
     """With a window of one rank and an even number of records the pairs are forced."""
-    run = "T8, ages swapped with their neighbours"
+    run = Message("lab.masking.t8_ages_swapped_with_their_neighbours")
     found = apply_method(RankSwap(window=1), MEDICAL, "age")["age"].to_list()
     yield compare_equal(
         run,
-        "ages (a window of 'two positions' is one rank: erratum 11)",
+        Message("lab.masking.ages_a_window_of_two_positions"),
         _listed(SWAPPED),
         _listed(found),
     )
-    yield compare_equal(run, "the values as a whole", _listed(sorted(AGES)), _listed(sorted(found)))
+    yield compare_equal(
+        run,
+        Message("lab.masking.the_values_as_a_whole"),
+        _listed(sorted(AGES)),
+        _listed(sorted(found)),
+    )
     ranks = np.abs(np.argsort(np.argsort(found)) - np.argsort(np.argsort(AGES)))
     yield compare_equal(
-        run, "ranks that each age moved", "1 to 1", f"{ranks.min()} to {ranks.max()}"
+        run,
+        Message("lab.masking.ranks_that_each_age_moved"),
+        Message("lab.masking.1_to_1"),
+        Message("lab.masking.to", ranks=ranks.min(), ranks2=ranks.max()),
     )
     yield compare_printed(
-        run, "correlation with the original", "0.891", _correlation(np.array(found))
+        run,
+        Message("lab.masking.correlation_with_the_original"),
+        "0.891",
+        _correlation(np.array(found)),
     )
     still = EquivalenceClasses.of(MEDICAL.with_columns(pl.Series("age", found)), KEYS, "illness").k
-    yield compare_equal(run, "k, postcodes being as they were (erratum 4)", 1, still)
+    yield compare_equal(run, Message("lab.masking.k_postcodes_being_as_they_were"), 1, still)
 
 
 def _recoded() -> pl.DataFrame:
@@ -160,23 +227,30 @@ def _recoded() -> pl.DataFrame:
 
 
 def _ranges() -> Iterator[Row]:
-    run = "T9, provinces and ranges"
+    run = Message("lab.masking.t9_provinces_and_ranges")
     found = _recoded()
     for name in ("postcode", "age"):
         yield compare_equal(run, name, _listed(RECODED[name]), _listed(found[name]))
     crowds = EquivalenceClasses.of(found, KEYS, "illness")
     yield compare_equal(run, "k", 1, crowds.k)
-    yield compare_equal(run, "classes", 7, len(crowds.members))
-    yield compare_equal(run, "unique records", "{4,8,9,10}", format_groups([sorted(crowds.unique)]))
+    yield compare_equal(run, Message("lab.masking.classes"), 7, len(crowds.members))
+    yield compare_equal(
+        run,
+        Message("lab.masking.unique_records"),
+        "{4,8,9,10}",
+        format_groups([sorted(crowds.unique)]),
+    )
     identity, _ = _attack(found, gender="F", postcode="43***", age="[20,30)")
-    yield compare_equal(run, "records that F, 43840, 22 may be", 1, round(1 / identity.greatest))
+    yield compare_equal(
+        run, Message("lab.masking.records_that_f_43840_22_may"), 1, round(1 / identity.greatest)
+    )
     without = EquivalenceClasses.of(found, ("postcode", "age"), "illness")
-    yield compare_equal(run, "k without gender", 2, without.k)
+    yield compare_equal(run, Message("lab.masking.k_without_gender"), 2, without.k)
 
 
 def _anonymous() -> Iterator[Row]:
     """Provinces; genders where they are rare; mean ages within what is then alike."""
-    run = "T10, 2-anonymous"
+    run = Message("lab.masking.t10_2_anonymous")
     recoded = apply_method(PROVINCE, MEDICAL, "postcode")
     hiding = LocalSuppression(k=2, marker="*", weights={"postcode": 2.0})
     hidden = apply_method(hiding, recoded, "postcode", "gender")
@@ -187,33 +261,52 @@ def _anonymous() -> Iterator[Row]:
     crowds = EquivalenceClasses.of(found, KEYS, "illness")
     yield compare_equal(run, "k", 2, crowds.k)
     yield compare_equal(
-        run, "classes", "{1,3} {2,5} {4,10} {6,7} {8,9}", format_groups(crowds.members)
+        run,
+        Message("lab.masking.classes"),
+        "{1,3} {2,5} {4,10} {6,7} {8,9}",
+        format_groups(crowds.members),
     )
-    yield compare_equal(run, "distinct l", 2, min(crowds.distinct))
+    yield compare_equal(run, Message("lab.masking.distinct_l"), 2, min(crowds.distinct))
     for group, text, apart in zip(
         crowds.members, ("0.4", "0.6", "0.4", "0.5", "0.5"), crowds.distances, strict=True
     ):
-        yield compare_printed(run, f"t of class {format_groups([group])}", text, apart)
+        yield compare_printed(
+            run,
+            Message("lab.masking.t_of_class", format_groups=format_groups([group])),
+            text,
+            apart,
+        )
     yield compare_printed(run, "t", "0.6", max(crowds.distances))
     yield compare_equal(run, "DM", 20, crowds.discernibility)
-    yield compare_equal(run, "genders suppressed", 4, int((found["gender"] == "*").sum()))
+    yield compare_equal(
+        run, Message("lab.masking.genders_suppressed"), 4, int((found["gender"] == "*").sum())
+    )
     ages = found["age"].to_numpy()
-    yield compare_printed(run, "mean age", "39.9", float(ages.mean()))
+    yield compare_printed(run, Message("lab.masking.mean_age"), "39.9", float(ages.mean()))
     squares = float(((ages - AGES) ** 2).sum())
     yield compare_printed(run, "SSE", "163.5", squares)
     yield compare_printed(
-        run, "loss 100 SSE/SST", "6.559", 100 * squares / float(AGES.var() * AGES.size)
+        run,
+        Message("lab.masking.loss_100_sse_sst"),
+        "6.559",
+        100 * squares / float(AGES.var() * AGES.size),
     )
     yield from _attacks_on(run, found)
 
 
 def _attacks_on(run: str, found: pl.DataFrame) -> Iterator[Row]:
     identity, illness = _attack(found, gender="M", postcode="08242")
-    yield compare_equal(run, "records that M, 08242, 21 may be", 2, round(1 / identity.greatest))
-    yield compare_equal(run, "chance of the right one", 0.5, identity.greatest)
-    yield compare_equal(run, "surest guess of the illness (Cancer or Flu)", 0.5, illness.greatest)
+    yield compare_equal(
+        run, Message("lab.masking.records_that_m_08242_21_may"), 2, round(1 / identity.greatest)
+    )
+    yield compare_equal(run, Message("lab.masking.chance_of_the_right_one"), 0.5, identity.greatest)
+    yield compare_equal(
+        run, Message("lab.masking.surest_guess_of_the_illness_cancer"), 0.5, illness.greatest
+    )
     identity, _ = _attack(found, gender="F", postcode="43840")
-    yield compare_equal(run, "records that F, 43840, 22 may be", 2, round(1 / identity.greatest))
+    yield compare_equal(
+        run, Message("lab.masking.records_that_f_43840_22_may"), 2, round(1 / identity.greatest)
+    )
 
 
 def _attack(frame: pl.DataFrame, **known: object) -> Sequence[attacks.Attack]:

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.tables.masking.microaggregation.multivariate import mdav_groups
@@ -32,10 +33,6 @@ PUBLISHED: Mapping[str, Mapping[int, float]] = MappingProxyType(
 """100 SSE/SST of MDAV by k on standardised columns: 1,080 x 13 and 834 x 13 records."""
 GAINS = {3: 0.95, 5: 0.95}
 """By k: how much of the published loss the refinement may leave; elsewhere, none more."""
-TO_GET = (
-    'In R with sdcMicro: data(CASCrefmicrodata); write.csv(CASCrefmicrodata, "CASCrefmicrodata.csv"'
-    ", row.names = FALSE), the same for Tarragona; then give the folder with --path."
-)
 
 
 def rows(folder: Path | None, progress: Progress) -> Iterator[Row]:
@@ -45,22 +42,23 @@ def rows(folder: Path | None, progress: Progress) -> Iterator[Row]:
         InputError: CEL-L010 no folder, CEL-L011 a file that is not there, CEL-L012 another table.
     """
     if folder is None:
-        raise InputError(
-            "CEL-L010",
-            "the reference tables of microaggregation are not part of Celosía.",
-            why="Published losses hold for these records only.",
-            fix=TO_GET,
-        )
+        raise InputError("CEL-L010")
     tables = {name: _table(folder, *FILES[name]) for name in PUBLISHED}
     for done, (name, published) in enumerate(PUBLISHED.items()):
-        progress(Step(f"Grouping {name}", done, len(PUBLISHED)))
+        progress(Step(Message("lab.masking.grouping", name=name), done, len(PUBLISHED)))
         for found in losses(tables[name], list(published)):
             run, loss = f"{name}, k={found.k}", published[found.k]
             near = abs(found.mdav - loss) < 0.01
-            yield Row(run, "loss of MDAV %", loss, found.mdav, near)
+            yield Row(run, Message("lab.masking.loss_of_mdav"), loss, found.mdav, near)
             most = GAINS.get(found.k, 1.0) * loss
             below = found.refined <= most
-            yield Row(run, "loss of refined MDAV % (at most)", round(most, 4), found.refined, below)
+            yield Row(
+                run,
+                Message("lab.masking.loss_of_refined_mdav_at_most"),
+                round(most, 4),
+                found.refined,
+                below,
+            )
 
 
 def _table(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.float64]:
@@ -68,25 +66,12 @@ def _table(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.float6
     try:
         frame = pl.read_csv(path.read_bytes(), infer_schema_length=None)
     except OSError as error:
-        raise InputError(
-            "CEL-L011",
-            path2=path,
-            strerror=error.strerror,
-            name=name,
-            to_get=TO_GET,
-            path=str(path),
-        ) from error
+        raise InputError("CEL-L011", path=path, reason=error.strerror, name=name) from error
     except pl.exceptions.PolarsError:
         frame = pl.DataFrame()  # the reader's own message may quote a cell; ours must not
     numeric = all(kind.is_numeric() for kind in frame.dtypes)
     if frame.shape != shape or not numeric or any(frame.null_count().row(0)):
-        raise InputError(
-            "CEL-L012",
-            f"{path} is not the reference table of {shape[0]:,} records of {shape[1]} numbers.",
-            why="Published losses would not be reproduced on it.",
-            fix=TO_GET,
-            path=str(path),
-        )
+        raise InputError("CEL-L012", path=path, records=shape[0], columns=shape[1])
     return frame.to_numpy().astype(np.float64)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses
@@ -41,28 +42,39 @@ def _classes() -> Iterator[Row]:
     for run, frame, least in (("Fig. 2.2", HOMOGENEOUS, 1), ("Fig. 2.3", DIVERSIFIED, 2)):
         crowds = EquivalenceClasses.of(frame, ("age", "zip"), "disease")
         yield compare_equal(run, "k", 3, crowds.k)
-        yield compare_equal(run, "distinct l", least, min(crowds.distinct))
+        yield compare_equal(run, Message("lab.masking.distinct_l"), least, min(crowds.distinct))
 
 
 def _coding() -> Iterator[Row]:
-    run = "recoding and coding of ends"
+    run = Message("lab.masking.recoding_and_coding_of_ends")
     names = ("minor", "young", "adult", "retired")
     ages = pl.DataFrame({"age": [0, 17, 18, 34, 35, 64, 65, 98]})
     groups = apply_method(Recoding(breaks=(0, 18, 35, 65, 99), labels=names), ages, "age")["age"]
     wanted = " ".join(name for name in names for _ in range(2))
     yield compare_equal(
-        run, "ages at the ends, half-open (printed ends overlap)", wanted, " ".join(groups)
+        run, Message("lab.masking.ages_at_the_ends_half_open"), wanted, " ".join(groups)
     )
     leaves = pl.DataFrame({"job": JOBS})
     tree = {"kind": "tree", "tree": {"Software developer": list(JOBS)}}
     jobs = apply_method(Recoding(hierarchy=tree), leaves, "job")["job"]
-    yield compare_equal(run, "both developers", "Software developer", " ".join(sorted(set(jobs))))
+    yield compare_equal(
+        run,
+        Message("lab.masking.both_developers"),
+        "Software developer",
+        " ".join(sorted(set(jobs))),
+    )
     numbers = pl.DataFrame({"n": [15, 4]})
     yield compare_equal(
-        run, "15 with the top 10", ">10", apply_method(TopBottom(top=10), numbers, "n")["n"][0]
+        run,
+        Message("lab.masking.15_with_the_top_10"),
+        ">10",
+        apply_method(TopBottom(top=10), numbers, "n")["n"][0],
     )
     yield compare_equal(
-        run, "4 with the bottom 5", "<5", apply_method(TopBottom(bottom=5), numbers, "n")["n"][1]
+        run,
+        Message("lab.masking.4_with_the_bottom_5"),
+        "<5",
+        apply_method(TopBottom(bottom=5), numbers, "n")["n"][1],
     )
 
 
@@ -70,25 +82,32 @@ def _averages() -> Iterator[Row]:
     found = apply_method(Microaggregation(k=2, by="job"), PAY, "salary")["salary"]
     for place, mean in ((0, 3100.0), (1, 3100.0), (2, 2855.0), (3, 2855.0)):
         yield compare_equal(
-            "Figs 2.8 and 2.9", f"salary of row {place + 1}", mean, float(found[place])
+            Message("lab.masking.figs_2_8_and_2_9"),
+            Message("lab.masking.salary_of_row", place=place + 1),
+            mean,
+            float(found[place]),
         )
 
 
 def _swaps() -> Iterator[Row]:
     """Every value has one partner within reach, so nothing is left to chance."""
-    run = "swapping within 20 % of the range"
+    run = Message("lab.masking.swapping_within_20_of_the_range")
     low, high = TEMPERATURE_RANGE
-    yield compare_equal(run, "largest difference", 0.54, 0.2 * (high - low))
+    yield compare_equal(run, Message("lab.masking.largest_difference"), 0.54, 0.2 * (high - low))
     frame = pl.DataFrame({"t": TEMPERATURES})
     by_value = RankSwap(range_percent=20, value_range=TEMPERATURE_RANGE)
     found = apply_method(by_value, frame, "t")["t"].to_numpy()
-    yield compare_equal(run, "temperatures", _listed(SWAPPED_TEMPERATURES), _listed(found))
+    yield compare_equal(
+        run, Message("lab.masking.temperatures"), _listed(SWAPPED_TEMPERATURES), _listed(found)
+    )
     apart = float(np.abs(found - np.array(TEMPERATURES)).max())
-    yield Row(run, "a value moves by at most", 0.54, apart, apart <= 0.54 + 1e-12)
+    yield Row(
+        run, Message("lab.masking.a_value_moves_by_at_most"), 0.54, apart, apart <= 0.54 + 1e-12
+    )
     by_rank = apply_method(RankSwap(percent=20), frame, "t")["t"].to_list()
     yield compare_equal(
         run,
-        "by ranks, as Moore has it (C-4): the same here",
+        Message("lab.masking.by_ranks_as_moore_has_it"),
         _listed(SWAPPED_TEMPERATURES),
         _listed(by_rank),
     )
@@ -96,25 +115,32 @@ def _swaps() -> Iterator[Row]:
 
 def _noise() -> Iterator[Row]:
     """C-3: a variance was taken for a standard deviation."""
-    run = "noise on weights, alpha = 0.1"
+    run = Message("lab.masking.noise_on_weights_alpha_0_1")
     weights, noise = np.array(WEIGHTS), np.array(PRINTED_NOISE)
     yield compare_printed(
-        run, "variance of the weights (in print 221.81, cut)", "221.82", float(weights.var())
+        run, Message("lab.masking.variance_of_the_weights_in_print"), "221.82", float(weights.var())
     )
     frame = pl.DataFrame({"weight": WEIGHTS})
     facts = Noise(alpha=0.1).apply(frame, ["weight"], rng=Seeded(1)).facts
     deviation = float(facts["weight"]["noise"])
-    yield compare_printed(run, "deviation of the noise", "4.71", deviation)
+    yield compare_printed(run, Message("lab.masking.deviation_of_the_noise"), "4.71", deviation)
     wrong = 0.1 * float(weights.var())
-    yield compare_printed(run, "deviation as it was taken (C-3)", "22.18", wrong)
+    yield compare_printed(run, Message("lab.masking.deviation_as_it_was_taken_c"), "22.18", wrong)
     # Squares of six normal numbers sum to 0.3 to 24 but for once in 2,000, the deviation being 1.
-    for what, scale, fits in (("right", deviation, "no"), ("wrong", wrong, "yes")):
+    for cell, scale, fits in (
+        (Message("lab.masking.noise_of_right_deviation"), deviation, "no"),
+        (Message("lab.masking.noise_of_wrong_deviation"), wrong, "yes"),
+    ):
         total = float(((noise / scale) ** 2).sum())
-        cell = f"printed noise agrees with the {what} deviation (C-3)"
         yield compare_equal(run, cell, fits, "yes" if 0.3 < total < 24 else "no")
     lost = weights + noise - np.array(NOISY_WEIGHTS)
     cut = bool(((lost > -0.006) & (lost < 0.106)).all())
-    yield compare_equal(run, "printed sums, cut to a tenth", "yes", "yes" if cut else "no")
+    yield compare_equal(
+        run,
+        Message("lab.masking.printed_sums_cut_to_a_tenth"),
+        "yes",
+        "yes" if cut else "no",
+    )
 
 
 def _listed(values: object) -> str:

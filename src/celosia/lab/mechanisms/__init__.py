@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms import (
@@ -30,10 +31,10 @@ from celosia.lab.mechanisms import (
 from celosia.lab.mechanisms.cells import SIGMAS
 from celosia.lab.study import Study, no_figures
 
-_THESIS = "a bachelor thesis of the Universidad de Sevilla (2018)"
-_OWN = "numbers computed for this study by independent programs"
-_EXACTLY = "numbers round to what was printed; whole numbers and words exactly"
-_DRAWN = f"within half of the last printed digit and {SIGMAS:g} standard errors of both numbers"
+_THESIS = Message("lab.mechanisms.a_bachelor_thesis_of_the_universidad")
+_OWN = Message("lab.mechanisms.numbers_computed_for_this_study_by")
+_EXACTLY = Message("lab.mechanisms.numbers_round_to_what_was_printed")
+_DRAWN = Message("lab.mechanisms.within_half_of_the_last_printed", sigmas=SIGMAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,74 +49,73 @@ class _Part:
 
 _PARTS = (
     _Part(
-        "belief",
-        "what an epsilon does to a belief",
-        f"{_THESIS}, Figure 1.1",
+        Message("lab.mechanisms.belief"),
+        Message("lab.mechanisms.what_an_epsilon_does_to_a"),
+        Message("lab.mechanisms.figure_1_1", thesis=_THESIS),
         _EXACTLY,
         belief.rows,
         figures.beliefs,
     ),
     _Part(
         "composition",
-        "composition, randomised response and the Laplace mechanism",
-        f"{_THESIS}, chapters 1 and 2, corrected in two places, and {_OWN}",
+        Message("lab.mechanisms.composition_randomised_response_and_the_laplace"),
+        Message("lab.mechanisms.chapters_1_and_2_corrected_in", thesis=_THESIS, own=_OWN),
         _EXACTLY,
         composition.rows,
         figures.densities,
     ),
     _Part(
         "selection",
-        "choosing by the exponential mechanism, permute-and-flip and noisy max",
-        f"{_THESIS}, chapters 2, 3 and 5, corrected in two places, and {_OWN}",
+        Message("lab.mechanisms.choosing_by_the_exponential_mechanism_permute"),
+        Message("lab.mechanisms.chapters_2_3_and_5_corrected", thesis=_THESIS, own=_OWN),
         _EXACTLY,
         selection.rows,
     ),
     _Part(
         "sparse",
-        "the sparse vector and six variants of it",
-        f"{_THESIS}, chapter 5, after Lyu, Su & Li 2017, and {_OWN}",
-        f"{_EXACTLY}; losses by exact integration",
+        Message("lab.mechanisms.the_sparse_vector_and_six_variants"),
+        Message("lab.mechanisms.chapter_5_after_lyu_su_li", thesis=_THESIS, own=_OWN),
+        Message("lab.mechanisms.losses_by_exact_integration", exactly=_EXACTLY),
         sparse.rows,
     ),
     _Part(
-        "averages",
-        "the errors of private means",
-        f"{_OWN}, on Beta(2, 5) samples whose means are inferred from one column; ranking in "
-        f"{_THESIS}, chapter 4",
-        f"errors {_DRAWN}; {_EXACTLY}",
+        Message("lab.mechanisms.averages"),
+        Message("lab.mechanisms.the_errors_of_private_means"),
+        Message("lab.mechanisms.on_beta_2_5_samples_whose", own=_OWN, thesis=_THESIS),
+        Message("lab.mechanisms.errors", drawn=_DRAWN, exactly=_EXACTLY),
         means.rows,
         figures.errors_of_means,
     ),
     _Part(
         "top-c",
-        "the sparse vector against the exponential mechanism on Zipf counts",
-        f"{_OWN}, in the form of the experiment of Lyu, Su & Li 2017",
-        f"rates {_DRAWN}",
+        Message("lab.mechanisms.the_sparse_vector_against_the_exponential"),
+        Message("lab.mechanisms.in_the_form_of_the_experiment", own=_OWN),
+        Message("lab.mechanisms.rates", drawn=_DRAWN),
         top_c.rows,
         figures.rates_of_selection,
     ),
     _Part(
-        "attacks",
-        "a differencing attack, and an attack on floats",
-        f"{_OWN}; the attack on floats after Mironov 2012",
-        f"closed forms round to what was printed; simulated shares {_DRAWN}",
+        Message("lab.mechanisms.attacks"),
+        Message("lab.mechanisms.a_differencing_attack_and_an_attack"),
+        Message("lab.mechanisms.the_attack_on_floats_after_mironov", own=_OWN),
+        Message("lab.mechanisms.closed_forms_round_to_what_was", drawn=_DRAWN),
         attacks.rows,
     ),
 )
 
 
 def _one(part: _Part, path: Path | None, progress: Progress) -> Sequence[Row]:
-    progress(Step(f"Computing {part.name}", 0))
+    progress(Step(Message("lab.collect.computing", name=part.name), 0))
     return part.rows(progress)
 
 
 def _all(path: Path | None, progress: Progress) -> Sequence[Row]:
     found: list[Row] = []
     for done, part in enumerate(_PARTS):
-        step = Step(f"Computing {part.name}", done, len(_PARTS))
+        step = Step(Message("lab.collect.computing", name=part.name), done, len(_PARTS))
         progress(step)
         found += part.rows(partial(_within, step, progress))
-    progress(Step("Comparing", len(_PARTS), len(_PARTS)))
+    progress(Step(Message("lab.collect.comparing"), len(_PARTS), len(_PARTS)))
     return found
 
 
@@ -127,16 +127,16 @@ def _within(part: Step, progress: Progress, _: Step) -> None:
 STUDIES = (
     Study(
         name="mechanisms",
-        title="Mechanisms of central differential privacy, their costs and errors",
-        source=f"{_THESIS}, and {_OWN}",
-        rules=f"{_EXACTLY}; simulated numbers {_DRAWN}",
+        title=Message("lab.mechanisms.mechanisms_of_central_differential_privacy_their"),
+        source=Message("lab.mechanisms.and", thesis=_THESIS, own=_OWN),
+        rules=Message("lab.mechanisms.simulated_numbers", exactly=_EXACTLY, drawn=_DRAWN),
         work=_all,
         figures=figures.every(*(part.figures for part in _PARTS)),
     ),
     *(
         Study(
             name=f"mechanisms/{part.name}",
-            title=f"Mechanisms: {part.title}",
+            title=Message("lab.mechanisms.mechanisms", title=part.title),
             source=part.source,
             rules=part.rules,
             work=partial(_one, part),

@@ -13,6 +13,7 @@ from math import exp, expm1, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
@@ -34,22 +35,26 @@ def rows(progress: Progress) -> list[Row]:
 
 def _differencing() -> Iterator[Row]:
     """One person's bit from the counts with and without the person; above 1/2 it is taken for 1."""
-    run = "differencing attack on two counts"
+    run = Message("lab.mechanisms.differencing_attack_on_two_counts")
     bits = Seeded(22).integers(2, TRIES)
     exact = float(np.mean(((OTHERS + bits) - OTHERS > 0.5) == (bits == 1)))
-    yield compare_equal(run, "exact counts, success", 1.0, exact)
+    yield compare_equal(run, Message("lab.mechanisms.exact_counts_success"), 1.0, exact)
     closed = 1 - difference_tail(0.5, 10, 10)
-    yield compare_printed(run, "Laplace counts at 0.1, success by closed form", ".5125", closed)
+    yield compare_printed(
+        run, Message("lab.mechanisms.laplace_counts_at_0_1_success"), ".5125", closed
+    )
     # The chance of a right guess with discrete noise of both counts: one half and half a tie.
     law = Geometric(epsilon=0.1).law
     tie = sum(law.mass(place) ** 2 for place in range(-1000, 1001))
-    yield compare_printed(run, "our counts at 0.1, success by their masses", ".5125", (1 + tie) / 2)
+    yield compare_printed(
+        run, Message("lab.mechanisms.our_counts_at_0_1_success"), ".5125", (1 + tie) / 2
+    )
     guessed = []
     for name, seed in (("with", 23), ("without", 24)):
         counts = OTHERS + (bits if name == "with" else 0 * bits)
         guessed.append(_noisy(counts.astype(np.float64), seed))
     right = float(np.mean((guessed[0] - guessed[1] > 0.5) == (bits == 1)))
-    words = f"our Laplace counts at 0.1, success in {TRIES:,} tries"
+    words = Message("lab.mechanisms.our_laplace_counts_at_0_1", tries=TRIES)
     yield compare_printed(run, words, ".5125", right, error=sqrt(0.25 / TRIES))
 
 
@@ -61,7 +66,7 @@ def _noisy(counts: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 
 
 def _floats() -> Iterator[Row]:
-    run = "last bits of a noisy 0 or 1, epsilon 1"
+    run = Message("lab.mechanisms.last_bits_of_a_noisy_0")
     broken = BrokenFloatLaplace()
     zero, one = (
         impossible(broken.run(data, rng=Seeded(53 + place), size=TRIES))
@@ -69,19 +74,30 @@ def _floats() -> Iterator[Row]:
     )
     # The published share is of a sample, too, whose size was not told; ours stands for it.
     error = sqrt(zero[0] * (1 - zero[0]) / zero[1])
-    words = "float noise on 0, share impossible from 1"
+    words = Message("lab.mechanisms.float_noise_on_0_share_impossible")
     yield compare_printed(run, words, ".67", zero[0], error=sqrt(2) * error)
     yield compare_printed(
-        run, f"{words}, by closed form", ".67", off_lattice(broken.epsilon), error=error
+        run,
+        Message("lab.mechanisms.by_closed_form", words=words),
+        ".67",
+        off_lattice(broken.epsilon),
+        error=error,
     )
-    yield compare_equal(run, "float noise on 1, share impossible from 1", 0.0, one[0])
+    yield compare_equal(
+        run, Message("lab.mechanisms.float_noise_on_1_share_impossible"), 0.0, one[0]
+    )
     mechanism = Laplace(epsilon=1, sensitivity=1)
     for answer in (0.0, 1.0):
         noise = mechanism.law.draw(TRIES, Seeded(55 + int(answer)))
         share, _ = impossible(
             mechanism.resolution.values(mechanism.resolution.index(answer) + noise)
         )
-        yield compare_equal(run, f"our noise on {answer:g}, share impossible from 1", 0.0, share)
+        yield compare_equal(
+            run,
+            Message("lab.mechanisms.our_noise_on_share_impossible_from", answer=answer),
+            0.0,
+            share,
+        )
 
 
 def off_lattice(epsilon: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from celosia.accounting import belief_table
+from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_printed
@@ -25,7 +26,7 @@ INTERVALS = """
 
 def run_name(epsilon: float) -> str:
     """The run of one column of the table."""
-    return f"belief, epsilon = {epsilon:g}"
+    return Message("lab.mechanisms.belief_epsilon", epsilon=epsilon)
 
 
 def rows(progress: Progress) -> list[Row]:
@@ -36,10 +37,13 @@ def rows(progress: Progress) -> list[Row]:
 def _rows() -> Iterator[Row]:
     table = belief_table()
     for epsilon, text, factor in zip(table.epsilons, FACTORS.split(), table.factors, strict=True):
-        yield compare_printed(run_name(epsilon), "e^epsilon", text, factor)
+        yield compare_printed(run_name(epsilon), Message("lab.mechanisms.e_epsilon"), text, factor)
     for line, beliefs in zip(INTERVALS.split("\n")[1:-1], table.rows, strict=True):
         for text, belief in zip(line.split(), beliefs, strict=True):
-            run, prior = run_name(belief.epsilon), f"belief of {belief.prior:g}"
+            run, prior = (
+                run_name(belief.epsilon),
+                Message("lab.mechanisms.belief_of", prior=belief.prior),
+            )
             low, high = text.split(",")
-            yield compare_printed(run, f"{prior}, from", low, belief.low)
-            yield compare_printed(run, f"{prior}, to", high, belief.high)
+            yield compare_printed(run, Message("lab.mechanisms.from", prior=prior), low, belief.low)
+            yield compare_printed(run, Message("lab.mechanisms.to", prior=prior), high, belief.high)

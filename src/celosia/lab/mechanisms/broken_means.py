@@ -8,6 +8,7 @@ from math import log
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.broken import (
     BrokenClampedMean,
@@ -26,44 +27,63 @@ def broken_averages() -> Iterator[Row]:
 
 
 def _misprinted() -> Iterator[Row]:
-    run = "Algorithm 1 on [100, 101], epsilon 1"
+    run = Message("lab.mechanisms.algorithm_1_on_100_101_epsilon")
     yield compare_printed(
-        run, "loss of the sum as misprinted", "50.5", BrokenNoisyCountMean().sum_epsilon
+        run,
+        Message("lab.mechanisms.loss_of_the_sum_as_misprinted"),
+        "50.5",
+        BrokenNoisyCountMean().sum_epsilon,
     )
     ours = SumCountMean(epsilon=1, lower=100, upper=101)
     yield compare_equal(
-        run, "loss of the whole with the right sensitivity", 1.0, ours.privacy_loss().pure
+        run, Message("lab.mechanisms.loss_of_the_whole_with_the"), 1.0, ours.privacy_loss().pure
     )
 
 
 def _resampled() -> Iterator[Row]:
-    run = "Algorithm 2 on [-1, 1], epsilon 1"
+    run = Message("lab.mechanisms.algorithm_2_on_1_1_epsilon")
     for copies, text in ((1, "2.7183"), (2, "3.1370034"), (1000, "4.4321")):
         broken = BrokenResampledMean(copies=copies)
         first, second = (broken.density(data, -1.0) for data in broken.neighbours)
-        slip = " (the thesis says 2e)" if copies == 1 else ""
-        yield compare_printed(run, f"ratio at -1, n = {copies}{slip}", text, first / second)
+        slip = Message("lab.mechanisms.the_thesis_says_2e") if copies == 1 else ""
+        yield compare_printed(
+            run,
+            Message("lab.mechanisms.ratio_at_1_n", copies=copies, slip=slip),
+            text,
+            first / second,
+        )
     broken = BrokenResampledMean()
     first, second = broken.chances
-    yield compare_printed(run, "n = 20, at most -.99", ".09516", first)
-    yield compare_printed(run, "the same on the neighbour", ".02495", second)
-    yield compare_printed(run, "loss of that event", "1.3385", broken.shown_epsilon)
-    yield compare_equal(run, "true level", 2.0, broken.true_epsilon)
+    yield compare_printed(run, Message("lab.mechanisms.n_20_at_most_99"), ".09516", first)
+    yield compare_printed(
+        run, Message("lab.mechanisms.the_same_on_the_neighbour"), ".02495", second
+    )
+    yield compare_printed(
+        run, Message("lab.mechanisms.loss_of_that_event"), "1.3385", broken.shown_epsilon
+    )
+    yield compare_equal(run, Message("lab.mechanisms.true_level"), 2.0, broken.true_epsilon)
 
 
 def _clamped() -> Iterator[Row]:
-    run = "Algorithm 3 on [0, 1]"
+    run = Message("lab.mechanisms.algorithm_3_on_0_1")
     first, second = BrokenClampedMean(epsilon=0.1).chances
-    yield compare_printed(run, "epsilon 0.1, between the ends, of {1}", ".0475813", second)
-    yield compare_printed(run, "epsilon 0.1, between the ends, of {1, 0}", ".0951626", first)
-    yield compare_equal(run, "their ratio", 2.0, first / second)
+    yield compare_printed(run, Message("lab.mechanisms.between_ends_of_one"), ".0475813", second)
+    yield compare_printed(run, Message("lab.mechanisms.between_ends_of_both"), ".0951626", first)
+    yield compare_equal(run, Message("lab.mechanisms.their_ratio"), 2.0, first / second)
     for epsilon, text in ((0.1, ".7431"), (1.0, "1.1931")):
         worst = _worst(BrokenClampedMean(epsilon=epsilon))
-        words = f"epsilon {epsilon:g}, true level (claimed: {epsilon:g})"
+        words = Message("lab.mechanisms.epsilon_true_level_claimed", epsilon=epsilon)
         yield compare_printed(run, words, text, worst)
     turn = 2 * log(2)
-    yield compare_printed(run, "epsilon from which the claim holds", "1.3863", turn)
-    yield compare_equal(run, "true level there", turn, BrokenClampedMean(epsilon=turn).true_epsilon)
+    yield compare_printed(
+        run, Message("lab.mechanisms.epsilon_from_which_the_claim_holds"), "1.3863", turn
+    )
+    yield compare_equal(
+        run,
+        Message("lab.mechanisms.true_level_there"),
+        turn,
+        BrokenClampedMean(epsilon=turn).true_epsilon,
+    )
 
 
 def _worst(broken: BrokenClampedMean) -> float:

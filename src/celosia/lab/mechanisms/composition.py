@@ -23,6 +23,7 @@ from celosia.accounting import (
     parallel,
     sequential,
 )
+from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
@@ -60,18 +61,31 @@ def rows(progress: Progress) -> list[Row]:
 
 def _totals() -> Iterator[Row]:
     for count, epsilon, slack, text, plain in TOTALS:
-        run = f"{count} releases at {epsilon:g}, slack {slack:g}"
-        yield compare_printed(run, "advanced", text, advanced(count, epsilon, slack=slack).epsilon)
-        yield compare_equal(run, "basic", float(plain), basic(count, epsilon).epsilon)
-    for count, name in ((10, "basic"), (100, "advanced")):
-        run = f"{count} releases at 0.1, slack 1e-06"
+        run = Message("lab.mechanisms.releases_at_slack", count=count, epsilon=epsilon, slack=slack)
+        yield compare_printed(
+            run,
+            Message("lab.mechanisms.advanced"),
+            text,
+            advanced(count, epsilon, slack=slack).epsilon,
+        )
         yield compare_equal(
-            run, "the smaller bound", name, best_composition(count, 0.1, slack=1e-6).name
+            run, Message("lab.mechanisms.basic"), float(plain), basic(count, epsilon).epsilon
+        )
+    for count, name in ((10, "basic"), (100, "advanced")):
+        run = Message("lab.mechanisms.releases_at_0_1_slack_1e", count=count)
+        yield compare_equal(
+            run,
+            Message("lab.mechanisms.the_smaller_bound"),
+            name,
+            best_composition(count, 0.1, slack=1e-6).name,
         )
     for epsilon, slack, fewest in CROSSOVERS:
-        run = "fewest releases for which advanced beats basic"
+        run = Message("lab.mechanisms.fewest_releases_for_which_advanced_beats")
         yield compare_equal(
-            run, f"at {epsilon:g}, slack {slack:g}", fewest, _crossover(epsilon, slack)
+            run,
+            Message("lab.mechanisms.at_slack", epsilon=epsilon, slack=slack),
+            fewest,
+            _crossover(epsilon, slack),
         )
 
 
@@ -83,47 +97,65 @@ def _crossover(epsilon: float, slack: float) -> int:
 
 
 def _example() -> Iterator[Row]:
-    run = "10,000 databases, total 1, slack e^-32"
+    run = Message("lab.mechanisms.10_000_databases_total_1_slack")
 
     def total(share: float) -> float:
         return advanced(MANY, share, slack=SLACK).epsilon
 
     root = advanced_inverse(MANY, 1.0, slack=SLACK)
     yield compare_printed(
-        run, "total at 1/801 (the thesis says at most 1)", "1.0143473", total(1 / 801)
+        run, Message("lab.mechanisms.total_at_1_801_the_thesis"), "1.0143473", total(1 / 801)
     )
-    yield compare_printed(run, "the most that each may cost", "0.00123104", root)
-    yield compare_printed(run, "1 over that", "812.32", 1 / root)
-    yield compare_printed(run, "total at 1/813", "0.99915", total(1 / 813))
+    yield compare_printed(
+        run, Message("lab.mechanisms.the_most_that_each_may_cost"), "0.00123104", root
+    )
+    yield compare_printed(run, Message("lab.mechanisms.1_over_that"), "812.32", 1 / root)
+    yield compare_printed(run, Message("lab.mechanisms.total_at_1_813"), "0.99915", total(1 / 813))
     corollary = advanced_corollary(MANY, 1.0, slack=SLACK)
-    yield compare_equal(run, "1 over the corollary's", 1600.0, 1 / corollary)
-    yield compare_printed(run, "total at 1/1600", "0.5039", total(corollary))
+    yield compare_equal(run, Message("lab.mechanisms.1_over_the_corollarys"), 1600.0, 1 / corollary)
+    yield compare_printed(
+        run, Message("lab.mechanisms.total_at_1_1600"), "0.5039", total(corollary)
+    )
 
 
 def _theorems() -> Iterator[Row]:
-    run = "basic theorems"
+    run = Message("lab.mechanisms.basic_theorems")
     tenth = Fraction(1, 10)
     total = sequential([*[ApproximateLoss(tenth, 1e-6)] * 3, PureLoss(5 * tenth)])
-    yield compare_equal(run, "sequential, epsilon", 0.8, total.as_dict()["epsilon"])
-    yield compare_equal(run, "sequential, delta", 3e-6, total.as_dict()["delta"])
+    yield compare_equal(
+        run, Message("lab.mechanisms.sequential_epsilon"), 0.8, total.as_dict()["epsilon"]
+    )
+    yield compare_equal(
+        run, Message("lab.mechanisms.sequential_delta"), 3e-6, total.as_dict()["delta"]
+    )
     parts = [PureLoss(tenth), PureLoss(7 * tenth), PureLoss(3 * tenth)]
-    yield compare_equal(run, "parallel, add or remove", 0.7, parallel(parts, ADD_REMOVE).pure)
+    yield compare_equal(
+        run, Message("lab.mechanisms.parallel_add_or_remove"), 0.7, parallel(parts, ADD_REMOVE).pure
+    )
     moved = parallel(parts, CHANGE_ONE, moves_only=True)
-    yield compare_equal(run, "parallel, change one, if rows can only move", 1.0, moved.pure)
+    yield compare_equal(
+        run, Message("lab.mechanisms.parallel_change_one_if_rows_can"), 1.0, moved.pure
+    )
     changed = parallel(parts, CHANGE_ONE)
     yield compare_equal(
-        run, "parallel, change one (printed 1, for rows that only move)", 1.4, changed.pure
+        run, Message("lab.mechanisms.parallel_change_one_printed_1_for"), 1.4, changed.pure
     )
-    yield compare_equal(run, "mixture", 1.0, mixture([PureLoss(Fraction(1))] * 2).pure)
+    yield compare_equal(
+        run, Message("lab.mechanisms.mixture"), 1.0, mixture([PureLoss(Fraction(1))] * 2).pure
+    )
 
 
 def _responses() -> Iterator[Row]:
-    run = "randomised response, two coins"
+    run = Message("lab.mechanisms.randomised_response_two_coins")
     coins = RandomisedResponse.two_coins()
     transition = coins.transition
-    yield compare_printed(run, "epsilon", "1.0986123", coins.epsilon)
-    yield compare_equal(run, "chance of the truth", 0.75, float(transition[1, 1]))
-    yield compare_equal(run, "chance of the other answer", 0.25, float(transition[0, 1]))
+    yield compare_printed(run, Message("lab.mechanisms.epsilon"), "1.0986123", coins.epsilon)
+    yield compare_equal(
+        run, Message("lab.mechanisms.chance_of_the_truth"), 0.75, float(transition[1, 1])
+    )
+    yield compare_equal(
+        run, Message("lab.mechanisms.chance_of_the_other_answer"), 0.25, float(transition[0, 1])
+    )
     answers = list(product((0, 1), repeat=3))
 
     def chance(truth: tuple[int, ...], answer: tuple[int, ...]) -> float:
@@ -135,23 +167,38 @@ def _responses() -> Iterator[Row]:
         for one, other, said in product(answers, repeat=3)
         if sum(a != b for a, b in zip(one, other, strict=True)) == 1
     )
-    yield compare_printed(run, "largest loss of three answers, by enumeration", "1.0986123", worst)
+    yield compare_printed(
+        run, Message("lab.mechanisms.largest_loss_of_three_answers_by"), "1.0986123", worst
+    )
     for share, rate in ((0.25, 0.0), (0.5, 0.5), (0.75, 1.0)):
-        yield compare_equal(run, f"rate for a share of {share:g}", rate, coins.rate(share))
+        yield compare_equal(
+            run, Message("lab.mechanisms.rate_for_a_share_of", share=share), rate, coins.rate(share)
+        )
     best = float(RandomisedResponse.for_epsilon(1).truth)
-    yield compare_printed(run, "chance to tell the truth at epsilon 1", ".4621172", best)
+    yield compare_printed(
+        run, Message("lab.mechanisms.chance_to_tell_the_truth_at"), ".4621172", best
+    )
 
 
 def _histogram() -> Iterator[Row]:
-    run = "10,000 first names, epsilon 1"
+    run = Message("lab.mechanisms.10_000_first_names_epsilon_1")
     bound = laplace_bound(1, size=10_000, failure=0.05)
-    words = "error with 95 % (the thesis prints 0.5 for the failure 0.05)"
+    words = Message("lab.mechanisms.error_with_95_the_thesis_prints")
     yield compare_printed(run, words, "12.2", bound)
-    yield compare_printed(run, "the same with all digits", "12.2060726", bound)
-    yield compare_printed(run, "exact failure", ".0487707", laplace_failure(1, bound, size=10_000))
+    yield compare_printed(
+        run, Message("lab.mechanisms.the_same_with_all_digits"), "12.2060726", bound
+    )
+    yield compare_printed(
+        run,
+        Message("lab.mechanisms.exact_failure"),
+        ".0487707",
+        laplace_failure(1, bound, size=10_000),
+    )
     noise = Laplace(epsilon=1, sensitivity=1)
     losses = [
         log(noise.law.mass(place) / noise.law.mass(place - noise.shift))
         for place in range(-5 * noise.shift, 6 * noise.shift, noise.shift // 8)
     ]
-    yield compare_equal(run, "largest loss of a count on the grid", 1.0, max(map(abs, losses)))
+    yield compare_equal(
+        run, Message("lab.mechanisms.largest_loss_of_a_count_on"), 1.0, max(map(abs, losses))
+    )

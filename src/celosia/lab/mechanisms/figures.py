@@ -7,6 +7,7 @@ from math import exp
 
 from celosia.accounting import belief_interval
 from celosia.core import figures
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings, Row
@@ -31,81 +32,81 @@ def every(*drawings: Drawing) -> Drawing:
 
 def beliefs(findings: Findings, progress: Progress) -> Sequence[Block]:
     """How far three beliefs can be moved, by epsilon."""
-    progress(Step("Drawing the beliefs", 0))
-    series = {}
+    progress(Step(Message("lab.mechanisms.drawing_the_beliefs"), 0))
+    series: dict[str, list[float]] = {}
     for prior in PRIORS:
         found = [belief_interval(prior, epsilon) for epsilon in EPSILONS]
-        series[f"from {prior:g}, at most"] = [belief.high for belief in found]
-        series[f"from {prior:g}, at least"] = [belief.low for belief in found]
+        series[say("lab.mechanisms.from_at_most", prior=prior)] = [belief.high for belief in found]
+        series[say("lab.mechanisms.from_at_least", prior=prior)] = [belief.low for belief in found]
     drawing = figures.lines(
         EPSILONS,
         series,
-        title="What one answer can do to a belief",
-        x_label="epsilon",
-        y_label="belief afterwards",
+        title=say("lab.mechanisms.what_one_answer_can_do_to"),
+        x_label=say("lab.axis.epsilon"),
+        y_label=say("lab.mechanisms.belief_afterwards"),
         percent=True,
         log_x=True,
     )
-    words = "Bounds of a belief of 1 %, 10 % and 50 % after one answer, by epsilon."
+    words = say("lab.mechanisms.bounds_of_a_belief_of_1")
     return [
-        Heading("Beliefs"),
+        Heading(say("lab.axis.beliefs")),
         Figure(
             drawing,
             words,
-            f"{words} At epsilon 1 a belief of 50 % ends between 18 % and 82 %; at 10 anything is "
-            "possible.",
+            say("lab.mechanisms.at_epsilon_1_a_belief_of", words=words),
         ),
     ]
 
 
 def densities(findings: Findings, progress: Progress) -> Sequence[Block]:
     """Laplace densities, and two of them whose ratio is bounded."""
-    progress(Step("Drawing the densities", 0))
+    progress(Step(Message("lab.mechanisms.drawing_the_densities"), 0))
     wide = list(range(-15, 13))
     several = figures.lines(
         wide,
         {
-            f"centre {centre}, scale {scale}": [_density(x, centre, scale) for x in wide]
+            say("lab.mechanisms.centre_scale", centre=centre, scale=scale): [
+                _density(x, centre, scale) for x in wide
+            ]
             for centre, scale in LAWS
         },
-        title="Laplace densities",
+        title=say("lab.mechanisms.laplace_densities"),
         x_label="x",
-        y_label="density",
+        y_label=say("lab.axis.density"),
     )
     near = [place / 2 for place in range(-8, 11)]
     with_person = [_density(x, 1, 1) for x in near]
     bounded = figures.lines(
         near,
         {
-            "without the person (0)": [_density(x, 0, 1) for x in near],
-            "with the person (1)": with_person,
-            "the latter times e": [exp(1) * height for height in with_person],
-            "the latter over e": [height / exp(1) for height in with_person],
+            say("lab.mechanisms.without_the_person_0"): [_density(x, 0, 1) for x in near],
+            say("lab.mechanisms.with_the_person_1"): with_person,
+            say("lab.mechanisms.the_latter_times_e"): [exp(1) * height for height in with_person],
+            say("lab.mechanisms.the_latter_over_e"): [height / exp(1) for height in with_person],
         },
-        title="Two neighbours at epsilon 1",
-        x_label="released count",
-        y_label="density",
+        title=say("lab.mechanisms.two_neighbours_at_epsilon_1"),
+        x_label=say("lab.mechanisms.released_count"),
+        y_label=say("lab.axis.density"),
         log=True,
     )
     return [
-        Heading("Laplace noise"),
+        Heading(say("lab.mechanisms.laplace_noise")),
         Figure(
             several,
-            "Laplace densities of several centres and scales.",
-            "Line chart of four Laplace densities: the larger the scale, the flatter.",
+            say("lab.mechanisms.laplace_densities_of_several_centres_and"),
+            say("lab.mechanisms.line_chart_of_four_laplace_densities"),
         ),
         Figure(
             bounded,
-            "Densities of a noisy count with and without one person, at epsilon 1.",
-            "Line chart on a logarithmic scale: the density without the person stays between the "
-            "other one divided by e and multiplied by e, and touches both.",
+            say("lab.mechanisms.densities_of_a_noisy_count_with"),
+            say("lab.mechanisms.line_chart_on_a_logarithmic_scale"),
         ),
     ]
 
 
 def errors_of_means(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The error of each private mean on [0, 1], by rows times epsilon."""
-    progress(Step("Drawing the errors of the means", 0))
+    progress(Step(Message("lab.mechanisms.drawing_the_errors_of_the_means"), 0))
     settings = sorted(
         (setting for setting in means.SETTINGS if (setting.lower, setting.upper) == (0, 1)),
         key=lambda setting: setting.size * setting.epsilon,
@@ -113,34 +114,43 @@ def errors_of_means(findings: Findings, progress: Progress) -> Sequence[Block]:
     runs = [_computed(findings, setting.name) for setting in settings]
     drawing = figures.lines(
         [setting.size * setting.epsilon for setting in settings],
-        {method: [run[method] for run in runs] for method in means.METHODS},
-        title="Mean absolute error over the range",
-        x_label="rows times epsilon",
-        y_label="error",
+        {str(method): [run[method] for run in runs] for method in means.METHODS},
+        title=say("lab.mechanisms.mean_absolute_error_over_the_range"),
+        x_label=say("lab.mechanisms.rows_times_epsilon"),
+        y_label=say("lab.axis.error"),
         log=True,
         log_x=True,
     )
-    words = "Errors of the private means on [0, 1], by rows times epsilon; Algorithm 3 breaks its "
-    words += "promise."
-    return [Heading("Private means"), Figure(drawing, words, f"{words} {_caption(runs[-1])}")]
+    words = say("lab.mechanisms.errors_of_means")
+    return [
+        Heading(say("lab.mechanisms.private_means")),
+        Figure(drawing, words, f"{words} {_caption(runs[-1])}"),
+    ]
 
 
 def rates_of_selection(findings: Findings, progress: Progress) -> Sequence[Block]:
     """The score error rate of each method, by the number of items that are sought."""
-    progress(Step("Drawing the rates of selection", 0))
+    progress(Step(Message("lab.mechanisms.drawing_the_rates_of_selection"), 0))
     counts = list(top_c.PUBLISHED)
     runs = [_computed(findings, top_c.run_name(count)) for count in counts]
     drawing = figures.lines(
         counts,
-        {method: [run[f"{method}, {top_c.SCORE}"] for run in runs] for method in top_c.METHODS},
-        title="What the chosen items lack of the best",
-        x_label="c, how many items are sought",
-        y_label="score error rate",
+        {
+            str(method): [
+                run[Message("lab.joined.comma", first=method, second=top_c.SCORE)] for run in runs
+            ]
+            for method in top_c.METHODS
+        },
+        title=say("lab.mechanisms.what_the_chosen_items_lack_of"),
+        x_label=say("lab.mechanisms.c_how_many_items_are_sought"),
+        y_label=say("lab.mechanisms.score_error_rate"),
         percent=True,
     )
-    words = "Score error rates at epsilon 0.1 on 10,000 Zipf counts: where all counts are known "
-    words += "beforehand, the exponential mechanism chooses best."
-    return [Heading("The best few"), Figure(drawing, words, f"{words} {_caption(runs[-1])}")]
+    words = say("lab.mechanisms.error_rates")
+    return [
+        Heading(say("lab.mechanisms.the_best_few")),
+        Figure(drawing, words, f"{words} {_caption(runs[-1])}"),
+    ]
 
 
 def _density(x: float, centre: float, scale: float) -> float:
@@ -153,4 +163,5 @@ def _computed(findings: Findings, run: str) -> dict[str, float]:
 
 
 def _caption(values: dict[str, float]) -> str:
-    return "Rightmost: " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()) + "."
+    listed = [f"{name} {value:.3g}" for name, value in values.items()]
+    return say("lab.mechanisms.rightmost", values=listed)

@@ -22,6 +22,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.findings import Row
@@ -41,11 +42,11 @@ FINE = 2**20
 """Parts of a row in which the noise of a count is as good as continuous."""
 
 METHODS = (
-    "Algorithm 1",
+    Message("lab.mechanisms.algorithm_1"),
     "exponential",
-    "Algorithm 4",
-    "Algorithm 4, clipped",
-    "Algorithm 3 (not private)",
+    Message("lab.mechanisms.algorithm_4"),
+    Message("lab.mechanisms.algorithm_4_clipped"),
+    Message("lab.mechanisms.algorithm_3_not_private"),
 )
 
 
@@ -65,10 +66,14 @@ class MeanSetting:
     @property
     def name(self) -> str:
         """The run that its cells belong to."""
-        known = "" if self.size == 1000 else f" (mean {self.mean:g}, implied)"
-        return f"averages, [{self.lower:g}, {self.upper:g}], n = {self.size}{known}, " + (
-            f"epsilon = {self.epsilon:g}"
-        )
+        known = "" if self.size == 1000 else Message("lab.mechanisms.mean_implied", mean=self.mean)
+        return Message(
+            "lab.mechanisms.averages_n",
+            lower=self.lower,
+            upper=self.upper,
+            size=self.size,
+            known=known,
+        ) + (Message("lab.mechanisms.epsilon_2", epsilon=self.epsilon))
 
 
 SETTINGS = (
@@ -101,7 +106,9 @@ def rows(progress: Progress) -> list[Row]:
     found: list[Row] = []
     measured = []
     for done, setting in enumerate(SETTINGS):
-        progress(Step(f"Drawing for n = {setting.size}", done, len(SETTINGS)))
+        progress(
+            Step(Message("lab.mechanisms.drawing_for_n", size=setting.size), done, len(SETTINGS))
+        )
         measured.append(_measure(setting, Seeded(470 + done)))
         found += _compare(setting, measured[-1])
     return [*found, *_ratios(measured), *broken_averages()]
@@ -121,7 +128,11 @@ def _ratios(measured: Sequence[Sequence[MeanError]]) -> Iterator[Row]:
         unit = 1 / (setting.size * setting.epsilon)
         names = (METHODS[0], METHODS[1], METHODS[2], METHODS[4])
         kept = (errors[0], errors[1], errors[2], errors[4])
-        run = f"averages, [{setting.lower:g}, {setting.upper:g}], error times n epsilon / range"
+        run = Message(
+            "lab.mechanisms.averages_error_times_n_epsilon_range",
+            lower=setting.lower,
+            upper=setting.upper,
+        )
         for name, text, error in zip(names, texts, kept, strict=True):
             chance = error.deviation / unit / sqrt(DRAWS)
             yield compare_printed(run, name, text, error.mean / unit, error=chance)

@@ -13,6 +13,7 @@ from math import log
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.broken import BrokenNoisyMax
@@ -35,47 +36,60 @@ def rows(progress: Progress) -> list[Row]:
 
 
 def _chances() -> Iterator[Row]:
-    run = "scores 0, 1, 2 at epsilon 1"
+    run = Message("lab.mechanisms.scores_0_1_2_at_epsilon")
     fine = NoisyMax(epsilon=1, grid=FINE).probabilities([float(score) for score in SCORES])
     methods = (
         ("exponential", Exponential(epsilon=1).probabilities(SCORES), ".1863237 .3071959 .5064804"),
         (
-            "exponential, monotone",
+            Message("lab.mechanisms.exponential_monotone"),
             Exponential(epsilon=1, monotone=True).probabilities(SCORES),
             ".0900306 .2447285 .6652410",
         ),
         (
-            "permute and flip",
+            Message("lab.mechanisms.permute_and_flip"),
             PermuteAndFlip(epsilon=1).probabilities(SCORES),
             ".14675 .26608 .58717",
         ),
-        ("noisy max", fine, ".175 .306 .520"),
+        (Message("lab.mechanisms.noisy_max"), fine, ".175 .306 .520"),
     )
     for name, chances, texts in methods:
         for score, chance, text in zip(SCORES, chances, texts.split(), strict=True):
-            slip = " (printed as about .305)" if text == ".306" else ""
+            slip = Message("lab.mechanisms.printed_as_about_305") if text == ".306" else ""
             yield compare_printed(
-                run, f"{name}, chance of score {score}{slip}", text, float(chance)
+                run,
+                Message("lab.mechanisms.chance_of_score", name=name, score=score, slip=slip),
+                text,
+                float(chance),
             )
 
 
 def _two_conditions() -> Iterator[Row]:
     """Nobody has condition A and ten have B: how often A is named."""
-    run = "0 or 10 cases at epsilon 1"
+    run = Message("lab.mechanisms.0_or_10_cases_at_epsilon")
     cases = [0, 10]
     general = float(Exponential(epsilon=1).probabilities(cases)[0])
     monotone = float(Exponential(epsilon=1, monotone=True).probabilities(cases)[0])
     flipped = float(PermuteAndFlip(epsilon=1).probabilities(cases)[0])
-    yield compare_printed(run, "chance of the wrong one", ".0066929", general)
-    yield compare_printed(run, "its bound 2 e^(-5)", ".013476", 2 * float(np.exp(-5)))
-    yield compare_printed(run, "chance of the wrong one, monotone", "4.54e-5", monotone)
-    yield compare_printed(run, "its bound 2 e^(-10)", "9.08e-5", 2 * float(np.exp(-10)))
-    yield compare_equal(run, "permute and flip: e^(-5)/2", float(np.exp(-5)) / 2, flipped)
+    yield compare_printed(
+        run, Message("lab.mechanisms.chance_of_the_wrong_one"), ".0066929", general
+    )
+    yield compare_printed(
+        run, Message("lab.mechanisms.its_bound_2_e_5"), ".013476", 2 * float(np.exp(-5))
+    )
+    yield compare_printed(
+        run, Message("lab.mechanisms.chance_of_the_wrong_one_monotone"), "4.54e-5", monotone
+    )
+    yield compare_printed(
+        run, Message("lab.mechanisms.its_bound_2_e_10"), "9.08e-5", 2 * float(np.exp(-10))
+    )
+    yield compare_equal(
+        run, Message("lab.mechanisms.permute_and_flip_e_5_2"), float(np.exp(-5)) / 2, flipped
+    )
 
 
 def _losses() -> Iterator[Row]:
     """What monotone noise costs on scores that move in opposite directions."""
-    run = "losses at epsilon 1"
+    run = Message("lab.mechanisms.losses_at_epsilon_1")
     half = Exponential(epsilon=1, monotone=True)
 
     def worst(one: Sequence[int], other: Sequence[int]) -> float:
@@ -83,42 +97,67 @@ def _losses() -> Iterator[Row]:
         return float(np.abs(ratios).max())
 
     yield compare_printed(
-        run, "monotone weights, 0, 0 against 1, -1", "1.43378", worst([0, 0], [1, -1])
+        run,
+        Message("lab.mechanisms.monotone_weights_0_0_against_1"),
+        "1.43378",
+        worst([0, 0], [1, -1]),
     )
-    yield compare_printed(run, "the same with a gap of 50", "2.0000", worst([0, 50], [1, 49]))
+    yield compare_printed(
+        run, Message("lab.mechanisms.the_same_with_a_gap_of"), "2.0000", worst([0, 50], [1, 49])
+    )
     one_way = log(difference_tail(49, 1, 1) / difference_tail(50, 1, 1))
-    yield compare_printed(run, "noisy max, monotone, gap 50 to 49", ".98058", one_way)
+    yield compare_printed(
+        run, Message("lab.mechanisms.noisy_max_monotone_gap_50_to"), ".98058", one_way
+    )
     both_ways = BrokenNoisyMax(gap=50.0).shown_epsilon
-    yield compare_printed(run, "noisy max with half the noise, gap 50 to 48", "1.96078", both_ways)
+    yield compare_printed(
+        run, Message("lab.mechanisms.noisy_max_with_half_the_noise"), "1.96078", both_ways
+    )
     repaired = log(difference_tail(48, 2, 2) / difference_tail(50, 2, 2))
-    yield compare_printed(run, "noisy max, gap 50 to 48", ".96226", repaired)
+    yield compare_printed(run, Message("lab.mechanisms.noisy_max_gap_50_to_48"), ".96226", repaired)
 
 
 def _auction() -> Iterator[Row]:
     """What a price earns: exact money, so no rounding."""
     for bids, fair in ((BIDS, "4"), (BIDS[:3], "3")):
-        run = f"auction with {len(bids)} bids: {', '.join(bids)}"
-        slip = " (the thesis says 3)" if fair == "4" else ""
+        run = Message("lab.mechanisms.auction_with_bids", bids=len(bids), bids2=bids)
+        slip = Message("lab.mechanisms.the_thesis_says_3") if fair == "4" else ""
         for price, revenue in (("1", fair), ("3", "3"), ("3.01", "3.01"), ("3.02", "0")):
             earned = Decimal(price) * sum(Decimal(bid) >= Decimal(price) for bid in bids)
             note = slip if price == "1" else ""
-            yield compare_equal(run, f"revenue at {price}{note}", float(revenue), float(earned))
+            yield compare_equal(
+                run,
+                Message("lab.mechanisms.revenue_at", price=price, note=note),
+                float(revenue),
+                float(earned),
+            )
 
 
 def _errors() -> Iterator[Row]:
     """The distance from the threshold at which one query among k is told from the others."""
     for queries, svt, chosen in ((10, "47.93", "5.142"), (1000, "84.77", "9.851")):
-        run = f"one of {queries} queries at epsilon 1, failure 0.05"
+        run = Message("lab.mechanisms.one_of_queries_at_epsilon_1", queries=queries)
         threshold = above_threshold_error(1, queries=queries, failure=FAILURE)
         selected = selection_error(1, queries=queries, failure=FAILURE)
-        yield compare_printed(run, "error of AboveThreshold", svt, threshold)
-        yield compare_printed(run, "error of the exponential mechanism", chosen, selected)
+        yield compare_printed(
+            run, Message("lab.mechanisms.error_of_abovethreshold"), svt, threshold
+        )
+        yield compare_printed(
+            run, Message("lab.mechanisms.error_of_the_exponential_mechanism"), chosen, selected
+        )
         less = "yes" if selected < threshold / 8 else "no"
-        yield compare_equal(run, "less than an eighth (the thesis: less than 8 times)", "yes", less)
+        yield compare_equal(
+            run,
+            Message("lab.mechanisms.less_than_an_eighth_the_thesis"),
+            "yes",
+            less,
+        )
         grid = Grid(Fraction(1, 2**12))
         scores = [-selected] * (queries - 1) + [selected]
         missed = 1 - float(Exponential(epsilon=1, grid=grid).probabilities(scores)[-1])
-        yield compare_printed(run, "failure of ours at that error", ".05", missed)
+        yield compare_printed(
+            run, Message("lab.mechanisms.failure_of_ours_at_that_error"), ".05", missed
+        )
 
 
 def selection_error(epsilon: float, *, queries: int, failure: float) -> float:

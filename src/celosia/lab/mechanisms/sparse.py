@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import log, sqrt
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
@@ -59,45 +60,65 @@ def rows(progress: Progress) -> list[Row]:
 
 
 def _scales() -> Iterator[Row]:
-    run = "scales at epsilon 1"
+    run = Message("lab.mechanisms.scales_at_epsilon_1")
     above = AboveThreshold(1.0, threshold=0).scales
-    yield compare_equal(run, "AboveThreshold, threshold", 2.0, float(above.threshold))
-    yield compare_equal(run, "AboveThreshold, queries", 4.0, float(above.query))
-    standard = SparseVector(1.0, threshold=0, split=1).scales
     yield compare_equal(
-        run, "SparseVector with c = 1, split 1:1, threshold", 2.0, float(standard.threshold)
+        run, Message("lab.mechanisms.abovethreshold_threshold"), 2.0, float(above.threshold)
     )
     yield compare_equal(
-        run, "SparseVector with c = 1, split 1:1, queries", 4.0, float(standard.query)
+        run, Message("lab.mechanisms.abovethreshold_queries"), 4.0, float(above.query)
+    )
+    standard = SparseVector(1.0, threshold=0, split=1).scales
+    yield compare_equal(
+        run, Message("lab.mechanisms.sparsevector_with_c_1_split_1"), 2.0, float(standard.threshold)
+    )
+    yield compare_equal(
+        run, Message("lab.mechanisms.sparsevector_with_c_1_split_1_2"), 4.0, float(standard.query)
     )
     for positives, pure, text in ((10, 20.0, "66.4903"), (1000, 2000.0, "664.903")):
         ours = Sparse(1.0, threshold=0, positives=positives).scales
-        yield compare_equal(run, f"Sparse, c = {positives}", pure, float(ours.threshold))
+        yield compare_equal(
+            run,
+            Message("lab.mechanisms.sparse_c", positives=positives),
+            pure,
+            float(ours.threshold),
+        )
         loose = textbook_scale(1, positives=positives, delta=1e-6)
-        yield compare_printed(run, f"Sparse, c = {positives}, delta 1e-6, as printed", text, loose)
+        yield compare_printed(
+            run, Message("lab.mechanisms.sparse_c_delta_1e_6_as", positives=positives), text, loose
+        )
     numeric = NumericSparse(1.0, threshold=0, positives=10).scales
     yield compare_equal(
-        run, "NumericSparse, c = 10, released numbers", 90.0, float(numeric.release or 0)
+        run,
+        Message("lab.mechanisms.numericsparse_c_10_released_numbers"),
+        90.0,
+        float(numeric.release or 0),
     )
     find, tell = numeric_shares(Fraction(1), approximate=True)
     yield compare_printed(
-        run, "NumericSparse with a delta, share for finding", ".957676", float(find)
+        run, Message("lab.mechanisms.numericsparse_with_a_delta_share_for"), ".957676", float(find)
     )
-    yield compare_printed(run, "twice the share for telling", ".0846474", 2 * float(tell))
+    yield compare_printed(
+        run, Message("lab.mechanisms.twice_the_share_for_telling"), ".0846474", 2 * float(tell)
+    )
     for approximate in (False, True):
         total = sum(numeric_shares(Fraction(1), approximate=approximate))
-        kind = "with a delta" if approximate else "pure"
-        yield compare_equal(run, f"NumericSparse, {kind}, both shares", 1.0, float(total))
+        kind = Message("lab.mechanisms.with_a_delta") if approximate else "pure"
+        yield compare_equal(
+            run, Message("lab.mechanisms.numericsparse_both_shares", kind=kind), 1.0, float(total)
+        )
     least = 8 * log(1e6)
-    yield compare_printed(run, "positives from which delta 1e-6 pays, as printed", "110.5", least)
+    yield compare_printed(
+        run, Message("lab.mechanisms.positives_from_which_delta_1e_6"), "110.5", least
+    )
 
 
 def _errors() -> Iterator[Row]:
-    run = "errors for 1000 queries, failure 0.05, epsilon 1"
+    run = Message("lab.mechanisms.errors_for_1000_queries_failure_0")
     found = accuracy.above_threshold_error(1, queries=1000, failure=0.05)
     tight = accuracy.tight_error(2, 4, queries=1000, failure=0.05)
     yield compare_printed(run, "AboveThreshold", "84.7731", found)
-    yield compare_printed(run, "AboveThreshold, tighter", "49.42", tight)
+    yield compare_printed(run, Message("lab.mechanisms.abovethreshold_tighter"), "49.42", tight)
     for name, bound, pure, loose in (
         ("Sparse", accuracy.sparse_error, "488.243", "2295.51"),
         ("NumericSparse", accuracy.numeric_sparse_error, "580.465", "2595.84"),
@@ -105,27 +126,44 @@ def _errors() -> Iterator[Row]:
         plain = bound(1, positives=5, queries=1000, failure=0.05)
         mixed = bound(1, positives=5, queries=1000, failure=0.05, delta=1e-6)
         yield compare_printed(run, f"{name}, c = 5", pure, plain)
-        yield compare_printed(run, f"{name}, c = 5, delta 1e-6", loose, mixed)
+        yield compare_printed(
+            run, Message("lab.mechanisms.c_5_delta_1e_6", name=name), loose, mixed
+        )
 
 
 def _allocation() -> Iterator[Row]:
     for positives, monotone, split, text in DEVIATIONS:
-        kind = "monotone" if monotone else "general"
-        name = "best split" if split is None else f"split 1:{split:g}"
-        slip = " (printed as 282.8)" if text == "282.9" else ""
+        name = (
+            Message("lab.mechanisms.best_split")
+            if split is None
+            else Message("lab.mechanisms.split_1", split=split)
+        )
+        slip = Message("lab.mechanisms.printed_as_282_8") if text == "282.9" else ""
         found = sqrt(comparison_variance(1, positives=positives, ratio=split, monotone=monotone))
         yield compare_printed(
-            f"allocation, {kind}", f"c = {positives}, {name}, deviation{slip}", text, found
+            _allocated(monotone=monotone),
+            Message("lab.mechanisms.c_deviation", positives=positives, name=name, slip=slip),
+            text,
+            found,
         )
     for positives, monotone, text in SHARES:
-        kind = "monotone" if monotone else "general"
         mechanism = SparseVector(1.0, threshold=0, positives=positives, monotone=monotone)
         share = float(mechanism.parts(Fraction(1))[0])
         yield compare_printed(
-            f"allocation, {kind}", f"c = {positives}, share of the threshold", text, share
+            _allocated(monotone=monotone),
+            Message("lab.mechanisms.c_share_of_the_threshold", positives=positives),
+            text,
+            share,
         )
     for positives, monotone in ((1, False), (10, False), (100, False), (1, True), (10, True)):
         yield from _least(positives, monotone=monotone)
+
+
+def _allocated(*, monotone: bool) -> Message:
+    """The run of an allocation."""
+    if monotone:
+        return Message("lab.mechanisms.allocation_monotone")
+    return Message("lab.mechanisms.allocation_general")
 
 
 def _least(positives: int, *, monotone: bool) -> Iterator[Row]:
@@ -137,11 +175,17 @@ def _least(positives: int, *, monotone: bool) -> Iterator[Row]:
 
     best = minimize_scalar(variance, bounds=(0.5, 50), method="bounded", options={"xatol": 1e-9})
     formula = optimal_split(positives, monotone=monotone)
-    run = f"allocation, {'monotone' if monotone else 'general'}"
+    run = _allocated(monotone=monotone)
     # Near its bottom a parabola is flat: half of the digits of a float tell its place.
     yield compare_printed(
-        run, f"c = {positives}, best split by search", f"{formula:.4f}", float(best.x)
+        run,
+        Message("lab.mechanisms.c_best_split_by_search", positives=positives),
+        f"{formula:.4f}",
+        float(best.x),
     )
     yield compare_equal(
-        run, f"c = {positives}, 2 (1 + split)^3", 2 * (1 + formula) ** 3, float(best.fun)
+        run,
+        Message("lab.mechanisms.c_2_1_split_3", positives=positives),
+        2 * (1 + formula) ** 3,
+        float(best.fun),
     )

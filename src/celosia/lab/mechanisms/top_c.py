@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.findings import Row
@@ -31,10 +32,10 @@ RUNS = 100
 RUNS_OF_SPARSE = 40
 
 METHODS = (
-    "Algorithm 6",
-    "sparse vector 1:1",
-    "sparse vector 1:3",
-    "sparse vector 1:c^(2/3)",
+    Message("lab.mechanisms.algorithm_6"),
+    Message("lab.mechanisms.sparse_vector_1_1"),
+    Message("lab.mechanisms.sparse_vector_1_3"),
+    Message("lab.mechanisms.sparse_vector_1_c_2_3"),
     "exponential",
 )
 PUBLISHED = {
@@ -44,12 +45,15 @@ PUBLISHED = {
 }
 """For each c the score error rate and the false negative rate of each method."""
 
-SCORE, MISSED = "score error rate", "false negative rate"
+SCORE, MISSED = (
+    Message("lab.mechanisms.score_error_rate"),
+    Message("lab.mechanisms.false_negative_rate"),
+)
 
 
 def run_name(count: int) -> str:
     """The run of one line of the table."""
-    return f"the best c = {count} of {ITEMS:,}"
+    return Message("lab.mechanisms.the_best_c_of", count=count, items=ITEMS)
 
 
 def rows(progress: Progress) -> list[Row]:
@@ -58,7 +62,13 @@ def rows(progress: Progress) -> list[Row]:
     scores = zipf(ITEMS)
     for done, (count, texts) in enumerate(PUBLISHED.items()):
         for method, text, choose in zip(METHODS, texts, _choosers(scores, count), strict=True):
-            progress(Step(f"Choosing {count} by {method}", done, len(PUBLISHED)))
+            progress(
+                Step(
+                    Message("lab.mechanisms.choosing_by", count=count, method=method),
+                    done,
+                    len(PUBLISHED),
+                )
+            )
             runs = RUNS_OF_SPARSE if method == METHODS[0] else RUNS
             found += _compare(run_name(count), method, text, _rates(scores, count, choose, runs))
     return found
@@ -80,7 +90,13 @@ def _compare(run: str, method: str, text: str, rates: NDArray[np.float64]) -> It
     for name, one, rate, error in zip(
         (SCORE, MISSED), text.split("/"), rates.mean(axis=0), errors, strict=True
     ):
-        yield compare_printed(run, f"{method}, {name}", one, float(rate), error=float(error))
+        yield compare_printed(
+            run,
+            Message("lab.joined.comma", first=method, second=name),
+            one,
+            float(rate),
+            error=float(error),
+        )
 
 
 def _rates(

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
 from celosia.lab.sparql import answers, defects, figures, sensitivities, small_graphs
 from celosia.lab.study import Study, StudyRun, no_figures
 
-_THESIS = "an engineering thesis of the Universidad Técnica Federico Santa María (Chile, 2018)"
-_OWN = "numbers computed for this study by independent programs"
-_EXACTLY = "numbers round to what was printed; whole numbers exactly"
-_DRAWN = "drawn numbers within the bound of their own noise; originals as pyoxigraph counts them"
+_THESIS = Message("lab.sparql.an_engineering_thesis_of_the_universidad")
+_OWN = Message("lab.mechanisms.numbers_computed_for_this_study_by")
+_EXACTLY = Message("lab.sparql.numbers_round_to_what_was_printed")
+_DRAWN = Message("lab.sparql.drawn_numbers_within_the_bound_of")
 
 Rows = Callable[[Progress], list[Row]]
 
@@ -49,29 +50,29 @@ class _Part:
 _PARTS = (
     _Part(
         "sensitivities",
-        "fifteen sensitivities as printed, corrected and smoothed, and averages that do not fit",
-        f"{_THESIS}, with its own code on WatDiv, and {_OWN}",
+        Message("lab.sparql.fifteen_sensitivities_as_printed_corrected_and"),
+        Message("lab.sparql.with_its_own_code_on_watdiv", thesis=_THESIS, own=_OWN),
         _EXACTLY,
         sensitivities.rows,
     ),
     _Part(
         "by-hand",
-        "graphs to check by hand, and the one on which the analysis fails",
+        Message("lab.sparql.graphs_to_check_by_hand_and"),
         _OWN,
-        "exactly; our bound between the true sensitivity and the corrected bound",
+        Message("lab.sparql.exactly_our_bound_between_the_true"),
         small_graphs.rows,
     ),
     _Part(
         "defects",
-        "eight defects of the code that followed, each shown",
-        "the companion code of Buil-Aranda, Lobo & Olmedo 2024, read; and closed forms",
+        Message("lab.sparql.eight_defects_of_the_code_that"),
+        Message("lab.sparql.the_companion_code_of_buil_aranda"),
         _EXACTLY,
         defects.rows,
     ),
     _Part(
         "answers",
-        "all query shapes by every way to bound them",
-        f"the queries of {_THESIS}, on a graph of our generator",
+        Message("lab.sparql.all_query_shapes_by_every_way"),
+        Message("lab.sparql.the_queries_of_on_a_graph", thesis=_THESIS),
         _DRAWN,
         answers.rows,
         figures.errors,
@@ -81,18 +82,18 @@ _PARTS = (
 
 
 def _one(part: _Part, triples: int | None, path: Path | None, progress: Progress) -> Sequence[Row]:
-    progress(Step(f"Computing {part.name}", 0))
+    progress(Step(Message("lab.collect.computing", name=part.name), 0))
     return part.of(triples)(progress)
 
 
 def _all(triples: int | None, path: Path | None, progress: Progress) -> Sequence[Row]:
     found: list[Row] = []
     for done, part in enumerate(_PARTS):
-        step = Step(f"Computing {part.name}", done, len(_PARTS))
+        step = Step(Message("lab.collect.computing", name=part.name), done, len(_PARTS))
         progress(step)
         # Every step of a part tells how far the study has come, and may end it there.
         found += part.of(triples)(lambda _, step=step: progress(step))  # type: ignore[misc]
-    progress(Step("Comparing", len(_PARTS), len(_PARTS)))
+    progress(Step(Message("lab.collect.comparing"), len(_PARTS), len(_PARTS)))
     return found
 
 
@@ -103,9 +104,9 @@ def _sized(part: _Part) -> Callable[[int], StudyRun] | None:
 STUDIES = (
     Study(
         name="sparql",
-        title="Private SPARQL: the first analysis of graphs, and our answers",
-        source=f"{_THESIS}, and {_OWN}",
-        rules=f"{_EXACTLY}; {_DRAWN}",
+        title=Message("lab.sparql.private_sparql_the_first_analysis_of"),
+        source=Message("lab.mechanisms.and", thesis=_THESIS, own=_OWN),
+        rules=Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         work=partial(_all, None),
         figures=figures.errors,
         at_size=lambda triples: partial(_all, triples),
@@ -113,7 +114,7 @@ STUDIES = (
     *(
         Study(
             name=f"sparql/{part.name}",
-            title=f"Private SPARQL: {part.title}",
+            title=Message("lab.sparql.private_sparql", title=part.title),
             source=part.source,
             rules=part.rules,
             work=partial(_one, part, None),

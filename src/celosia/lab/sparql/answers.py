@@ -18,6 +18,7 @@ from math import inf, log
 from typing import Any
 
 from celosia.core.errors import QueryRefused
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.datasets.watdiv import watdiv
@@ -48,21 +49,21 @@ CONFIDENCE = 1 - 1e-7
 """Of each check: about a thousand are made."""
 REACH = log(1 / (1 - CONFIDENCE))
 """Scales that Laplace noise keeps to with that chance."""
-BROKEN, FACTS = "broken analysis", "one fact, measured"
+BROKEN, FACTS = Message("lab.sparql.broken_analysis"), Message("lab.sparql.one_fact_measured")
 WHY_NOT = {
-    "CEL-Q072": "no bound: links lead elsewhere",
-    "CEL-Q073": "no bound: a cap is missing",
+    "CEL-Q072": Message("lab.sparql.no_bound_links_lead_elsewhere"),
+    "CEL-Q073": Message("lab.sparql.no_bound_a_cap_is_missing"),
 }
 
 
 def run_name(each: ShopQuery, epsilon: float) -> str:
     """The run of one answer."""
-    return f"{each.name}, epsilon {epsilon:g}"
+    return Message("lab.sparql.epsilon", name=each.name, epsilon=epsilon)
 
 
 def rows(progress: Progress, *, triples: int = TRIPLES) -> list[Row]:
     """Every query at every epsilon: original, and of each way private, error and bound."""
-    progress(Step("Making a graph", 0))
+    progress(Step(Message("lab.sparql.making_a_graph"), 0))
     rng = Seeded(2024)
     found: list[Row] = []
     with store_triples(triples) as folder, ExitStack() as stack:
@@ -74,7 +75,7 @@ def rows(progress: Progress, *, triples: int = TRIPLES) -> list[Row]:
         oracle = _oracle(triples)
         wanted = shop_queries(triples, closed=False)
         for done, each in enumerate(wanted):
-            progress(Step(f"Answering {each.name}", done, len(wanted)))
+            progress(Step(Message("lab.sparql.answering", name=each.name), done, len(wanted)))
             found += _one(each, oracle(each.text), facts, entities, rng)
     return found
 
@@ -92,9 +93,13 @@ def _one(
             yield from answer.broken(broken)
         yield from answer.smoothed(FACTS, of_fact)
         for scope, shop in entities.items():
-            yield from answer.smoothed(f"one entity, {scope}, measured", stars[scope])
+            yield from answer.smoothed(
+                Message("lab.sparql.one_entity_measured", scope=scope), stars[scope]
+            )
             plan = shop.plan(each, epsilon=epsilon)
-            yield from answer.planned(f"one entity, {scope}, planned", plan, asks[scope])
+            yield from answer.planned(
+                Message("lab.sparql.one_entity_planned", scope=scope), plan, asks[scope]
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ class _AnswerRows:
 
     def smoothed(self, method: str, growth: Growth | str) -> Iterator[Row]:
         if isinstance(growth, str):
-            yield Row(self.run, f"{method}: bound", "-", growth, True)
+            yield Row(self.run, Message("lab.sparql.bound", method=method), "-", growth, True)
             return
         bound = smooth(growth, beta=choose_beta(self.epsilon, DELTA)).bound
         if not bound:
@@ -132,17 +137,37 @@ class _AnswerRows:
         (value,), (ends,) = row.values(), bounds.values()
         low, high = ends if ends is not None else (-inf, inf)
         held = low <= self.exact <= high
-        yield Row(self.run, f"{method}: private", self.exact, float(value), held)
+        yield Row(
+            self.run, Message("lab.sparql.private", method=method), self.exact, float(value), held
+        )
         off = abs(float(value) - self.exact)
-        yield Row(self.run, f"{method}: error", "in its interval", off, held)
+        yield Row(
+            self.run,
+            Message("lab.sparql.error", method=method),
+            Message("lab.sparql.in_its_interval"),
+            off,
+            held,
+        )
         parts = "; ".join(f"{plan.method}, {part.bound}" for part in plan.parts)
-        yield Row(self.run, f"{method}: bound", "-", parts, True)
+        yield Row(self.run, Message("lab.sparql.bound", method=method), "-", parts, True)
 
     def _rows(self, method: str, noise: int, bound: float | str, reach: float) -> Iterator[Row]:
         held = abs(noise) <= reach + 1  # one more, because noise is whole
-        yield Row(self.run, f"{method}: private", self.exact, self.exact + noise, held)
-        yield Row(self.run, f"{method}: error", f"at most {reach:.4g}", abs(noise), held)
-        yield Row(self.run, f"{method}: bound", "-", bound, True)
+        yield Row(
+            self.run,
+            Message("lab.sparql.private", method=method),
+            self.exact,
+            self.exact + noise,
+            held,
+        )
+        yield Row(
+            self.run,
+            Message("lab.sparql.error", method=method),
+            Message("lab.sparql.at_most", reach=reach),
+            abs(noise),
+            held,
+        )
+        yield Row(self.run, Message("lab.sparql.bound", method=method), "-", bound, True)
 
 
 def _of_entities(shop: Shop, each: ShopQuery) -> Growth | str:

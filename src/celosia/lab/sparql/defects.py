@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import exp, log
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
@@ -61,16 +62,25 @@ def chosen_at_1(parts: Sequence[Growth]) -> Growth:
 
 
 def _one_of_two() -> Iterator[Row]:
-    run = "1, one of two polynomials is kept"
+    run = Message("lab.sparql.1_one_of_two_polynomials_is")
     parts = [Leaf(1000, grows=True), _polynomial(1, 1, 1)]
     kept = smooth(chosen_at_1(parts), beta=choose_beta(EPSILON, DELTA))
     whole = smooth(largest(parts), beta=choose_beta(EPSILON, DELTA))
     yield compare_equal(
-        run, "the one that is larger at distance 1", "1000 + k", _format_growth(chosen_at_1(parts))
+        run,
+        Message("lab.sparql.the_one_that_is_larger_at"),
+        "1000 + k",
+        _format_growth(chosen_at_1(parts)),
     )
-    yield compare_equal(run, "its smooth bound", 1000, int(kept.bound))
+    yield compare_equal(run, Message("lab.sparql.its_smooth_bound"), 1000, int(kept.bound))
     ratio = float(whole.bound / kept.bound)
-    yield Row(run, "true smooth bound over it", "above 1000", ratio, ratio > 1000)
+    yield Row(
+        run,
+        Message("lab.sparql.true_smooth_bound_over_it"),
+        Message("lab.sparql.above_1000"),
+        ratio,
+        ratio > 1000,
+    )
 
 
 def _format_growth(growth: Growth) -> str:
@@ -85,13 +95,15 @@ def discounted_once_more(growth: Growth, *, epsilon: float, delta: float) -> flo
 
 
 def _shifted() -> Iterator[Row]:
-    run = "2, the discount is one distance ahead"
+    run = Message("lab.sparql.2_the_discount_is_one_distance")
     growth = Leaf(44)
     found = discounted_once_more(growth, epsilon=8, delta=1e-6)
     yield compare_equal(
-        run, "a sensitivity of 44 that never grows: right", 44, _smooth(growth, 8, 1e-6)
+        run, Message("lab.sparql.a_sensitivity_of_44_that_never"), 44, _smooth(growth, 8, 1e-6)
     )
-    yield compare_printed(run, "the same, discounted ahead (too little noise)", "33.4", found)
+    yield compare_printed(
+        run, Message("lab.sparql.the_same_discounted_ahead_too_little"), "33.4", found
+    )
 
 
 def _smooth(growth: Growth, epsilon: float, delta: float) -> int:
@@ -105,74 +117,97 @@ def joined_as_coded(left: int, right: int) -> int:
 
 def _one_side() -> Iterator[Row]:
     """Three patterns in a row: x has two q, each of these has three r."""
-    run = "3, the frequency after a join is that of one side"
+    run = Message("lab.sparql.3_the_frequency_after_a_join")
     facts = graph("x p a", "x q b1 b2", *(f"b{n} r c{m}" for n in (1, 2) for m in (1, 2, 3)))
     pattern = "?x p ?a . ?x q ?b . ?b r ?c"
     one_more = count(patterns(pattern), facts | {("x", "p", "new")}) - count(
         patterns(pattern), facts
     )
-    yield compare_equal(run, "solutions that one fact adds", 6, one_more)
-    yield compare_equal(run, "frequency of a, as coded", 3, joined_as_coded(2, 3))
+    yield compare_equal(run, Message("lab.sparql.solutions_that_one_fact_adds"), 6, one_more)
+    yield compare_equal(
+        run, Message("lab.sparql.frequency_of_a_as_coded"), 3, joined_as_coded(2, 3)
+    )
     ours = int(bound(pattern, facts, rule="tight").at(0))
-    yield compare_equal(run, "our bound", 6, ours)
+    yield compare_equal(run, Message("lab.sparql.our_bound"), 6, ours)
 
 
 def _self_joins() -> Iterator[Row]:
-    run = "4, joins of a predicate with itself"
+    run = Message("lab.sparql.4_joins_of_a_predicate_with")
     facts = graph("a knows c", "b knows c", "c knows d")
     pattern = "?x knows ?y . ?y knows ?z"
-    yield compare_equal(run, "true sensitivity", 4, local_sensitivity(patterns(pattern), facts))
-    yield compare_equal(run, "bound as coded", 2, joined_as_coded(2, 1))
-    yield compare_equal(run, "our bound", 4, int(bound(pattern, facts, rule="tight").at(0)))
+    yield compare_equal(
+        run, Message("lab.sparql.true_sensitivity"), 4, local_sensitivity(patterns(pattern), facts)
+    )
+    yield compare_equal(run, Message("lab.sparql.bound_as_coded"), 2, joined_as_coded(2, 1))
+    yield compare_equal(
+        run, Message("lab.sparql.our_bound"), 4, int(bound(pattern, facts, rule="tight").at(0))
+    )
 
 
 def _one_beta() -> Iterator[Row]:
-    run = "5, one beta for all epsilons"
+    run = Message("lab.sparql.5_one_beta_for_all_epsilons")
     growth = _polynomial(5, 5)
     at_one = smooth(growth, beta=choose_beta(1, DELTA)).bound
     at_tenth = smooth(growth, beta=choose_beta(EPSILON, DELTA)).bound
     ratio = float(at_tenth / at_one)
-    yield Row(run, "bound at 0.1 over that at 1, reused", "above 50", ratio, ratio > 50)
+    yield Row(
+        run,
+        Message("lab.sparql.bound_at_0_1_over_that"),
+        Message("lab.sparql.above_50"),
+        ratio,
+        ratio > 50,
+    )
 
 
 def _stars() -> Iterator[Row]:
     """Right only for the number of different centres."""
-    run = "6, every star has sensitivity 1"
+    run = Message("lab.sparql.6_every_star_has_sensitivity_1")
     pattern = "?x p ?y . ?x q ?z"
     lost = count(patterns(pattern), STAR) - count(patterns(pattern), graph())
-    yield compare_equal(run, "solutions that leave with one entity", 12, lost)
+    yield compare_equal(run, Message("lab.sparql.solutions_that_leave_with_one_entity"), 12, lost)
     policy = policy_of(["ex:p", "ex:q"], unit="entity")
     roots = compiled(sparql_of(example(pattern), "DISTINCT ?x"), policy)
     yield compare_equal(
-        run, "different centres: bound", 1, star_bound(roots, policy=policy, measured={}).at(9)
+        run,
+        Message("lab.sparql.different_centres_bound"),
+        1,
+        star_bound(roots, policy=policy, measured={}).at(9),
     )
     plan = make_plan(sparql_of(example(pattern)), policy, epsilon=1)
-    yield compare_equal(run, "all solutions: not by that bound, but by", "chosen-cap", plan.method)
+    yield compare_equal(
+        run, Message("lab.sparql.all_solutions_not_by_that_bound"), "chosen-cap", plan.method
+    )
 
 
 def _floats() -> Iterator[Row]:
     """Noise in doubles has gaps that depend on the answer; ours is a whole number for any scale."""
-    run = "7, noise by the inverse of a distribution in doubles"
+    run = Message("lab.sparql.7_noise_by_the_inverse_of")
     noise = smooth_noise(Fraction(10**30, 7), epsilon=1, size=50, rng=Seeded(1))
     kinds = ", ".join(sorted({type(each).__name__ for each in noise}))
-    yield compare_equal(run, "what our noise is made of", "int", kinds)
+    yield compare_equal(run, Message("lab.sparql.what_our_noise_is_made_of"), "int", kinds)
     gaps = sum(float(each) != each for each in noise)
-    yield Row(run, "draws of ours that no double holds", "at least 45 of 50", gaps, gaps >= 45)
+    yield Row(
+        run,
+        Message("lab.sparql.draws_of_ours_that_no_double"),
+        Message("lab.sparql.at_least_45_of_50"),
+        gaps,
+        gaps >= 45,
+    )
 
 
 def _delta() -> Iterator[Row]:
-    run = "8, delta from the size of the private graph"
+    run = Message("lab.sparql.8_delta_from_the_size_of")
     sizes = (1000, 1001)
     betas = [float(choose_beta(EPSILON, Fraction(1, size**2))) for size in sizes]
     yield compare_equal(
-        run, "neighbours get the same beta (as coded)", "no", _yes(betas[0] == betas[1])
+        run, Message("lab.sparql.neighbours_get_the_same_beta_as"), "no", _yes(betas[0] == betas[1])
     )
     policy = policy_of(["ex:p", "ex:q"])
     query = sparql_of(example("?x p ?y . ?x q ?z"))
     plans = [make_plan(query, policy, epsilon=1, delta=DELTA) for _ in sizes]
     deltas = {float(plan.delta) for plan in plans}
     yield compare_equal(
-        run, "our delta: what is asked for, before data", "1e-08", f"{max(deltas):.0e}"
+        run, Message("lab.sparql.our_delta_what_is_asked_for"), "1e-08", f"{max(deltas):.0e}"
     )
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cache
 from math import exp, sqrt
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.datasets.watdiv import QUERIES
 from celosia.lab.findings import Row
@@ -57,33 +58,47 @@ def rows(progress: Progress) -> list[Row]:
     """All columns of the table of sensitivities, the scales, and the averages that do not fit."""
     found = [
         *_stars(),
-        compare_printed("smoothing", "beta at epsilon 0.1", BETA, flex_beta(0.1, THESIS_DELTA)),
+        compare_printed(
+            Message("lab.sparql.smoothing"),
+            Message("lab.sparql.beta_at_epsilon_0_1"),
+            BETA,
+            flex_beta(0.1, THESIS_DELTA),
+        ),
     ]
     for done, name in enumerate(SENSITIVITIES):
-        progress(Step("Bounding queries", done, len(SENSITIVITIES)))
+        progress(Step(Message("lab.sparql.bounding_queries"), done, len(SENSITIVITIES)))
         found += [*_broken(name), *_corrected(name), *_scales(name)]
     return [*found, *_consistency()]
 
 
 def run_name(query: str) -> str:
     """The run of one query."""
-    return f"{query}, {len(patterns(QUERIES[query].pattern))} patterns"
+    return Message(
+        "lab.sparql.patterns", query=query, patterns=len(patterns(QUERIES[query].pattern))
+    )
 
 
 def _stars() -> Iterator[Row]:
     for size, number in enumerate(STARS, start=2):
         star = [("?x", f"p{place}", f"?y{place}") for place in range(size)]
         found = compat_sensitivity(star, list_frequencies({}))
-        yield compare_equal("broken analysis", f"star of {size} patterns", number, found)
+        yield compare_equal(
+            Message("lab.sparql.broken_analysis"),
+            Message("lab.sparql.star_of_patterns", size=size),
+            number,
+            found,
+        )
 
 
 def _broken(name: str) -> Iterator[Row]:
     run, known = run_name(name), SENSITIVITIES[name]
     given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
     found = compat_sensitivity(given, frequency)
-    yield compare_equal(run, "sensitivity as printed (broken analysis)", known.printed, found)
+    yield compare_equal(
+        run, Message("lab.sparql.sensitivity_as_printed_broken_analysis"), known.printed, found
+    )
     found = compat_sensitivity(given, frequency, distance=0)
-    yield compare_equal(run, "broken analysis at distance 0", known.at_0, found)
+    yield compare_equal(run, Message("lab.sparql.broken_analysis_at_distance_0"), known.at_0, found)
 
 
 def _corrected(name: str) -> Iterator[Row]:
@@ -91,52 +106,88 @@ def _corrected(name: str) -> Iterator[Row]:
     given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
     for distance, number in enumerate(known.uncapped):
         found = corrected_sensitivity(given, frequency, distance=distance, sets=False)
-        yield compare_equal(run, f"without the rule of sets, distance {distance}", number, found)
+        yield compare_equal(
+            run,
+            Message("lab.sparql.without_the_rule_of_sets_distance", distance=distance),
+            number,
+            found,
+        )
     in_order = bound(name)
     for distance, number in enumerate(known.capped):
         yield compare_equal(
-            run, f"corrected, distance {distance}", number, int(in_order.at(distance))
+            run,
+            Message("lab.sparql.corrected_distance", distance=distance),
+            number,
+            int(in_order.at(distance)),
         )
         plain = corrected_sensitivity(given, frequency, distance=distance)
         yield compare_equal(
-            run, f"corrected, written down plainly, distance {distance}", number, plain
+            run,
+            Message("lab.sparql.corrected_written_down_plainly_distance", distance=distance),
+            number,
+            plain,
         )
     ours = bound(name, rule="tight")
     at_most = max(known.capped)
     yield Row(
         run,
-        "our bound over all orders, distance 1",
-        f"at most {at_most}",
+        Message("lab.sparql.our_bound_over_all_orders_distance"),
+        Message("lab.sparql.at_most_2", at_most=at_most),
         int(ours.at(1)),
         ours.at(1) <= at_most,
     )
     for epsilon, (text, distance) in zip((0.1, 1.0), known.smooth, strict=True):
         most = smooth(in_order.growth, beta=_beta(epsilon))
-        yield compare_printed(run, f"smooth bound, epsilon {epsilon:g}", text, float(most.bound))
-        yield compare_equal(run, f"its distance, epsilon {epsilon:g}", distance, most.distance)
+        yield compare_printed(
+            run,
+            Message("lab.sparql.smooth_bound_epsilon", epsilon=epsilon),
+            text,
+            float(most.bound),
+        )
+        yield compare_equal(
+            run,
+            Message("lab.sparql.its_distance_epsilon", epsilon=epsilon),
+            distance,
+            most.distance,
+        )
 
 
 def _scales(name: str) -> Iterator[Row]:
     for epsilon, text in zip(EPSILONS, ANSWERS[name].scales, strict=True):
         found = compat_scale(SENSITIVITIES[name].printed, epsilon=epsilon)
         yield compare_printed(
-            run_name(name), f"scale behind the answers, epsilon {epsilon:g}", text, found
+            run_name(name),
+            Message("lab.sparql.scale_behind_the_answers_epsilon", epsilon=epsilon),
+            text,
+            found,
         )
 
 
 def _consistency() -> Iterator[Row]:
     """An average of n answers has a standard error of sqrt(2 / n) scales."""
-    run = "averages as printed"
+    run = Message("lab.sparql.averages_as_printed")
     settings = [(name, epsilon) for name in ANSWERS for epsilon in EPSILONS]
     far = [each for each in settings if distance_in_scales(*each) > FAR * sqrt(2 / AVERAGED)]
     names = ", ".join(dict.fromkeys(name for name, _ in far))
-    yield compare_equal(run, f"beyond {FAR:g} errors of {AVERAGED} answers", UNLIKELY, names)
+    yield compare_equal(
+        run,
+        Message("lab.sparql.beyond_errors_of_answers", far=FAR, averaged=AVERAGED),
+        UNLIKELY,
+        names,
+    )
     # Laplace noise is beyond t scales with chance exp(-t).
     never = [each for each in settings if exp(-distance_in_scales(*each)) < IMPOSSIBLE]
-    listed = ", ".join(f"{name} at epsilon {epsilon:g}" for name, epsilon in never)
-    yield compare_equal(run, "not even one answer is so far off", "F2 at epsilon 1", listed)
+    listed = ", ".join(
+        Message("lab.sparql.at_epsilon", name=name, epsilon=epsilon) for name, epsilon in never
+    )
+    yield compare_equal(
+        run,
+        Message("lab.sparql.not_even_one_answer_is_so"),
+        "F2 at epsilon 1",
+        listed,
+    )
     found = distance_in_scales("F2", 1.0)
-    yield compare_printed(run, "F2 at epsilon 1, scales from its original", "14.4", found)
+    yield compare_printed(run, Message("lab.sparql.f2_at_epsilon_1_scales_from"), "14.4", found)
 
 
 def distance_in_scales(name: str, epsilon: float) -> float:

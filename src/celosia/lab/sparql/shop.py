@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlglot import exp
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.work_folders import WorkFolder
 from celosia.datasets.watdiv import QUERIES, Query, policy, watdiv
@@ -60,7 +61,7 @@ def shop_queries(triples: int, *, closed: bool = True) -> list[ShopQuery]:
     found = []
     for name, query in QUERIES.items():
         if query.open is not None:
-            found.append(ShopQuery(f"{name} open", query, query.open))
+            found.append(ShopQuery(Message("lab.sparql.open", name=name), query, query.open))
         if query.open is None or closed:
             found.append(ShopQuery(name, query, query.fitting(triples)))
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal
@@ -109,24 +110,39 @@ def rows(progress: Progress) -> list[Row]:
     """All cases, the graph on which the broken analysis fails, and the query for frequencies."""
     found: list[Row] = []
     for done, case in enumerate(CASES):
-        progress(Step("Trying out small graphs", done, len(CASES)))
+        progress(Step(Message("lab.sparql.trying_out_small_graphs"), done, len(CASES)))
         found += _one(case)
     return [*found, *_counter_example(), *_most_frequent()]
 
 
 def _one(case: Case) -> Iterator[Row]:
-    run, given = f"by hand, {case.pattern}", patterns(case.pattern)
-    yield compare_equal(run, "count", case.count, count(given, case.facts))
-    yield compare_equal(run, "true sensitivity", case.local, local_sensitivity(given, case.facts))
+    run, given = Message("lab.sparql.by_hand", pattern=case.pattern), patterns(case.pattern)
+    yield compare_equal(run, Message("lab.sparql.count"), case.count, count(given, case.facts))
+    yield compare_equal(
+        run,
+        Message("lab.sparql.true_sensitivity"),
+        case.local,
+        local_sensitivity(given, case.facts),
+    )
     for distance, number in enumerate(case.bounds):
         found = int(bound(case.pattern, case.facts).at(distance))
-        yield compare_equal(run, f"corrected bound at distance {distance}", number, found)
+        yield compare_equal(
+            run, Message("lab.sparql.corrected_bound_at_distance", distance=distance), number, found
+        )
     ours = int(bound(case.pattern, case.facts, rule="tight").at(0))
     within = case.local <= ours <= case.bounds[0]
-    yield Row(run, "our bound over all orders", f"{case.local} to {case.bounds[0]}", ours, within)
+    yield Row(
+        run,
+        Message("lab.sparql.our_bound_over_all_orders"),
+        Message("lab.sparql.to", local=case.local, bounds=case.bounds[0]),
+        ours,
+        within,
+    )
     for distance, number in enumerate(case.broken or ()):
         known = compat_sensitivity(given, most_frequent(case.facts), distance=distance)
-        yield compare_equal(run, f"broken analysis at distance {distance}", number, known)
+        yield compare_equal(
+            run, Message("lab.sparql.broken_analysis_at_distance", distance=distance), number, known
+        )
 
 
 def hub(size: int) -> Graph:
@@ -138,25 +154,39 @@ def hub(size: int) -> Graph:
 def _counter_example() -> Iterator[Row]:
     given = patterns(COUNTER_EXAMPLE)
     for size in SIZES:
-        run, facts = f"counter-example of size {size}", hub(size)
+        run, facts = Message("lab.sparql.counter_example_of_size", size=size), hub(size)
         more = count(given, facts | {("y0", "r", "z0")}) - count(given, facts)
-        yield compare_equal(run, "solutions that one fact adds", size, more)
+        yield compare_equal(run, Message("lab.sparql.solutions_that_one_fact_adds"), size, more)
         for distance, number in enumerate((6, 17)):
             broken = compat_sensitivity(given, most_frequent(facts), distance=distance)
-            yield compare_equal(run, f"broken analysis at distance {distance}", number, broken)
+            yield compare_equal(
+                run,
+                Message("lab.sparql.broken_analysis_at_distance", distance=distance),
+                number,
+                broken,
+            )
         found = bound(COUNTER_EXAMPLE, facts)
-        yield compare_equal(run, "corrected bound at distance 0", size, int(found.at(0)))
-        yield compare_equal(run, "corrected bound at distance 1", size + 1, int(found.at(1)))
+        yield compare_equal(
+            run, Message("lab.sparql.corrected_bound_at_distance_0"), size, int(found.at(0))
+        )
+        yield compare_equal(
+            run, Message("lab.sparql.corrected_bound_at_distance_1"), size + 1, int(found.at(1))
+        )
 
 
 def _most_frequent() -> Iterator[Row]:
     """The query that measured frequencies sorted by value first, so it found the first value's."""
     facts = graph("a p 1", "b p 1 2", "c p 1 2 3")
-    run = "query for the largest frequency"
+    run = Message("lab.sparql.query_for_the_largest_frequency")
     yield compare_equal(
-        run, "sorted by value, as published", 1, asked_frequency(facts, "?v DESC(?count)")
+        run,
+        Message("lab.sparql.sorted_by_value_as_published"),
+        1,
+        asked_frequency(facts, "?v DESC(?count)"),
     )
-    yield compare_equal(run, "sorted by count", 3, asked_frequency(facts, "DESC(?count)"))
+    yield compare_equal(
+        run, Message("lab.sparql.sorted_by_count"), 3, asked_frequency(facts, "DESC(?count)")
+    )
 
 
 def asked_frequency(facts: Graph, order: str) -> int:

@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
 from celosia.lab.sql import answers, columns, conformance, figures, sensitivities, small_tables
 from celosia.lab.study import Study, no_figures
 
-_THESIS = "an engineering thesis of the Universidad Técnica Federico Santa María (Chile, 2018)"
-_FLEX = "the tests of FLEX (Johnson, Near & Song 2018)"
-_OWN = "numbers computed for this study by independent programs"
-_EXACTLY = "numbers round to what was printed; whole numbers exactly"
-_DRAWN = "drawn numbers within four standard errors, or a bound with that chance of failing"
+_THESIS = Message("lab.sparql.an_engineering_thesis_of_the_universidad")
+_FLEX = Message("lab.sql.the_tests_of_flex_johnson_near")
+_OWN = Message("lab.mechanisms.numbers_computed_for_this_study_by")
+_EXACTLY = Message("lab.sparql.numbers_round_to_what_was_printed")
+_DRAWN = Message("lab.sql.drawn_numbers_within_four_standard_errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +40,32 @@ class _Part:
 _PARTS = (
     _Part(
         "sensitivities",
-        "the sensitivities of four joins at three epsilons, and what was wrong with them",
-        f"{_THESIS}, with FLEX on TPC-H, and {_OWN}",
+        Message("lab.sql.the_sensitivities_of_four_joins_at"),
+        Message("lab.sql.with_flex_on_tpc_h_and", thesis=_THESIS, own=_OWN),
         _EXACTLY,
         sensitivities.rows,
     ),
     _Part(
-        "columns",
-        "twelve columns of private answers in distribution",
-        f"{_THESIS}, 120 printed answers",
-        f"{_EXACTLY}; {_DRAWN}",
+        Message("lab.sql.columns"),
+        Message("lab.sql.twelve_columns_of_private_answers_in"),
+        Message("lab.sql.120_printed_answers", thesis=_THESIS),
+        Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         columns.rows,
         figures.published,
     ),
-    _Part("flex", "the bounds of FLEX", _FLEX, _EXACTLY, conformance.rows),
+    _Part("flex", Message("lab.sql.the_bounds_of_flex"), _FLEX, _EXACTLY, conformance.rows),
     _Part(
         "by-hand",
-        "a database to check by hand, with its true sensitivities",
+        Message("lab.sql.a_database_to_check_by_hand"),
         _OWN,
-        "exactly; our bound between the true sensitivity and the published bound",
+        Message("lab.sql.exactly_our_bound_between_the_true"),
         small_tables.rows,
     ),
     _Part(
         "answers",
-        "our answers to the four joins, by every way to bound them",
-        f"closed forms, Dong et al. 2022, and the joins of {_THESIS}",
-        f"{_DRAWN}; our ways at most as far off as the published race to the top",
+        Message("lab.sql.our_answers_to_the_four_joins"),
+        Message("lab.sql.closed_forms_dong_et_al_2022", thesis=_THESIS),
+        Message("lab.sql.our_ways_at_most_as_far", drawn=_DRAWN),
         answers.rows,
         figures.ours,
     ),
@@ -72,18 +73,18 @@ _PARTS = (
 
 
 def _one(part: _Part, path: Path | None, progress: Progress) -> Sequence[Row]:
-    progress(Step(f"Computing {part.name}", 0))
+    progress(Step(Message("lab.collect.computing", name=part.name), 0))
     return part.rows(progress)
 
 
 def _all(path: Path | None, progress: Progress) -> Sequence[Row]:
     found: list[Row] = []
     for done, part in enumerate(_PARTS):
-        step = Step(f"Computing {part.name}", done, len(_PARTS))
+        step = Step(Message("lab.collect.computing", name=part.name), done, len(_PARTS))
         progress(step)
         # Every step of a part tells how far the study has come, and may end it there.
         found += part.rows(lambda _, step=step: progress(step))  # type: ignore[misc]
-    progress(Step("Comparing", len(_PARTS), len(_PARTS)))
+    progress(Step(Message("lab.collect.comparing"), len(_PARTS), len(_PARTS)))
     return found
 
 
@@ -94,16 +95,16 @@ def _drawn(findings: Findings, progress: Progress) -> Sequence[Block]:
 STUDIES = (
     Study(
         name="sql",
-        title="Private SQL: elastic sensitivity on TPC-H, and our answers",
-        source=f"{_THESIS}, {_FLEX}, and {_OWN}",
-        rules=f"{_EXACTLY}; {_DRAWN}",
+        title=Message("lab.sql.private_sql_elastic_sensitivity_on_tpc"),
+        source=Message("lab.sql.and", thesis=_THESIS, flex=_FLEX, own=_OWN),
+        rules=Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),
         work=_all,
         figures=_drawn,
     ),
     *(
         Study(
             name=f"sql/{part.name}",
-            title=f"Private SQL: {part.title}",
+            title=Message("lab.sql.private_sql", title=part.title),
             source=part.source,
             rules=part.rules,
             work=partial(_one, part),

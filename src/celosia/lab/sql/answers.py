@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded
 from celosia.datasets import Shop, tpch
@@ -31,33 +32,33 @@ from celosia.queries.vault import Vault
 
 SCALE = 0.1
 RUNS = 400
-ERROR = "median relative error"
+ERROR = Message("lab.sql.median_relative_error")
 METHODS = {
-    "published": f"elastic sensitivity as published, a row of any table, {ERROR}",
-    "elastic": f"elastic sensitivity, a row, parts and suppliers public, {ERROR}",
-    "row": f"declared caps, a row, {ERROR}",
-    "capped": f"declared cap, a customer, {ERROR}",
-    "r2t": f"race to the top as published, a customer, {ERROR}",
-    "unpenalised": f"race to the top without penalty, a customer, {ERROR}",
-    "r2t_cap": f"cap chosen by race to the top, a customer, {ERROR}",
-    "chosen": f"cap chosen by numbers of customers, {ERROR}",
+    "published": Message("lab.sql.elastic_sensitivity_as_published_a_row", error=ERROR),
+    "elastic": Message("lab.sql.elastic_sensitivity_a_row_parts_and", error=ERROR),
+    "row": Message("lab.sql.declared_caps_a_row", error=ERROR),
+    "capped": Message("lab.sql.declared_cap_a_customer", error=ERROR),
+    "r2t": Message("lab.sql.race_to_the_top_as_published", error=ERROR),
+    "unpenalised": Message("lab.sql.race_to_the_top_without_penalty", error=ERROR),
+    "r2t_cap": Message("lab.sql.cap_chosen_by_race_to_the", error=ERROR),
+    "chosen": Message("lab.sql.cap_chosen_by_numbers_of_customers", error=ERROR),
 }
 CONFIDENCE = 0.9999
 
 
 def run_name(query: JoinQuery) -> str:
     """The run of one question."""
-    return f"our answers, {query.name}, epsilon {EPSILON}"
+    return Message("lab.sql.our_answers_epsilon", name=query.name, epsilon=EPSILON)
 
 
 def rows(progress: Progress) -> list[Row]:
     """The eight questions by eight ways, and what the vault answers."""
-    progress(Step("Making a shop", 0))
+    progress(Step(Message("lab.sql.making_a_shop"), 0))
     shop = tpch(SCALE, maker="celosia")
     with save_shop(shop) as path:
         found = []
         for done, query in enumerate(run_queries(shop, path)):
-            progress(Step("Answering", done, 8))
+            progress(Step(Message("lab.sql.answering"), done, 8))
             found += [*_exact(query, shop), *_errors(query, Seeded(700 + done))]
         return [*found, *_by_vault(found, path)]
 
@@ -66,7 +67,7 @@ def _exact(query: JoinQuery, shop: Shop) -> Iterator[Row]:
     """What the joins must give: every order has a customer, every part four suppliers."""
     orders, lines = shop.tables["orders"].height, shop.tables["lineitem"].height
     expected = orders if query.distinct else (orders, lines, 4 * lines, 4 * lines)[query.joins - 1]
-    yield compare_equal(run_name(query), "exact answer", expected, query.exact)
+    yield compare_equal(run_name(query), Message("lab.sql.exact_answer"), expected, query.exact)
 
 
 def _errors(query: JoinQuery, rng: Seeded) -> Iterator[Row]:
@@ -88,14 +89,14 @@ def _errors(query: JoinQuery, rng: Seeded) -> Iterator[Row]:
     yield Row(
         run,
         METHODS["r2t"],
-        f"at most {within / exact:.4g}",
+        Message("lab.sql.at_most", within=within / exact),
         published,
         published <= within / exact,
     )
     yield Row(
         run,
-        "race to the top, answers within its bound",
-        f"at least {least:.3f}",
+        Message("lab.sql.race_to_the_top_answers_within"),
+        Message("lab.sql.at_least", least=least),
         held,
         held >= least,
     )
@@ -105,7 +106,13 @@ def _errors(query: JoinQuery, rng: Seeded) -> Iterator[Row]:
         ("chosen", query.chosen_cap_errors(RUNS, rng)),
     ):
         error = median_error(found, exact)
-        yield Row(run, METHODS[method], f"at most {published:.4g}", error, error <= published)
+        yield Row(
+            run,
+            METHODS[method],
+            Message("lab.sql.at_most_2", published=published),
+            error,
+            error <= published,
+        )
 
 
 def _as_predicted(run: str, cell: str, scale: float, errors: Sequence[float], exact: int) -> Row:
@@ -125,7 +132,7 @@ def _by_vault(known: Sequence[Row], path: Path) -> Iterator[Row]:
             interval = answer.interval(CONFIDENCE)
             truth = int(exact[run])
             held = interval is not None and interval[0] <= truth <= interval[1]
-            cell = f"answer of the vault, in an interval of {CONFIDENCE:.2%}"
+            cell = Message("lab.sql.answer_of_the_vault_in_an", confidence=CONFIDENCE)
             yield Row(run, cell, truth, answer.value, held)
 
 

@@ -15,6 +15,7 @@ from math import ceil, erfc, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.core.randomness import Seeded, Source
 from celosia.lab.findings import Row
@@ -40,7 +41,7 @@ def rows(progress: Progress) -> list[Row]:
     found: list[Row] = []
     drawn = []
     for done, (setting, scale) in enumerate(scales.items()):
-        progress(Step("Drawing noise", done, len(scales)))
+        progress(Step(Message("lab.sql.drawing_noise"), done, len(scales)))
         ours = draws(scale, DRAWS, Seeded(600 + done))
         drawn.append(ours / scale)
         found += _one(setting, scale, ours)
@@ -61,29 +62,33 @@ def _one(setting: Setting, scale: float, ours: Floats) -> Iterator[Row]:
     run, values = run_name(*setting), np.array(column(*setting), dtype=np.float64)
     far = float(np.abs(values - TRUTH).mean())
     mean, shift = DEVIATIONS[setting]
-    yield compare_printed(run, "mean distance of the ten printed answers", mean, far)
-    yield compare_printed(run, "distance of their mean", shift, float(abs(values.mean() - TRUTH)))
+    yield compare_printed(run, Message("lab.sql.mean_distance_of_the_ten_printed"), mean, far)
+    yield compare_printed(
+        run, Message("lab.sql.distance_of_their_mean"), shift, float(abs(values.mean() - TRUTH))
+    )
     theirs, mine = far / scale, float(np.abs(ours[:10]).mean()) / scale
     fits = LEAST <= theirs <= MOST and LEAST <= mine <= MOST
-    yield Row(run, "mean distance over the scale, printed and ours", theirs, mine, fits)
+    yield Row(run, Message("lab.sql.mean_distance_over_the_scale_printed"), theirs, mine, fits)
 
 
 def together(scales: Mapping[Setting, float]) -> Iterator[Row]:
     """The 120 printed answers against Laplace noise of given scales."""
-    run, standard = "all 120 answers over their scales", printed_over(scales)
+    run, standard = Message("lab.sql.all_120_answers_over_their_scales"), printed_over(scales)
     size = float(np.abs(standard).mean())
     near = abs(size - 1) <= SIGMAS / sqrt(standard.size)
-    yield Row(run, "mean distance", 1.0, size, near)
+    yield Row(run, Message("lab.sql.mean_distance"), 1.0, size, near)
     ordered = np.sort(standard)
     law = np.where(ordered < 0, np.exp(-np.abs(ordered)) / 2, 1 - np.exp(-np.abs(ordered)) / 2)
     steps = np.arange(ordered.size + 1) / ordered.size
     distance = float(np.maximum(steps[1:] - law, law - steps[:-1]).max())
     limit = sqrt(log(2 / CHANCE) / (2 * standard.size))
-    yield _at_most(run, "distance of the distribution from Laplace's", limit, distance)
+    yield _at_most(
+        run, Message("lab.sql.distance_of_the_distribution_from_laplaces"), limit, distance
+    )
     above = int((standard > 0).sum())
     # Of a fair coin, 60 +- sqrt(30).
     fair = abs(above - 60) <= SIGMAS * sqrt(30)
-    yield Row(run, "answers above the truth, of 60 expected", 60, above, fair)
+    yield Row(run, Message("lab.sql.answers_above_the_truth_of_60"), 60, above, fair)
 
 
 def _against(scales: Mapping[Setting, float], ours: Floats) -> Iterator[Row]:
@@ -95,9 +100,12 @@ def _against(scales: Mapping[Setting, float], ours: Floats) -> Iterator[Row]:
     distance = float(np.abs(shares[0] - shares[1]).max())
     # The triangle: each sample is that near to the law but for half the chance.
     limit = sum(sqrt(log(4 / CHANCE) / (2 * some.size)) for some in (theirs, ours))
-    run = "all 120 answers over their scales"
+    run = Message("lab.sql.all_120_answers_over_their_scales")
     yield _at_most(
-        run, f"distance from the distribution of {ours.size} draws of ours", limit, distance
+        run,
+        Message("lab.sql.distance_from_the_distribution_of_draws", size=ours.size),
+        limit,
+        distance,
     )
 
 
@@ -109,4 +117,4 @@ def printed_over(scales: Mapping[Setting, float]) -> Floats:
 
 
 def _at_most(run: str, cell: str, limit: float, computed: float) -> Row:
-    return Row(run, cell, f"at most {limit:.4g}", computed, computed <= limit)
+    return Row(run, cell, Message("lab.sql.at_most_3", limit=limit), computed, computed <= limit)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
+from celosia.core.messages import Message
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
@@ -54,35 +55,35 @@ QUESTIONS: tuple[tuple[str, str, Expected], ...] = (
     ("histogram", "SELECT order_date, COUNT(*) FROM orders GROUP BY order_date", {0: 2}),
     ("join", f"{_COUNT} {_TO_RECOMMENDATIONS}", {0: 250, 2: 252}),
     (
-        "histogram of a join",
+        Message("lab.sql.histogram_of_a_join"),
         "SELECT orders.product_id, COUNT(*) FROM orders JOIN recommendations "
         "ON orders.customer_id = recommendations.customer_id GROUP BY orders.product_id",
         {0: 500, 10: 520},
     ),
-    ("comma join", f"{_COUNT}, customers WHERE {_TO_CUSTOMERS}", {0: 100}),
+    (Message("lab.sql.comma_join"), f"{_COUNT}, customers WHERE {_TO_CUSTOMERS}", {0: 100}),
     (
-        "comma join, one more condition",
+        Message("lab.sql.comma_join_one_more_condition"),
         f"{_COUNT}, customers WHERE {_TO_CUSTOMERS} AND product_id = 7",
         {0: 100},
     ),
     (
-        "two keys",
+        Message("lab.sql.two_keys"),
         f"{_COUNT} JOIN customers ON {_TO_CUSTOMERS} AND product_id = address",
         {0: 100},
     ),
     (
-        "two joins",
+        Message("lab.sql.two_joins"),
         f"{_COUNT} JOIN customers ON orders.customer_id = address {_TO_RECOMMENDATIONS}",
         {0: 25_000, 10: 28_600, 25: 34_375},
     ),
-    ("public table", f"{_COUNT} {_TO_PRODUCTS}", {0: 300, 25: 300}),
+    (Message("lab.sql.public_table"), f"{_COUNT} {_TO_PRODUCTS}", {0: 300, 25: 300}),
     (
-        "public table, then a private one",
+        Message("lab.sql.public_table_then_a_private_one"),
         f"{_COUNT} {_TO_PRODUCTS} {_TO_RECOMMENDATIONS}",
         {0: 75_000, 25: 82_500},
     ),
     (
-        "self-join on a key",
+        Message("lab.sql.self_join_on_a_key"),
         "SELECT COUNT(*) FROM orders a JOIN orders b ON a.order_id = b.order_id",
         {0: 3},
     ),
@@ -92,20 +93,20 @@ QUESTIONS: tuple[tuple[str, str, Expected], ...] = (
         {0: 201, 2: 205, 15: 231},
     ),
     (
-        "self-join after a join",
+        Message("lab.sql.self_join_after_a_join"),
         f"{_COUNT} JOIN customers ON {_TO_CUSTOMERS} JOIN orders b ON orders.order_id = b.order_id",
         {0: 201},
     ),
     (
-        "self-join of a sub-query",
+        Message("lab.sql.self_join_of_a_sub_query"),
         "WITH r AS (SELECT order_id FROM orders JOIN customers "
         "ON orders.order_id = customers.customer_id) "
         "SELECT COUNT(*) FROM r a JOIN r b ON a.order_id = b.order_id",
         {0: 3},
     ),
-    ("public tables only", "SELECT COUNT(*) FROM products", {0: 0, 25: 0}),
+    (Message("lab.sql.public_tables_only"), "SELECT COUNT(*) FROM products", {0: 0, 25: 0}),
     (
-        "public self-join",
+        Message("lab.sql.public_self_join"),
         "SELECT COUNT(*) FROM products a JOIN products b ON a.product_id = b.product_id",
         {0: 0, 25: 0},
     ),
@@ -127,34 +128,39 @@ def _bounds() -> Iterator[Row]:
         growth = bound(query)
         for distance, number in expected.items():
             yield compare_equal(
-                f"FLEX, {name}", f"at distance {distance}", number, growth.at(distance)
+                Message("lab.sql.flex", name=name),
+                Message("lab.sql.at_distance", distance=distance),
+                number,
+                growth.at(distance),
             )
 
 
 def _smoothed() -> Iterator[Row]:
     queries = {name: query for name, query, _ in QUESTIONS}
-    run = "FLEX, smoothed"
+    run = Message("lab.sql.flex_smoothed")
     for epsilon, scale in ((0.1, 20.0), (1.0, 2.0)):
         found, _ = flex_smooth(bound(queries["COUNT(*)"]), epsilon=epsilon, delta=1e-8)
         yield compare_equal(
-            run, f"COUNT(*), epsilon {epsilon:g}, scale", scale, 2 * found / epsilon
+            run, Message("lab.sql.count_epsilon_scale", epsilon=epsilon), scale, 2 * found / epsilon
         )
     found, distance = flex_smooth(bound(queries["join"]), epsilon=0.1, delta=1e-8)
-    yield compare_printed(run, "join, epsilon 0.1, bound", "270.4590928149084", found)
-    yield compare_equal(run, "join, epsilon 0.1, distance", 132, distance)
-    yield compare_equal(run, "join, epsilon 0.1, scale", 5409.181856298167, 20 * found)
+    yield compare_printed(
+        run, Message("lab.sql.join_epsilon_0_1_bound"), "270.4590928149084", found
+    )
+    yield compare_equal(run, Message("lab.sql.join_epsilon_0_1_distance"), 132, distance)
+    yield compare_equal(
+        run, Message("lab.sql.join_epsilon_0_1_scale"), 5409.181856298167, 20 * found
+    )
     found, distance = flex_smooth(bound(BY_PRODUCT), epsilon=0.1, delta=1e-8)
     yield compare_equal(
-        run, "histogram of a join on product_id, epsilon 0.1, scale", 80_000.0, 20 * found
+        run, Message("lab.sql.histogram_of_a_join_on_product"), 80_000.0, 20 * found
     )
-    yield compare_equal(
-        run, "histogram of a join on product_id, epsilon 0.1, distance", 0, distance
-    )
+    yield compare_equal(run, Message("lab.sql.histogram_of_a_join_on_product_2"), 0, distance)
     found, distance = flex_smooth(bound(queries["comma join"]), epsilon=0.1, delta=1e-10)
     yield compare_printed(
-        run, "orders and customers, delta 1e-10, bound", "215.4674322436261", found
+        run, Message("lab.sql.orders_and_customers_delta_1e_10"), "215.4674322436261", found
     )
-    yield compare_equal(run, "orders and customers, delta 1e-10, distance", 374, distance)
+    yield compare_equal(run, Message("lab.sql.orders_and_customers_delta_1e_10_2"), 374, distance)
 
 
 def bound(query: str) -> Growth:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import log
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
@@ -31,7 +32,7 @@ from celosia.queries.bounds.smooth_sensitivity import choose_beta, gamma_quantil
 
 def run_name(epsilon: float, joins: int) -> str:
     """The run of one of the twelve settings."""
-    return f"{joins} {'join' if joins == 1 else 'joins'}, epsilon = {epsilon:g}"
+    return Message("lab.sql.joins_at_epsilon", joins=joins, epsilon=epsilon)
 
 
 def rows(progress: Progress) -> list[Row]:
@@ -40,10 +41,13 @@ def rows(progress: Progress) -> list[Row]:
 
 
 def _printed() -> Iterator[Row]:
-    run = "sensitivities as printed"
+    run = Message("lab.sql.sensitivities_as_printed")
     yield compare_printed(run, "delta", "2.1874684e-10", thesis_delta())
     yield compare_printed(
-        run, "beta at epsilon 0.1", "0.00217995500591925", flex_beta(0.1, thesis_delta())
+        run,
+        Message("lab.sparql.beta_at_epsilon_0_1"),
+        "0.00217995500591925",
+        flex_beta(0.1, thesis_delta()),
     )
     for joins, text in SENSITIVITIES.items():
         found, _ = thesis_sensitivity(joins, epsilon=0.1)
@@ -55,16 +59,20 @@ def _twelve() -> Iterator[Row]:
         run = run_name(epsilon, joins)
         found, distance = thesis_sensitivity(joins, epsilon=epsilon)
         ours = smooth(thesis_growth(joins), beta=choose_beta(epsilon, thesis_delta()))
-        yield compare_printed(run, "smooth bound", text, found)
+        yield compare_printed(run, Message("lab.sql.smooth_bound"), text, found)
         if farthest is not None:
-            yield compare_equal(run, "distance of the largest", farthest, distance)
-        yield compare_printed(run, "scale of the noise", scale, 2 * found / epsilon)
-        yield compare_equal(
-            run, "smooth bound by our search of all distances", found, float(ours.bound)
+            yield compare_equal(run, Message("lab.sql.distance_of_the_largest"), farthest, distance)
+        yield compare_printed(
+            run, Message("lab.sql.scale_of_the_noise"), scale, 2 * found / epsilon
         )
-        yield compare_equal(run, "distance by our search", distance, ours.distance)
+        yield compare_equal(
+            run, Message("lab.sql.smooth_bound_by_our_search_of"), found, float(ours.bound)
+        )
+        yield compare_equal(run, Message("lab.sql.distance_by_our_search"), distance, ours.distance)
     worst = 2 * thesis_sensitivity(4, epsilon=1)[0]
-    yield compare_printed(run_name(1, 4), "scale over the exact answer", "17.54", worst / TRUTH)
+    yield compare_printed(
+        run_name(1, 4), Message("lab.sql.scale_over_the_exact_answer"), "17.54", worst / TRUTH
+    )
 
 
 def thesis_growth(joins: int, **frequencies: int) -> Growth:
@@ -84,23 +92,25 @@ def _corrections() -> Iterator[Row]:
     run = "corrections"
     early, _ = flex_smooth(bimodal(), epsilon=3.5, delta=1e-6)
     whole = smooth(bimodal(), beta=Fraction(3.5 / (2 * log(2e6))))
-    yield compare_equal(run, "two peaks, search that ends at the first decrease", 27000.0, early)
-    yield compare_printed(run, "two peaks, largest bound of all", "42624.016", float(whole.bound))
-    yield compare_equal(run, "two peaks, its distance", 16, whole.distance)
+    yield compare_equal(run, Message("lab.sql.two_peaks_search_that_ends_at"), 27000.0, early)
+    yield compare_printed(
+        run, Message("lab.sql.two_peaks_largest_bound_of_all"), "42624.016", float(whole.bound)
+    )
+    yield compare_equal(run, Message("lab.sql.two_peaks_its_distance"), 16, whole.distance)
     early, _ = flex_smooth(bushy(), epsilon=0.1, delta=1e-8)
     whole = smooth(bushy(), beta=choose_beta(0.1, 1e-8))
+    yield compare_printed(run, Message("lab.sql.bushy_join_search_that_ends_at"), "1.0e12", early)
     yield compare_printed(
-        run, "bushy join, search that ends at the first decrease", "1.0e12", early
+        run, Message("lab.sql.bushy_join_largest_bound_of_all"), "1.46e13", float(whole.bound)
     )
-    yield compare_printed(run, "bushy join, largest bound of all", "1.46e13", float(whole.bound))
-    yield compare_equal(run, "bushy join, its distance", 396, whole.distance)
+    yield compare_equal(run, Message("lab.sql.bushy_join_its_distance"), 396, whole.distance)
     for cells, text in ((1, "14.509"), (2, "17.422"), (10, "33.648")):
         found = float(gamma_quantile(cells, Fraction(1, 2 * 10**6)))
         yield compare_printed(
-            run, f"noise of {cells} cells that beta allows for (printed: 1)", text, found
+            run, Message("lab.sql.noise_of_cells_that_beta_allows", cells=cells), text, found
         )
     found, _ = flex_smooth(thesis_growth(2, orderkey=7), epsilon=0.1, delta=thesis_delta())
-    cell = "2 joins, 7 lines an order (printed for 1: 119574.65)"
+    cell = Message("lab.sql.2_joins_7_lines_an_order")
     yield compare_printed(run, cell, "120376.38", found)
 
 

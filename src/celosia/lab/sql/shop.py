@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.core.work_folders import WorkFolder
 from celosia.datasets import Shop
@@ -84,8 +85,8 @@ class JoinQuery:
     @property
     def name(self) -> str:
         """What is asked, in words."""
-        count = "distinct orders" if self.distinct else "rows"
-        return f"{self.joins} {'join' if self.joins == 1 else 'joins'}, {count}"
+        key = "lab.sql.joins_distinct_orders" if self.distinct else "lab.sql.joins_rows"
+        return Message(key, joins=self.joins)
 
     @staticmethod
     def elastic_errors(bound: SmoothBound, runs: int, rng: Source) -> list[int]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from celosia.core.messages import Message
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.progress import Progress
 from celosia.lab.findings import Row
@@ -49,13 +50,13 @@ class Case:
 
 
 CASES = (
-    Case("A, B on x", "AB", (("0x=1x",),), 5, 3, 3, (3, 4, 5)),
-    Case("A with itself on x = x", "AA", (("0x=1x",),), 5, 5, 4, (5, 7, 9)),
-    Case("A with itself on y = x", "AA", (("0y=1x",),), 4, 4, 2, (5, 7, 9)),
-    Case("A, B on x and y", "AB", (("0x=1x", "0y=1y"),), 2, 1, 1, (2, 3, 4)),
-    Case("path A, B, C", "ABC", (("0y=1x",), ("1y=2x",)), 8, 4, 4, (6, 12, 20)),
-    Case("star A, B, C", "ABC", (("0x=1x",), ("0x=2x",)), 4, 4, 4, (6, 12, 20)),
-    Case("path A, B, A", "ABA", (("0y=1x",), ("1y=2x",)), 8, 7, 5, (13, 25, 41)),
+    Case(Message("lab.sql.a_b_on_x"), "AB", (("0x=1x",),), 5, 3, 3, (3, 4, 5)),
+    Case(Message("lab.sql.a_with_itself_on_x_x"), "AA", (("0x=1x",),), 5, 5, 4, (5, 7, 9)),
+    Case(Message("lab.sql.a_with_itself_on_y_x"), "AA", (("0y=1x",),), 4, 4, 2, (5, 7, 9)),
+    Case(Message("lab.sql.a_b_on_x_and_y"), "AB", (("0x=1x", "0y=1y"),), 2, 1, 1, (2, 3, 4)),
+    Case(Message("lab.sql.path_a_b_c"), "ABC", (("0y=1x",), ("1y=2x",)), 8, 4, 4, (6, 12, 20)),
+    Case(Message("lab.sql.star_a_b_c"), "ABC", (("0x=1x",), ("0x=2x",)), 4, 4, 4, (6, 12, 20)),
+    Case(Message("lab.sql.path_a_b_a"), "ABA", (("0y=1x",), ("1y=2x",)), 8, 7, 5, (13, 25, 41)),
 )
 
 
@@ -65,19 +66,29 @@ def rows(progress: Progress) -> list[Row]:
 
 
 def _one(case: Case) -> Iterator[Row]:
-    run = f"by hand, {case.name}"
-    yield compare_equal(run, "count", case.count, count_rows(case, TABLES))
+    run = Message("lab.sql.by_hand", name=case.name)
+    yield compare_equal(run, Message("lab.sparql.count"), case.count, count_rows(case, TABLES))
     yield compare_equal(
-        run, "local sensitivity, add or remove", case.added, _largest(case, _added())
+        run,
+        Message("lab.sql.local_sensitivity_add_or_remove"),
+        case.added,
+        _largest(case, _added()),
     )
-    yield compare_equal(run, "local sensitivity, change", case.changed, _largest(case, _changed()))
+    yield compare_equal(
+        run, Message("lab.sql.local_sensitivity_change"), case.changed, _largest(case, _changed())
+    )
     for distance, number in enumerate(case.bounds):
         found = bound(case, distance, "elastic")
-        yield compare_equal(run, f"elastic sensitivity at distance {distance}", number, found)
+        yield compare_equal(
+            run,
+            Message("lab.sql.elastic_sensitivity_at_distance", distance=distance),
+            number,
+            found,
+        )
     ours = bound(case, 0, "tight")
     between = case.added <= ours <= case.bounds[0]
-    limits = f"{case.added} to {case.bounds[0]}"
-    yield Row(run, "our bound at distance 0", limits, ours, between)
+    limits = Message("lab.sql.to", added=case.added, bounds=case.bounds[0])
+    yield Row(run, Message("lab.sql.our_bound_at_distance_0"), limits, ours, between)
 
 
 def count_rows(case: Case, tables: Tables) -> int:

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from functools import partial
 
+from celosia.core.messages import Message
 from celosia.lab.study import Study
 from celosia.lab.tables.experiment import RULES, reproduce
 from celosia.lab.tables.figures import sweeps
 
-_THESIS = "an engineering thesis of the Universidad del Bío-Bío (Chile, 2018), made with ARX 3.7.0"
-_ROWS = "on the 30,162 complete rows of the 1994 US census extract"
+_THESIS = Message("lab.tables.an_engineering_thesis_of_the_universidad")
+_ROWS = Message("lab.tables.on_the_30_162_complete_rows")
 
 STUDIES = (
     Study(
         name="tables",
-        title="Published tables: k-anonymity, l-diversity and t-closeness on the census",
-        source=f"{_THESIS}, {_ROWS}",
+        title=Message("lab.tables.published_tables_k_anonymity_l_diversity"),
+        source=Message("lab.joined.comma", first=_THESIS, second=_ROWS),
         rules=RULES,
         work=partial(reproduce, "published.csv", ""),
         figures=sweeps,
@@ -29,22 +30,22 @@ STUDIES = (
     *(
         Study(
             name=f"tables/{name}",
-            title=f"Published tables: {title} on the census",
-            source=f"{_THESIS}, {_ROWS}",
+            title=Message("lab.tables.published_tables_on_the_census", title=title),
+            source=Message("lab.joined.comma", first=_THESIS, second=_ROWS),
             rules=RULES,
             work=partial(reproduce, "published.csv", parameter),
             figures=sweeps,
         )
         for name, title, parameter in (
-            ("k-anonymity", "k-anonymity with k from 2 to 25", "k="),
-            ("l-diversity", "recursive (4, l)-diversity with k = 5", "l="),
-            ("t-closeness", "t-closeness with k = 5", "t="),
+            ("k-anonymity", Message("lab.tables.k_anonymity_with_k_from_2"), "k="),
+            ("l-diversity", Message("lab.tables.recursive_4_l_diversity_with_k"), "l="),
+            ("t-closeness", Message("lab.tables.t_closeness_with_k_5"), "t="),
         )
     ),
     Study(
         name="tables/reference",
-        title="Reference runs: other models, parameters and suppression limits on the census",
-        source=f"computed for this study by an independent program, {_ROWS}",
+        title=Message("lab.tables.reference_runs_other_models_parameters_and"),
+        source=Message("lab.tables.computed_for_this_study_by_an", rows=_ROWS),
         rules=RULES,
         work=partial(reproduce, "reference.csv", ""),
     ),

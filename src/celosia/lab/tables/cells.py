@@ -9,6 +9,7 @@ import polars as pl
 
 from celosia.assess.risk import measure
 from celosia.assess.utility import aggregates
+from celosia.core.messages import Message
 from celosia.lab.tables.setting import QUASI_IDENTIFIERS
 from celosia.lab.tolerance import Cell
 from celosia.tables import Hierarchy, TableRelease
@@ -29,22 +30,22 @@ def cells_of(release: TableRelease, hierarchies: Mapping[str, Hierarchy]) -> dic
     limits = (ages.mean_midpoint, ages.mean_lower, ages.maximum, ages.minimum)
     middle, lower, oldest, youngest = (int(limit or 0) for limit in limits)
     return {
-        "loss %": 100 * loss_of_labels(release.data, hierarchies),
-        "average class": risk.average_size,
-        "maximum class": risk.largest,
-        "minimum class": risk.smallest,
+        Message("lab.tables.loss"): 100 * loss_of_labels(release.data, hierarchies),
+        Message("lab.tables.average_class"): risk.average_size,
+        Message("lab.tables.maximum_class"): risk.largest,
+        Message("lab.tables.minimum_class"): risk.smallest,
         "classes": risk.classes,
         "tuples": risk.records,
         "suppressed": risk.suppressed,
-        "mean age (midpoint)": middle,
-        "mean age (lower limit)": lower,
-        "maximum age": oldest,
-        "minimum age": youngest,
+        Message("lab.tables.mean_age_midpoint"): middle,
+        Message("lab.tables.mean_age_lower_limit"): lower,
+        Message("lab.tables.maximum_age"): oldest,
+        Message("lab.tables.minimum_age"): youngest,
         "mode": ROOT if ages.mode == ROOT else f"[{ages.mode}]",
-        "mode count": ages.mode_count,
-        "average risk %": 100 * risk.average,
-        "maximum risk %": 100 * risk.maximum,
-        "at risk %": 100 * risk.at_risk,
+        Message("lab.tables.mode_count"): ages.mode_count,
+        Message("lab.tables.average_risk"): 100 * risk.average,
+        Message("lab.tables.maximum_risk"): 100 * risk.maximum,
+        Message("lab.tables.at_risk"): 100 * risk.at_risk,
         "levels": "".join(map(str, release.solution.levels)),
     }
 

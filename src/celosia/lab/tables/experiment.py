@@ -10,6 +10,7 @@ import polars as pl
 
 from celosia import datasets
 from celosia.core.errors import PrivacyError, PrivacyWarning
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.lab.tables.cells import cells_of
@@ -18,10 +19,10 @@ from celosia.lab.tables.setting import published_schema
 from celosia.lab.tolerance import Cell
 from celosia.tables import Hierarchy, Schema, publish
 
-RULES = (
-    "counts, levels, ages and modes exactly, ages by the whole-number arithmetic of the "
-    f"publication; losses within {LOSS.absolute:.5f} percentage points; average class sizes and "
-    f"risks within {RATIO.relative:.9f} times the printed number"
+RULES = Message(
+    "lab.tables.counts_levels_ages_and_modes_exactly",
+    absolute=LOSS.absolute,
+    relative=RATIO.relative,
 )
 """When a cell counts as reproduced."""
 
@@ -40,9 +41,11 @@ def reproduce(file: str, start: str, path: Path | None, progress: Progress) -> l
     }
     found: list[Row] = []
     for done, run in enumerate(wanted):
-        watch = _within(Step(f"Running {run.name}", done, len(wanted)), progress)
+        watch = _within(
+            Step(Message("lab.tables.running", name=run.name), done, len(wanted)), progress
+        )
         found += _compare(run, _compute(run, rows, schema, hierarchies, watch))
-    progress(Step("Comparing", len(wanted), len(wanted)))
+    progress(Step(Message("lab.collect.comparing"), len(wanted), len(wanted)))
     return found
 
 

@@ -6,51 +6,49 @@ from collections.abc import Sequence
 
 from celosia.assess.utility import limits_of
 from celosia.core import figures
+from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
 from celosia.core.report import Block, Figure, Heading, Paragraph
 from celosia.lab.findings import Findings, Row
 from celosia.lab.tolerance import Cell
 
 GROUPS = {
-    "loss %": "Information loss",
-    "average risk %": "Average risk of re-identification",
-    "average class": "Average class size",
-    "maximum class": "Largest class",
-    "minimum class": "Smallest class",
-    "classes": "Number of classes",
-    "tuples": "Kept records",
-    "suppressed": "Suppressed records",
-    "mean age (midpoint)": "Mean age by midpoints",
-    "mean age (lower limit)": "Mean age by lower limits",
-    "maximum age": "Greatest age",
-    "minimum age": "Least age",
-    "mode": "Mode of the age",
-    "mode count": "Records with the mode",
+    "loss %": Message("lab.tables.information_loss"),
+    "average risk %": Message("lab.tables.average_risk_of_re_identification"),
+    "average class": Message("lab.tables.average_class_size"),
+    "maximum class": Message("lab.tables.largest_class"),
+    "minimum class": Message("lab.tables.smallest_class"),
+    "classes": Message("lab.tables.number_of_classes"),
+    "tuples": Message("lab.tables.kept_records"),
+    "suppressed": Message("lab.tables.suppressed_records"),
+    "mean age (midpoint)": Message("lab.tables.mean_age_by_midpoints"),
+    "mean age (lower limit)": Message("lab.tables.mean_age_by_lower_limits"),
+    "maximum age": Message("lab.tables.greatest_age"),
+    "minimum age": Message("lab.tables.least_age"),
+    "mode": Message("lab.tables.mode_of_the_age"),
+    "mode count": Message("lab.tables.records_with_the_mode"),
 }
 """The fourteen published groups of charts, by the cell that they show."""
 
 PARAMETERS = {
-    "k": "k of k-anonymity",
-    "l": "l of recursive (4, l)-diversity, with k = 5",
-    "t": "t of t-closeness, with k = 5",
+    "k": Message("lab.tables.k_of_k_anonymity"),
+    "l": Message("lab.tables.l_of_recursive_4_l_diversity"),
+    "t": Message("lab.tables.t_of_t_closeness_with_k"),
 }
 
 
 def sweeps(findings: Findings, progress: Progress) -> Sequence[Block]:
     """A section for each metric, with a chart for each parameter that was swept."""
     blocks: list[Block] = [
-        Heading("The published charts"),
-        Paragraph(
-            "The first two groups are figures 11 and 12 of the publication, the others stand in "
-            "its annex. Computed values are drawn over the published ones: where the two agree, "
-            "one line is seen in two colours."
-        ),
+        Heading(say("lab.tables.the_published_charts")),
+        Paragraph(say("lab.tables.the_first_two_groups_are_figures")),
     ]
-    for done, (cell, title) in enumerate(GROUPS.items()):
-        progress(Step("Drawing the figures", done, len(GROUPS)))
+    for done, (cell, words) in enumerate(GROUPS.items()):
+        title = str(words)
+        progress(Step(Message("lab.tables.drawing_the_figures"), done, len(GROUPS)))
         blocks.append(Heading(title, level=3))
         if cell == "mode":
-            blocks.append(Paragraph("Drawn by its lower limit; 0 where the mode is *."))
+            blocks.append(Paragraph(say("lab.tables.drawn_by_its_lower_limit_0")))
         rows = [row for row in findings.rows if row.cell == cell]
         blocks += [
             _chart(title, parameter, swept)
@@ -66,20 +64,31 @@ def _chart(title: str, parameter: str, rows: Sequence[Row]) -> Figure:
     drawing = figures.lines(
         places,
         {
-            "published": [_height(row.published, percent) for row in rows],
-            "computed": [_height(row.computed, percent) for row in rows],
+            say("lab.report.published"): [_height(row.published, percent) for row in rows],
+            say("lab.report.computed"): [_height(row.computed, percent) for row in rows],
         },
-        title=f"{title} against {parameter}",
-        x_label=PARAMETERS[parameter],
-        y_label=rows[0].cell.removesuffix(" %"),
+        title=say("lab.tables.against", title=title, parameter=parameter),
+        x_label=str(PARAMETERS[parameter]),
+        y_label=str(rows[0].cell).removesuffix(" %"),
         percent=percent,
     )
-    values = ", ".join(f"{row.published} at {row.run}" for row in rows)
+    values = ", ".join(say("lab.tables.at", published=row.published, run=row.run) for row in rows)
     agree = sum(row.matches for row in rows)
     return Figure(
         drawing,
-        f"{title} against {parameter}: {agree} of {len(rows)} published values match.",
-        f"Line chart of {title.lower()} against {parameter}, published: {values}.",
+        say(
+            "lab.tables.against_of_published_values_match",
+            title=title,
+            parameter=parameter,
+            agree=agree,
+            rows=len(rows),
+        ),
+        say(
+            "lab.tables.line_chart_of_against_published",
+            lower=title.lower(),
+            parameter=parameter,
+            values=values,
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from celosia.assess.alignment import AlignedTables
+from celosia.core.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Loss:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"IL1s {self.il1s:.4f}, {self.squares:.3%} of the sum of squares lost"
+        return say("assess.line.loss", il1s=self.il1s, squares=self.squares)
 
 
 def information_loss(tables: AlignedTables) -> Loss:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.utility.distances import equal_distance, hellinger
 from celosia.assess.utility.distributions import shares
+from celosia.core.messages import say
 
 BINS = 20
 """Amounts are put in as many bins, each with as many original records."""
@@ -32,9 +33,12 @@ class Marginal:
 
     def __str__(self) -> str:
         last = "" if self.kolmogorov is None else f", Kolmogorov-Smirnov {self.kolmogorov:.4f}"
-        return (
-            f"{self.column}: Hellinger {self.hellinger:.4f}, total variation "
-            f"{self.total_variation:.4f}{last}"
+        return say(
+            "assess.line.marginal",
+            column=self.column,
+            hellinger=self.hellinger,
+            total_variation=self.total_variation,
+            last=last,
         )
 
 

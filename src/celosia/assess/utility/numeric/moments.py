@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
+from celosia.core.messages import say
 
 Matrix = NDArray[np.float64]
 
@@ -126,9 +127,11 @@ class Moments:
         }
 
     def __str__(self) -> str:
-        return (
-            f"means off by {self.mean_change:.3f} standard deviations, variances by "
-            f"{self.variance_change:.1%}, correlations by {self.correlation_change:.3f}"
+        return say(
+            "assess.line.moments",
+            mean_change=self.mean_change,
+            variance_change=self.variance_change,
+            correlation_change=self.correlation_change,
         )
 
 

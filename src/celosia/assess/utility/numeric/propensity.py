@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.assess.linkage.nearest import standardise
+from celosia.core.messages import say
 
 MOST_CATEGORIES = 50
 """Of a column, the categories with a term of their own; rarer ones share one."""
@@ -47,7 +48,7 @@ class Propensity:
         return asdict(self) | {"ratio": self.ratio}
 
     def __str__(self) -> str:
-        return f"pMSE {self.pmse:.6f}, {self.ratio:.2f} times that of chance"
+        return say("assess.line.propensity", pmse=self.pmse, ratio=self.ratio)
 
 
 def propensity(tables: AlignedTables, *, order: Literal[1, 2] = 2) -> Propensity:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.numbers import real
 
 Matrix = NDArray[np.float64]
@@ -26,7 +27,7 @@ class Regression:
     def __post_init__(self) -> None:
         object.__setattr__(self, "predictors", tuple(self.predictors))
         if not self.predictors or self.outcome in self.predictors:
-            raise InputError("CEL-A231.post_init", outcome=self.outcome)
+            raise InputError("CEL-A231.no_predictor", outcome=self.outcome)
 
     def __str__(self) -> str:
         return f"{self.outcome} ~ {' + '.join(self.predictors)}"
@@ -85,7 +86,7 @@ class RegressionOverlap:
         }
 
     def __str__(self) -> str:
-        return f"{self.regression}: confidence intervals overlap by {self.overlap:.1%}"
+        return say("assess.line.regression", name=self.regression, overlap=self.overlap)
 
 
 def regression_overlap(
@@ -113,7 +114,7 @@ def regression_overlap(
         raise InputError("CEL-A221", confidence=confidence)
     part = tables.only([regression.outcome, *regression.predictors])
     if part.nominal[0]:
-        raise InputError("CEL-A231.regression_overlap", column=regression.outcome)
+        raise InputError("CEL-A231.no_numbers", column=regression.outcome)
     sides = [side[~np.isnan(side).any(axis=1)] for side in (part.before, part.after)]
     coded = [
         sorted(set(sides[0][:, place].tolist()) & set(sides[1][:, place].tolist()))[1:]
@@ -134,10 +135,15 @@ def regression_overlap(
 
 
 def _terms(names: Sequence[str], coded: Sequence[list[float] | None]) -> list[str]:
-    terms = ["constant"]
+    terms: list[str] = [Message("assess.term.constant")]
     for name, codes in zip(names, coded, strict=True):
         terms += (
-            [name] if codes is None else [f"{name}, category {n}" for n in range(2, len(codes) + 2)]
+            [name]
+            if codes is None
+            else [
+                Message("assess.term.category", column=name, number=n)
+                for n in range(2, len(codes) + 2)
+            ]
         )
     return terms
 

@@ -18,6 +18,7 @@ from celosia.assess.utility.numeric.regression import (
     RegressionOverlap,
     regression_overlap,
 )
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 
@@ -77,9 +78,9 @@ def numeric_utility(
     if columns is not None:
         tables = tables.only(columns)
     has_amounts = not tables.nominal.all()
-    progress(Step("use of the table", 0, 2))
+    progress(Step(Message("assess.stage.use"), 0, 2))
     propensities = propensity(tables)
-    progress(Step("use of the table", 1, 2))
+    progress(Step(Message("assess.stage.use"), 1, 2))
     return NumericUtility(
         marginals=marginals(tables),
         propensity=propensities,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from celosia.collect.coins import WHOLE
 from celosia.collect.count_mean.count_mean import CountMean
 from celosia.collect.rappor.rappor import Rappor
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.lab.collect.broken.example import BrokenProtocol
 from celosia.sketches.hashing import digest, digests
@@ -37,8 +38,8 @@ class BrokenStickyRappor(BrokenProtocol):
     """
 
     citation = "pure-ldp 1.2.0, RAPPORClient"
-    flaw = "A set bit is never cleared, so a bit of 0 tells for certain which values are not there."
-    figure = "lasting epsilon"
+    flaw = Message("lab.collect.a_set_bit_is_never_cleared")
+    figure = Message("lab.collect.lasting_epsilon")
 
     f: float = 0.5
 
@@ -79,8 +80,8 @@ class BrokenEpsilonToF(BrokenProtocol):
     """
 
     citation = "pure-ldp 1.2.0, RAPPORClient.convert_eps_to_f"
-    flaw = "Two values differ in two bits for each hash function, not in two bits."
-    figure = "lasting epsilon"
+    flaw = Message("lab.collect.two_values_differ_in_two_bits")
+    figure = Message("lab.collect.lasting_epsilon")
 
     epsilon: float = 2.0
     hashes: int = 2
@@ -122,8 +123,8 @@ class BrokenSaltedHash(BrokenProtocol):
     """
 
     citation = "The code behind a bachelor's thesis of the Universidad de Cádiz (2024), C-20"
-    flaw = "The server hashes with another salt than the devices."
-    figure = "estimate over truth"
+    flaw = Message("lab.collect.the_server_hashes_with_another_salt")
+    figure = Message("lab.collect.estimate_over_truth")
 
     users: int = 20_000
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from celosia.collect.count_mean.hadamard_count_mean import HadamardCountMean
 from celosia.collect.fragments.fragment_puzzle import FragmentPuzzle
 from celosia.collect.rappor.rappor import Rappor
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.lab.collect.broken.example import BrokenProtocol
 from celosia.sketches.hashing import digests
@@ -28,8 +29,8 @@ class BrokenHalfDebias(BrokenProtocol):
 
     citation = "The code behind a bachelor's thesis of the Universidad de Cádiz (2024), Tables 5.4 "
     citation += "and 5.6; and packages that copied the constant from one sketch to the other"
-    flaw = "The constant of the plain sketch is used for signs, which have all of epsilon."
-    figure = "estimate over truth"
+    flaw = Message("lab.collect.the_constant_of_the_plain_sketch")
+    figure = Message("lab.collect.estimate_over_truth")
 
     epsilon: float = 2.0
     users: int = 20_000
@@ -76,8 +77,8 @@ class BrokenTotalDebias(BrokenProtocol):
     """
 
     citation = "The code behind a bachelor's thesis of the Universidad de Cádiz (2024), C-15"
-    flaw = "Only one report in five is about a position, and all of them are taken off."
-    figure = "estimate of a piece over truth"
+    flaw = Message("lab.collect.only_one_report_in_five_is")
+    figure = Message("lab.collect.estimate_of_a_piece_over_truth")
 
     users: int = 20_000
 
@@ -125,8 +126,8 @@ class BrokenOffset(BrokenProtocol):
     """
 
     citation = "The code behind a bachelor's thesis of the Universidad de Cádiz (2024), C-16d"
-    flaw = "The permanent stage sets bits too, and they are not taken off."
-    figure = "users with a bit that nobody sets, as a share"
+    flaw = Message("lab.collect.the_permanent_stage_sets_bits_too")
+    figure = Message("lab.collect.users_with_a_bit_that_nobody")
 
     f: float = 0.5
     users: int = 20_000

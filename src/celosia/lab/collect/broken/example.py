@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 
 
@@ -47,5 +48,11 @@ class BrokenProtocol(ABC):
         }
 
     def __str__(self) -> str:
-        true = "without limit" if self.true == inf else f"{self.true:.4g}"
-        return f"{type(self).__name__}: {self.figure} should be {self.claimed:.4g}, is {true}"
+        true = Message("lab.collect.without_limit") if self.true == inf else f"{self.true:.4g}"
+        return Message(
+            "lab.collect.should_be_is",
+            name=type(self).__name__,
+            figure=self.figure,
+            claimed=self.claimed,
+            true=true,
+        )

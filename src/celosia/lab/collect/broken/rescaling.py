@@ -8,6 +8,7 @@ from math import pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.lab.collect.broken.example import BrokenProtocol
 from celosia.lab.collect.law import rmse
@@ -25,8 +26,8 @@ class BrokenRescaling(BrokenProtocol):
     """
 
     citation = "The threshold cut of pure-ldp 1.2.0, and other packages that normalise so"
-    flaw = "The noise of thousands of absent values is paid for by the common ones."
-    figure = "error of common values over their raw error"
+    flaw = Message("lab.collect.the_noise_of_thousands_of_absent")
+    figure = Message("lab.collect.error_of_common_values_over_their")
 
     users: int = 100_000
     different: int = 10_000

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 
 Floats = NDArray[np.float64]
@@ -78,8 +79,17 @@ class BrokenMechanism(ABC):
 
     def __str__(self) -> str:
         true = self.true_epsilon
-        cost = "costs without limit" if true == inf else f"costs {true:.4g}"
-        return f"{type(self).__name__}: claims epsilon {self.claimed_epsilon:.4g}, {cost}"
+        cost = (
+            Message("lab.mechanisms.costs_without_limit")
+            if true == inf
+            else Message("lab.mechanisms.costs", true=true)
+        )
+        return Message(
+            "lab.mechanisms.claims_epsilon",
+            name=type(self).__name__,
+            claimed_epsilon=self.claimed_epsilon,
+            cost=cost,
+        )
 
 
 def uniform(size: int, rng: Source) -> Floats:

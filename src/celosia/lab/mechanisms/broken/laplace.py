@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.lab.mechanisms.broken.example import BrokenMechanism, Flags, Floats, laplace
 from celosia.mechanisms.sparse.analysis import difference_tail
@@ -25,7 +26,7 @@ class BrokenHalfScaleLaplace(BrokenMechanism):
     """
 
     citation = "A slip: the sensitivity of a histogram when one row is changed is 2"
-    flaw = "The noise is half as wide as the sensitivity needs."
+    flaw = Message("lab.mechanisms.the_noise_is_half_as_wide")
 
     @property
     def true_epsilon(self) -> float:
@@ -61,7 +62,7 @@ class BrokenFloatLaplace(BrokenMechanism):
 
     citation = "Mironov, On significance of the least significant bits for differential privacy, "
     citation += "CCS 2012"
-    flaw = "The last bits of the output tell the exact answer."
+    flaw = Message("lab.mechanisms.the_last_bits_of_the_output")
 
     @property
     def true_epsilon(self) -> float:
@@ -106,7 +107,7 @@ class BrokenNoisyMax(BrokenMechanism):
     """
 
     citation = "Dwork & Roth 2014, Claim 3.9, applied to scores that are not monotone"
-    flaw = "One score rises while the other falls, so their distance moves by 2."
+    flaw = Message("lab.mechanisms.one_score_rises_while_the_other")
 
     gap: float = 4.0
     """How far the first score leads."""

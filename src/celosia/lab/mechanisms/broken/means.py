@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.lab.mechanisms.broken.example import BrokenMechanism, Flags, Floats, laplace, uniform
 from celosia.mechanisms.sparse.analysis import (
@@ -67,7 +68,7 @@ class BrokenExactCountMean(_BrokenMean):
     epsilon |z| over the range.
     """
 
-    flaw = "The spread of the output tells the exact count."
+    flaw = Message("lab.mechanisms.the_spread_of_the_output_tells")
 
     level: float = 4.0
     """The event: a mean of at least this."""
@@ -108,7 +109,7 @@ class BrokenResampledMean(_BrokenMean):
     costs as much again; the law is that of the exponential mechanism with twice the epsilon.
     """
 
-    flaw = "The chance that a draw is kept depends on the data."
+    flaw = Message("lab.mechanisms.the_chance_that_a_draw_is")
 
     lower: float = -1.0
     copies: int = 20
@@ -168,8 +169,8 @@ class BrokenClampedMean(_BrokenMean):
     factor of 2 there, whatever epsilon is.
     """
 
-    citation = f"{BOOK}, Algorithm 2.3"
-    flaw = "Between the ends the density is proportional to the exact count."
+    citation = Message("lab.mechanisms.algorithm_2_3", book=BOOK)
+    flaw = Message("lab.mechanisms.between_the_ends_the_density_is")
 
     epsilon: float = 0.1
 
@@ -224,7 +225,7 @@ class BrokenNoisyCountMean(_BrokenMean):
     width. True level: epsilon/2 for the count, and as many times epsilon/2 for the sum.
     """
 
-    flaw = "The noise of the sum is for changing a row, not for adding one."
+    flaw = Message("lab.mechanisms.the_noise_of_the_sum_is")
 
     lower: float = 100.0
     upper: float = 101.0

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.lab.mechanisms.broken.example import BrokenMechanism, Flags, Floats, laplace
 from celosia.mechanisms.sparse.analysis import (
@@ -98,7 +99,7 @@ class BrokenSparseLeeClifton(_BrokenPattern):
     """
 
     citation = "Lee & Clifton, Top-k frequent itemsets via differentially private FP-trees, 2014"
-    flaw = "c positives share one comparison's worth of noise."
+    flaw = Message("lab.mechanisms.c_positives_share_one_comparisons_worth")
     limit = True
 
     length: int = 3
@@ -130,7 +131,7 @@ class BrokenSparseStoddard(_BrokenPattern):
 
     citation = "Stoddard, Chen & Machanavajjhala, Differentially private algorithms for empirical "
     citation += "machine learning, 2014"
-    flaw = "Exact answers are compared, so the outcome tells their order."
+    flaw = Message("lab.mechanisms.exact_answers_are_compared_so_the")
 
     length: int = 1
 
@@ -161,7 +162,7 @@ class BrokenSparseChen(_BrokenPattern):
 
     citation = "Chen, Xiao, Zhang & Xu, Differentially private high-dimensional data publication "
     citation += "via sampling-based inference, KDD 2015"
-    flaw = "The number of positives is not limited."
+    flaw = Message("lab.mechanisms.the_number_of_positives_is_not")
 
     @property
     def scales(self) -> tuple[float, float]:
@@ -185,7 +186,7 @@ class BrokenSparseRoth(BrokenMechanism):
     """
 
     citation = "Roth, lecture notes on the sparse vector technique, 2011"
-    flaw = "The released number bounds the secret threshold."
+    flaw = Message("lab.mechanisms.the_released_number_bounds_the_secret")
 
     length: int = 5
     level: float = 2.0
