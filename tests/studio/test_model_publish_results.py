@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -243,22 +244,21 @@ def test_sides_take_columns_of_any_name(tmp_path: Path, name: str) -> None:
     chosen = PublishForm(
         file="x.csv", rows=4, columns=(column, ColumnForm(name="x", kind="integer"))
     )
-    results_table.write_sides(tmp_path, frame, frame, frame, chosen)
+    results_table.write_sides(tmp_path, frame, frame, np.arange(4), chosen)
     before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
     assert before.rows.columns == after.rows.columns == [name, "x"]
     assert before.classes == after.classes == (0, 1, 1, 2)
     assert before.rows["x"].to_list() == [3, 1, 4, 2]
 
 
-def test_without_an_aligned_release_the_left_side_has_no_classes(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"age": ["1", "1"]})
+def test_a_record_that_is_left_out_of_the_release_is_suppressed(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": ["1", "2", "1"]})
     column = ColumnForm(name="age", kind="text", role="quasi-identifier")
-    chosen = PublishForm(file="x.csv", rows=2, columns=(column,))
-    results_table.write_sides(tmp_path, frame, frame, None, chosen)
+    chosen = PublishForm(file="x.csv", rows=3, columns=(column,))
+    results_table.write_sides(tmp_path, frame, frame[[2, 0]], np.array([2, 0]), chosen)
     before, after = results_table.page_of(Work("aaaaaaaaaaa", tmp_path), 1)
-    assert before.classes is None
-    assert after.classes == (0, 0)
-    assert results_table.first_suppressed(Work("aaaaaaaaaaa", tmp_path)) is None
+    assert (before.classes, after.classes) == ((0, 0, -1), (0, 0))
+    assert before.rows["age"].to_list() == ["1", "1", "2"]
 
 
 def test_the_journalist_sees_the_classes_of_the_population(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import pathlib
+import pickle
 import traceback
 from collections import Counter
 from collections.abc import Callable
@@ -319,6 +321,28 @@ def test_raw_columns_become_text_when_somebody_is_suppressed() -> None:
     schema = Schema.of(quasi_identifiers=["age"])
     release = publish(table, schema, KAnonymity(2), suppression=0.4, keep_order=True)
     assert release.data["age"].to_list() == ["30", "30", "*"]
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_the_curator_knows_the_source_of_each_row(drop: bool) -> None:
+    options: dict[str, Any] = {"suppression": 0.5, "drop_suppressed": drop}
+    release = publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2), **options)
+    with pytest.warns(PrivacyWarning):
+        kept = publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2), keep_order=True, **options)
+    assert release.source_rows is not None
+    assert kept.source_rows is not None
+    order = np.argsort(release.source_rows)
+    assert release.data[order].equals(kept.data)
+    assert release.source_rows[order].tolist() == kept.source_rows.tolist()
+
+
+def test_the_source_of_rows_stays_in_memory(tmp_path: pathlib.Path) -> None:
+    release = publish(SHUFFLED, SHUFFLED_ROLES, KAnonymity(2))
+    assert pickle.loads(pickle.dumps(release)).source_rows is None
+    release.save(tmp_path / "safe.csv")
+    assert type(release).load(tmp_path / "safe.csv").source_rows is None
+    assert "source_rows" not in (tmp_path / "safe.csv.cert.json").read_text("utf-8")
+    assert "source_rows" not in repr(release)
 
 
 def test_rows_are_shuffled_by_default() -> None:

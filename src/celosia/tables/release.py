@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from celosia import frames
 from celosia.assess.risk import RiskProfile
@@ -86,6 +88,12 @@ class TableRelease(PublishedTable):
     """A published table in memory."""
 
     data: pl.DataFrame
+    source_rows: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    """For each released row, the row of the table that it comes from. It undoes the shuffle, so it
+    is for the curator only: it is not saved, pickled or copied to another process."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"source_rows": None}
 
     def write_data(self, path: Path) -> None:
         """Write the table in the format that the suffix names."""

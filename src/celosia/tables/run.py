@@ -100,8 +100,10 @@ def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
     progress(Step(Message("tables.stage.recoding"), 0))
     recoded = frame.with_columns(protection.released)
     shown = pick(recoded, released_names(frame, schema))
+    source_rows = _order(protection.hidden, options)
     return TableRelease(
-        data=_arrange(shown, protection.hidden, options),
+        data=without_trace(shown[source_rows]),
+        source_rows=source_rows,
         **account("celosia.publish", options, schema, protection),
     )
 
@@ -118,14 +120,10 @@ def released_names(frame: pl.DataFrame, schema: Schema) -> list[str]:
     return [name for name in frame.columns if schema.role_of(name) is not Role.IDENTIFIER]
 
 
-def _arrange(
-    table: pl.DataFrame, hidden: NDArray[np.bool_], options: PublishOptions
-) -> pl.DataFrame:
+def _order(hidden: NDArray[np.bool_], options: PublishOptions) -> NDArray[np.int64]:
     """The rows to release, in the order to release them."""
-    if options.drop_suppressed:
-        table = table.filter(~hidden)
-    ordered = table if options.keep_order else table[options.rng.permutation(table.height)]
-    return without_trace(ordered)
+    rows = np.flatnonzero(~hidden) if options.drop_suppressed else np.arange(hidden.size)
+    return rows if options.keep_order else rows[options.rng.permutation(rows.size)]
 
 
 def without_minus_zero(table: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import polars as pl
 
 from celosia import tables
-from celosia.core.errors import Cancelled, CelosiaError
+from celosia.core.errors import CelosiaError
 from celosia.core.files import replacing
 from celosia.core.progress import Step
 from celosia.studio.publish import code, results, results_solutions, results_table
@@ -114,12 +114,12 @@ def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict
 
 def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
     place, wanted, frame = task.place, task.wanted, task.frame
-    aligned = _aligned(task, release)
     task.progress(Step("Measuring risk and use", 0))
     facts = results.measured(frame, release, wanted, people=task.people, progress=task.progress)
     task.progress(Step("Writing the files", 0))
     (place / results.FILE).unlink(missing_ok=True)  # cancelled half-way, there are no results
-    results_table.write_sides(place, frame, release.data, aligned, wanted)
+    assert release.source_rows is not None, "it was made here"
+    results_table.write_sides(place, frame, release.data, release.source_rows, wanted)
     release.save(place / "release.csv")
     release.save(place / "release.parquet")
     release.report(place / "report.html")
@@ -136,25 +136,6 @@ def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
             archive.write(place / name, name)
     _write_json(place / results.FILE, facts)  # last: it says that all the rest is there
     return {"rows": release.solution.rows, "suppressed": release.solution.suppressed}
-
-
-def _aligned(task: _Task, release: tables.TableRelease) -> pl.DataFrame | None:
-    """The same release in the order of the table, to say which class each record went to.
-
-    Only the owner of the table sees it, and it is written only beside the table.
-    """
-    wanted, levels = task.wanted, release.solution.levels
-    again = replace(wanted, keep_order=True, drop_suppressed=False)
-    if not wanted.local and wanted.method == "lattice" and None not in levels:
-        names = [column.name for column in release.solution.columns]
-        fixed = {name: int(level or 0) for name, level in zip(names, levels, strict=True)}
-        again = replace(again, levels=fixed, time_limit=None)
-    try:
-        return replace(task, wanted=again).publish().data
-    except CelosiaError as error:
-        if isinstance(error, Cancelled):
-            raise
-        return None  # a release may hold only because its suppressed records are dropped
 
 
 def _write_json(path: Path, value: Any) -> None:

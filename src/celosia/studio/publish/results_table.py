@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from celosia.frames import as_text, pick, unused_name
 from celosia.studio.publish.form import PublishForm
@@ -23,7 +25,7 @@ class Side:
     """Some rows of one side, and the class of each: from 0, and -1 for a suppressed record."""
 
     rows: pl.DataFrame
-    classes: tuple[int, ...] | None
+    classes: tuple[int, ...]
     total: int
 
 
@@ -31,32 +33,33 @@ def write_sides(
     place: Path,
     frame: pl.DataFrame,
     released: pl.DataFrame,
-    aligned: pl.DataFrame | None,
+    source_rows: NDArray[np.int64],
     wanted: PublishForm,
 ) -> None:
     """Write both tables with the class of each record in front.
 
+    Only the owner of the table sees them, and they are written only beside the table.
+
     Args:
         place: the folder.
         frame: the table before.
-        released: the table as published, in its own order.
-        aligned: the same release in the order of the table; None if there is none.
+        released: the table as published.
+        source_rows: the row of the table before that each released row comes from.
         wanted: what was chosen.
     """
     names = wanted.named("quasi-identifier")
-    labels = _labels(released if aligned is None else aligned, names)
+    labels = _labels(released, names)
     known = labels.unique().filter(pl.col("shown").is_not_null()).sort("hidden", "shown")
     known = known.with_row_index("number").select(
         "shown",
         pl.when("hidden").then(-1).otherwise(pl.col("number").cast(pl.Int64)).alias("class"),
     )
-    after = _labels(released, names).join(known, on="shown", how="left", maintain_order="left")
-    _sorted(released, after["class"], then=names).write_parquet(place / AFTER)
-    if aligned is None:
-        _sorted(frame, None).write_parquet(place / BEFORE)
-        return
-    before = labels.join(known, on="shown", how="left", maintain_order="left")
-    _sorted(frame, before["class"]).write_parquet(place / BEFORE)
+    after = labels.join(known, on="shown", how="left", maintain_order="left")["class"]
+    _sorted(released, after, then=names).write_parquet(place / AFTER)
+    # A record that was left out of the release is suppressed.
+    before = np.full(frame.height, -1, dtype=np.int64)
+    before[source_rows] = after.to_numpy()
+    _sorted(frame, pl.Series(before)).write_parquet(place / BEFORE)
 
 
 def page_of(work: Work, number: int, *, size: int = SIZE) -> tuple[Side, Side]:
@@ -74,7 +77,7 @@ def first_suppressed(work: Work, *, size: int = SIZE) -> int | None:
     """The page on which the suppressed records of the table begin; None if there are none."""
     classes = pl.scan_parquet(work.path(BEFORE)).select(pl.first().alias("class")).collect()
     column = classes["class"]
-    if column.null_count() == column.len() or not (column == -1).any():
+    if not (column == -1).any():
         return None
     return int((column != -1).sum()) // size + 1
 
@@ -98,18 +101,12 @@ def _labels(table: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return shown
 
 
-def _sorted(
-    table: pl.DataFrame, classes: pl.Series | None, *, then: Sequence[str] = ()
-) -> pl.DataFrame:
+def _sorted(table: pl.DataFrame, classes: pl.Series, *, then: Sequence[str] = ()) -> pl.DataFrame:
     name = unused_name("class", table.columns)
-    number = pl.Series(name, [None] * table.height, dtype=pl.Int64)
-    if classes is not None:
-        number = classes.cast(pl.Int64).alias(name)
+    number = classes.cast(pl.Int64).alias(name)
     whole = pl.DataFrame([number, *table.get_columns()])
-    if classes is None:
-        return whole
     # Suppressed records last; within a class the order of the file says nothing, so none is kept.
-    order = pl.DataFrame({"last": (number == -1).fill_null(value=False), "class": number})
+    order = pl.DataFrame({"last": number == -1, "class": number})
     for at, column in enumerate(table.columns):
         if column not in then:
             order = order.with_columns(as_text(table.get_column(column)).alias(f"c{at}"))
@@ -120,8 +117,7 @@ def _sorted(
 def _side(path: Path, number: int, size: int) -> Side:
     part = pl.scan_parquet(path).slice((number - 1) * size, size).collect()
     classes = part.to_series(0)
-    known = None if classes.null_count() == classes.len() else tuple(classes.to_list())
-    return Side(pick(part, part.columns[1:]), known, _height(path))
+    return Side(pick(part, part.columns[1:]), tuple(classes.to_list()), _height(path))
 
 
 def _height(path: Path) -> int:

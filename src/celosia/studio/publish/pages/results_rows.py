@@ -67,7 +67,7 @@ async def show(found: Results) -> None:
 
 def _table(side: Side) -> str:
     """One side; suppressed records are class 0 and step back."""
-    hidden = [place for place, each in enumerate(side.classes or ()) if each == -1]
+    hidden = [place for place, each in enumerate(side.classes) if each == -1]
     return html_table(
         side.rows.columns,
         list(side.rows.iter_rows()),
