@@ -20,6 +20,7 @@ from celosia.core.messages import LANGUAGES
 SOURCE = Path(celosia.__file__).parent
 ERROR = re.compile(r"CEL-[A-Z]\d{3}(\.\w+)?")
 MESSAGE = re.compile(rf"(?:{'|'.join(FAMILIES)})(?:\.\w+)+")
+MESSAGE_MAKERS = ("Message", "say")
 PARTS = ("title", "text", "what", "why", "fix")
 GIVEN_BY_REFUSALS = {"at", "line", "column"}
 
@@ -39,15 +40,13 @@ def uses() -> tuple[Use, ...]:
 
 def _uses_of(path: Path) -> Iterator[Use]:
     text = path.read_text("utf-8")
-    if "CEL-" not in text and "Message" not in text:
-        return
     tree = ast.parse(text)
     called = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not node.args:
             continue
         first = node.args[0]
-        is_message = isinstance(node.func, ast.Name) and node.func.id == "Message"
+        is_message = isinstance(node.func, ast.Name) and node.func.id in MESSAGE_MAKERS
         if isinstance(first, ast.Constant) and _is_key(first.value, is_message=is_message):
             called.add(id(first))
             names = [word.arg for word in node.keywords]
@@ -55,7 +54,9 @@ def _uses_of(path: Path) -> Iterator[Use]:
             fields = None if hidden else frozenset(str(name) for name in names)
             yield Use(str(first.value), f"{path.name}:{node.lineno}", fields)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and id(node) not in called and _is_key(node.value):
+        if not isinstance(node, ast.Constant) or id(node) in called:
+            continue
+        if _is_key(node.value) or node.value in messages():  # in a table of keys
             yield Use(str(node.value), f"{path.name}:{node.lineno}", None)
 
 

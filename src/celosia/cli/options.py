@@ -93,11 +93,11 @@ def check_outputs(
         if path is None:
             continue
         if path.resolve() in read:
-            raise InputError("CEL-I007.check_outputs", thing=what, path2=path, path=str(path))
+            raise InputError("CEL-I007.check_outputs", thing=what, path=str(path))
         check_writable(path, overwrite=overwrite)
         other = taken.setdefault(path.resolve(), what)
         if other != what:
-            raise InputError("CEL-I043", other=other, thing=what, path2=path, path=str(path))
+            raise InputError("CEL-I043", other=other, thing=what, path=str(path))
 
 
 @dataclass(frozen=True, slots=True)
