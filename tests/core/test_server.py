@@ -92,7 +92,7 @@ def test_a_port_is_had_by_one_from_the_beginning() -> None:
 def test_a_host_of_another_machine_is_told() -> None:
     with (
         pytest.raises(EngineError) as refused,
-        listening("192.0.2.1", own_port(), code="CEL-Q208", name="the service"),
+        listening("192.0.2.1", own_port(), code="CEL-Q208"),
     ):
         pass
     assert "not an address of this machine" in str(refused.value.why)

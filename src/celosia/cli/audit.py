@@ -87,7 +87,7 @@ def audit(
     """
     from celosia.core.randomness import source
 
-    options.check_outputs({"the report": report}, overwrite=overwrite)
+    options.check_outputs({"report": report}, overwrite=overwrite)
     rng = source(seed)
     settings = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []

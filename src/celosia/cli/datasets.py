@@ -122,7 +122,7 @@ def get(
     quiet = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
     if name == NETWORK:
         _refuse(name, {"rows": rows, "scale": scale, "triples": triples, "path": path})
-        places = {"the network": output, "the people": people, "the schema": schema}
+        places = {"network": output, "people": people, "schema": schema}
         _get_network(places, vertices, edges, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"vertices": vertices, "edges": edges, "people": people})
@@ -135,19 +135,14 @@ def get(
         _get_shop(output, scale, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"scale": scale, "triples": triples})
-    options.check_outputs({"the table": output, "its schema": schema}, overwrite=overwrite)
+    options.check_outputs({"table": output, "its_schema": schema}, overwrite=overwrite)
     frames.format_of(output)
     with console.progress_bar(quiet=quiet) as progress:
         progress(Step("Making the table", 0))
         frame = datasets.load(name, rows=rows, seed=seed, path=path)
         if schema is not None and name not in WITH_SCHEMA:
-            raise InputError(
-                "CEL-I039",
-                f"the data set '{name}' comes without a schema.",
-                why="It is small, and naming the roles of its columns is a part of the exercise.",
-                fix="Leave --schema out, and name quasi-identifiers when publishing: "
-                + " ".join(f"-q {column}" for column in frame.columns[:2]),
-            )
+            example = " ".join(f"-q {column}" for column in frame.columns[:2])
+            raise InputError("CEL-I039", name=name, example=example)
         progress(Step("Writing the table", 0))
         with replacing(output, overwrite=overwrite) as draft:
             frames.write(frame, draft)
@@ -234,9 +229,9 @@ def _get_network(
             if path is not None
         }
         # Without a table an edge list has neither attributes nor those who know nobody.
-        write(graph, drafts["the network"], vertices=drafts.get("the people"), partial=True)
+        write(graph, drafts["network"], vertices=drafts.get("people"), partial=True)
         if schema is not None:
-            drafts["the schema"].write_text(SCHEMA, "utf-8")
+            drafts["schema"].write_text(SCHEMA, "utf-8")
     if as_json:
         paths = {"data": output, "people": people, "schema": schema}
         written = {name: str(path) for name, path in paths.items() if path is not None}

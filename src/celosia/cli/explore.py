@@ -69,7 +69,7 @@ def explore(
     from celosia.frames import read
     from celosia.tables import exploration_report
 
-    places = {"the plot": plot, "the report": report}
+    places = {"plot": plot, "report": report}
     options.check_outputs(places, inputs=(table, schema, population), overwrite=overwrite)
     models = model_options.models_from(k, diversity, closeness, model)
     limit = options.share(suppression, option="--suppression")

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.advice import no_groups
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 
 if TYPE_CHECKING:
     from celosia.tables import Hierarchy
@@ -221,7 +222,7 @@ def _column(table: Path, column: str, reading: options.ReadOptions) -> Any:
             table=table,
             column=column,
             hint=did_you_mean(column, frame.columns),
-            frame_columns=", ".join(frame.columns),
+            columns=frame.columns,
         )
     return frame[column]
 
@@ -249,7 +250,9 @@ def _misplaced(kind: str, given: dict[str, Any], settings: dict[str, Any]) -> In
     known = {field.name for field in fields(KINDS[kind])}
     strange = ", ".join(_flag(name) for name in given if name not in known)
     usual = ", ".join(_flag(name) for name in settings if name in known)
-    return InputError("CEL-H062.misplaced", kind=kind, strange=strange, usual=usual or "no options")
+    return InputError(
+        "CEL-H062.misplaced", kind=kind, strange=strange, usual=usual or Message("cli.no_options")
+    )
 
 
 def _flag(setting: str) -> str:
@@ -269,7 +272,7 @@ def _numbers(text: str | None) -> list[float] | None:
             int(word) if word.lstrip("-").isdigit() else float(word) for word in _words(text) or ()
         ]
     except ValueError as error:
-        raise InputError("CEL-I036.numbers", text=text) from error
+        raise InputError("CEL-I036.option", text=text) from error
 
 
 def _groups(path: Path | None) -> Any:

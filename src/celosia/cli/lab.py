@@ -84,7 +84,7 @@ def run(
 
     # Before any work, not after a minute of it.
     study = lab.find(name)
-    places = {"the report": report, "the table of cells": output}
+    places = {"report": report, "cells": output}
     options.check_outputs(places, inputs=(path,), overwrite=overwrite)
     if output is not None:
         format_of(output)

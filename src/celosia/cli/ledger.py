@@ -178,7 +178,7 @@ def export(
 
     `celosia ledger export policy.toml -o ledger.jsonl`
     """
-    options.check_outputs({"the export": output}, inputs=(Path(place),), overwrite=overwrite)
+    options.check_outputs({"export": output}, inputs=(Path(place),), overwrite=overwrite)
     if not output.name.lower().endswith(EXPORTED):
         raise InputError("CEL-Q203", output_name=output.name)
     with open_ledger(place) as (ledger, _):

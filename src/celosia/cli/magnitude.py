@@ -107,7 +107,7 @@ def magnitude(
     from celosia.frames import format_of, read
     from celosia.tables.magnitude import magnitude_table
 
-    places = {"the table": output, "the report": report}
+    places = {"table": output, "report": report}
     options.check_outputs(places, inputs=(table,), overwrite=overwrite)
     if output is not None:
         format_of(output)

@@ -136,12 +136,12 @@ def mask(
     inputs = (recipe, schema)
     if engine is None:
         paper = None if file is None else certificate_path(file)
-        places = {"the release": file, "its certificate": paper, "the report": report}
+        places = {"release": file, "certificate": paper, "report": report}
         options.check_outputs(places, inputs=(Path(table), *inputs), overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
-        options.check_outputs({"the report": report}, inputs=inputs, overwrite=overwrite)
+        options.check_outputs({"report": report}, inputs=inputs, overwrite=overwrite)
     roles = {
         "quasi_identifiers": quasi_identifiers,
         "sensitive": sensitive,

@@ -121,7 +121,7 @@ def metric_from(name: str | None, weights: list[str] | None) -> Metric | None:
     if not weights:
         return metric()
     if not hasattr(METRICS[wanted](), "weights"):
-        raise InputError("CEL-I052", wanted=wanted)
+        raise InputError("CEL-I052", metric=wanted)
     return metric(weights=numbers_by_column(weights, option="--weight"))
 
 
@@ -136,7 +136,7 @@ def levels_from(levels: list[str] | None, *, option: str = "--level") -> dict[st
     given = numbers_by_column(levels, option=option)
     for name, number in given.items():
         if not number.is_integer():
-            raise InputError("CEL-I051.levels_from", name=name, option=option)
+            raise InputError("CEL-I051.level", name=name, option=option)
     return {name: int(number) for name, number in given.items()}
 
 
@@ -157,6 +157,6 @@ def numbers_by_column(given: Sequence[str], *, option: str) -> dict[str, float]:
         except ValueError:
             value = nan
         if isnan(value) or name in found:
-            raise InputError("CEL-I051.numbers_by_column", option=option, text=text)
+            raise InputError("CEL-I051.number", option=option, text=text)
         found[name] = value
     return found

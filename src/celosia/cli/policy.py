@@ -196,7 +196,7 @@ def draft(
     """
     from celosia.queries.policy import draft_policy
 
-    options.check_outputs({"the draft": output}, inputs=map(Path, sources), overwrite=overwrite)
+    options.check_outputs({"draft": output}, inputs=map(Path, sources), overwrite=overwrite)
     database = _database(sources, folder=Path() if output is None else output.parent)
     columns = read_database_columns(database)
     if {"terms", "triples", "meta"} <= set(columns):

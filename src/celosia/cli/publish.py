@@ -136,13 +136,13 @@ def publish(
     )  # fmt: skip
     file = None if output is None else Path(output)
     if engine is None:
-        places = {"the release": file, "its certificate": file and _certificate(file)}
+        places = {"release": file, "certificate": file and _certificate(file)}
         inputs = (Path(table), schema, population)
-        options.check_outputs(places | {"the report": report}, inputs=inputs, overwrite=overwrite)
+        options.check_outputs(places | {"report": report}, inputs=inputs, overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
-        options.check_outputs({"the report": report}, inputs=(schema,), overwrite=overwrite)
+        options.check_outputs({"report": report}, inputs=(schema,), overwrite=overwrite)
     models = model_options.models_from(k, diversity, closeness, model)
     roles = options.schema_from(
         schema,

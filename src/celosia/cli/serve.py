@@ -142,7 +142,7 @@ def create(
     """
     from celosia.core.files import replacing
 
-    options.check_outputs({"the token": output}, inputs=(policy, tokens), overwrite=overwrite)
+    options.check_outputs({"token": output}, inputs=(policy, tokens), overwrite=overwrite)
     role, name = _role_and_name(policy, analyst, curator)
     store = _store(_tokens_file(policy, tokens), made=True)
     try:
@@ -253,10 +253,8 @@ def _check_files(certificate: Path | None, key: Path | None) -> None:
 
 def _as_command_error(error: InputError, policy: Path) -> InputError:
     """The same error, with a fix that names options of the command instead of Python."""
-    fixes = {
-        "CEL-Q188": "Give --certificate and --key, or let a proxy encrypt and say --plain.",
-        "CEL-Q189": f"Make one: celosia token create {policy} --curator NAME.",
-    }
-    if error.code not in fixes:
-        return error
-    return InputError(error.code, error.what, why=error.why, fix=fixes[error.code], **error.details)
+    if error.code == "CEL-Q188":
+        return InputError("CEL-Q188.command", **error.details)
+    if error.code == "CEL-Q189":
+        return InputError("CEL-Q189.command", policy=policy, **error.details)
+    return error

@@ -90,7 +90,7 @@ def synthesise(
     from celosia.tables.masking.readers import read_for_methods
 
     certificate = None if output is None else certificate_path(output)
-    places = {"the release": output, "its certificate": certificate, "the report": report}
+    places = {"release": output, "certificate": certificate, "report": report}
     options.check_outputs(places, inputs=(table, holdout), overwrite=overwrite)
     if output is not None:
         format_of(output)

@@ -62,7 +62,7 @@ def teach(
             "CEL-I058",
             algorithm=algorithm,
             hint=did_you_mean(algorithm, ALGORITHMS),
-            algorithms=", ".join(ALGORITHMS),
+            algorithms=list(ALGORITHMS),
         )
     model = KAnonymity(k)
     limit = options.share(suppression, option="--suppression")

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import ClassVar, Self
 
-from celosia.core.messages import Language, Message, fill, language, render
+from celosia.core.messages import Language, Message, current, fill, render
 
 
 class CelosiaError(Exception):
@@ -63,7 +63,7 @@ class CelosiaError(Exception):
         """One part of the message (`what`, `why`, `fix`) or its `title`, in a language."""
         from celosia.core.catalogue import part_template  # noqa: PLC0415 - read when it is said
 
-        wanted = into or language.get()
+        wanted = into or current()
         if self.literal is not None and name != "title":
             literal = self.literal if name == "what" else self.details.get(name, "")
             text = str(literal)
@@ -107,12 +107,12 @@ class CelosiaError(Exception):
         return _rebuilt, (type(self), self.args, self.__dict__)
 
     def as_dict(self) -> dict[str, object]:
-        """The same facts for `--json` and for the HTTP service."""
+        """The same facts for `--json` and for the HTTP service, always in English."""
         return {
             "code": self.code,
-            "error": self.what,
-            "why": self.why,
-            "hint": self.fix,
+            "error": self.part("what", "en"),
+            "why": self.part("why", "en"),
+            "hint": self.part("fix", "en"),
             "details": {name: _plain(value) for name, value in self.details.items()},
         }
 
@@ -161,7 +161,7 @@ def _replaced(value: object, old: str, new: str) -> object:
     if isinstance(value, Message):
         return Message(value.key, **{k: _replaced(v, old, new) for k, v in value.fields.items()})
     if isinstance(value, str | PurePath):
-        return str(value).replace(old, new)
+        return new if str(value) == old else str(value).replace(old, new)
     if isinstance(value, list | tuple):
         return [_replaced(each, old, new) for each in value]
     return value
@@ -177,7 +177,7 @@ def _plain(value: object) -> object:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(each) for each in value]
-    return render(value)
+    return render(value, "en")
 
 
 def _rebuilt(

@@ -16,9 +16,9 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         raise InputError("CEL-I003", path=str(path))
     if path.exists() and not overwrite:
-        raise InputError("CEL-I004.check_writable", path=str(path))
+        raise InputError("CEL-I004", path=str(path))
     if not path.parent.is_dir():
-        raise InputError("CEL-I005.check_writable", parent=path.parent, path=str(path))
+        raise InputError("CEL-I005.folder", folder=path.parent, path=str(path))
 
 
 @contextmanager

@@ -28,10 +28,11 @@ def build(known: Mapping[str, type[Kind]], name: Any, parameters: Mapping[str, A
     for key in parameters:
         if key not in allowed:
             raise InputError(
-                "CEL-V011",
-                f"{name} has no parameter '{key}'{did_you_mean(key, allowed)}.",
-                why="A misspelt parameter would be ignored in silence.",
-                fix=f"Use: {', '.join(allowed)}." if allowed else "It takes none.",
+                "CEL-V011.unknown" if allowed else "CEL-V011.none",
+                name=name,
+                parameter=key,
+                hint=did_you_mean(key, allowed),
+                allowed=list(allowed),
             )
     for key, each in allowed.items():
         needed = each.default is MISSING and each.default_factory is MISSING

@@ -14,6 +14,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.numbers import real, whole
 from celosia.studio.parameter_labels import HIDDEN, WORDS, Kind
 
@@ -161,20 +162,21 @@ def _toml(control: Control, text: str) -> Any:
 
 def _wrong(control: Control) -> InputError:
     """What was put in is not told again: it may be a value of the table."""
-    what = {"whole": "a whole number", "number": "a number"}.get(control.kind, "a TOML value")
-    if control.least is not None:
-        what += f" of at least {control.least:g}"
-    if control.most is not None:
-        what += (
-            f" and at most {control.most:g}"
-            if control.least is not None
-            else (f" of at most {control.most:g}")
-        )
+    kinds = {"whole": "studio.value.whole", "number": "studio.value.number"}
+    if control.least is None:
+        key = "CEL-W070.any" if control.most is None else "CEL-W070.most"
+    else:
+        key = "CEL-W070.least" if control.most is None else "CEL-W070.between"
+    example = control.example
     return InputError(
-        "CEL-W070",
-        f"'{control.name}' must be {what}.",
-        fix=f"Write it like {control.example}." if control.example else "Put in another one.",
+        key,
         parameter=control.name,
+        kind=Message(kinds.get(control.kind, "studio.value.toml")),
+        least=control.least,
+        most=control.most,
+        remedy=Message("studio.value.like", example=example)
+        if example
+        else Message("studio.value.another"),
     )
 
 

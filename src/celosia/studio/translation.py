@@ -1,4 +1,4 @@
-"""What the library says, in the language of the page: promises, plans, errors, names of measures.
+"""What the library says, in the language of the page: promises, plans, names of measures.
 
 The library speaks English. `locales/es/library/*.po` has its sentences whole, with places for what
 changes: `{1}` is a number, `{columns}` any text, which stays as it is, `{text}` a text of the
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
+from celosia.core.messages import Message
 from celosia.studio.language import Language, current, messages, singles
 
-Field = Literal["errors", "measures", "plans", "promises", "stages"]
+Field = Literal["measures", "plans", "promises", "stages"]
 """The catalogues `library/FIELD.po`: sentences of one field are not taken for those of another."""
 BETWEEN = "; "
 """Between sentences that the library put together; no place reaches beyond it."""
@@ -78,7 +79,7 @@ class Pattern:
 
 
 def translate(text: str, of: Field) -> str:
-    """A text of the library in the language of the page.
+    """A text of the library in the language of the page: a message, or a sentence of a field.
 
     Parts with semicolons between them are told one by one, if the whole is not known.
 
@@ -88,6 +89,8 @@ def translate(text: str, of: Field) -> str:
     '5-anonimato respecto a age, zip'
     >>> chosen.reset(token)
     """
+    if isinstance(text, Message):
+        return text.render()
     return text if current() == "en" else _translate(text, of, current())
 
 

@@ -99,10 +99,10 @@ def attack(
     from celosia.tables.meanings import meanings
 
     inputs = (table, schema, external, earlier, original)
-    options.check_outputs({"the report": report}, inputs=inputs, overwrite=overwrite)
+    options.check_outputs({"report": report}, inputs=inputs, overwrite=overwrite)
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
     if on and external is None:
-        raise InputError("CEL-I056")
+        raise InputError("CEL-I056.no_table")
     levels = model_options.levels_from(similar, option="--similar") or {}
     widths = model_options.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
@@ -171,16 +171,15 @@ def _pick(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.DataF
     known = [name for name in roles.named(Role.QUASI_IDENTIFIER) if name in people.columns]
     strange = [name for name in on or () if name not in known]
     if strange or not known:
-        name = strange[0] if strange else ""
-        raise InputError(
-            "CEL-I056",
-            f"the external table cannot be linked on '{name}'{did_you_mean(name, known)}."
-            if strange
-            else "the external table has no quasi-identifier of the schema.",
-            why="People are found by quasi-identifiers that both tables have.",
-            fix=f"Use: {', '.join(known)}." if known else "Rename its columns as in the schema.",
-        )
+        raise _unlinkable(strange, known)
     return pick(people, on or known)
+
+
+def _unlinkable(strange: Sequence[str], known: Sequence[str]) -> InputError:
+    if not known:
+        return InputError("CEL-I056.nothing_in_common")
+    hint = did_you_mean(strange[0], known)
+    return InputError("CEL-I056.column", column=strange[0], hint=hint, columns=known)
 
 
 def _unread(roles: Schema, explained: Mapping[str, Meaning]) -> list[str]:
@@ -196,12 +195,10 @@ def _categories(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> di
     column = next(each for each in roles.columns if each.name == name)
     present = name in frame.columns and frame[name].null_count() < frame.height
     if column.hierarchy is None or not present:
-        raise InputError("CEL-I057.categories", column=name)
+        raise InputError("CEL-I057.no_hierarchy", column=name)
     hierarchy = column.hierarchy_for(encode(frame[name]).values)
     if not 0 <= level <= hierarchy.height:
-        raise InputError(
-            "CEL-I057.categories_2", hierarchy_height=hierarchy.height, level=level, column=name
-        )
+        raise InputError("CEL-I057.level", highest=hierarchy.height, level=level, column=name)
     return categories_of(hierarchy, hierarchy.labels[level])
 
 

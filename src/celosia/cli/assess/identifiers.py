@@ -35,7 +35,7 @@ def identifiers(
     from celosia.frames import read
     from celosia.tables.schema_draft import draft_schema
 
-    options.check_outputs({"the schema": output}, inputs=(table,), overwrite=overwrite)
+    options.check_outputs({"schema": output}, inputs=(table,), overwrite=overwrite)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step("Reading the file", 0))

@@ -73,7 +73,7 @@ def individual(
     from celosia.frames import format_of, read, write
     from celosia.tables import Role
 
-    places = {"the risks": output, "the report": report}
+    places = {"risks": output, "report": report}
     options.check_outputs(places, inputs=(table, schema), overwrite=overwrite)
     if output is not None:
         format_of(output)

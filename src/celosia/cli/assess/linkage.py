@@ -65,7 +65,7 @@ def linkage(
     from celosia.core.progress import Step
     from celosia.frames import read
 
-    options.check_outputs({"the report": report}, inputs=(original, masked), overwrite=overwrite)
+    options.check_outputs({"report": report}, inputs=(original, masked), overwrite=overwrite)
     models = comparison_options.regressions(regression)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

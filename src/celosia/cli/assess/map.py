@@ -73,7 +73,7 @@ def map_maskings(
     from celosia.frames import read
     from celosia.tables import masking
 
-    places = {"the plot": plot, "the report": report}
+    places = {"plot": plot, "report": report}
     options.check_outputs(places, inputs=(table,), overwrite=overwrite)
     tried = None if not methods else _candidates(methods)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()

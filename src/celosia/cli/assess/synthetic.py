@@ -56,9 +56,7 @@ def synthetic(
     from celosia.core.randomness import source
     from celosia.frames import read
 
-    options.check_outputs(
-        {"the report": report}, inputs=(original, made, holdout), overwrite=overwrite
-    )
+    options.check_outputs({"report": report}, inputs=(original, made, holdout), overwrite=overwrite)
     models = comparison_options.regressions(regression)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

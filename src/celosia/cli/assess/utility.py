@@ -67,7 +67,7 @@ def utility(
     from celosia.tables.meanings import meanings
 
     options.check_outputs(
-        {"the report": report}, inputs=(original, released, schema), overwrite=overwrite
+        {"report": report}, inputs=(original, released, schema), overwrite=overwrite
     )
     roles = options.schema_from(schema, quasi_identifiers)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()

@@ -70,7 +70,7 @@ def choose(
     from celosia.collect.recommendations import report as choosing_report
     from celosia.collect.recommendations import selection
 
-    options.check_outputs({"the report": report}, overwrite=overwrite)
+    options.check_outputs({"report": report}, overwrite=overwrite)
     wished, share = _target_error(error)
     found = selection.choose(
         domain=domain,

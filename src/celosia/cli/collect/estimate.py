@@ -81,9 +81,7 @@ def estimate(
     from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
 
-    options.check_outputs(
-        {"the estimates": output}, inputs=[protocol, candidates], overwrite=overwrite
-    )
+    options.check_outputs({"estimates": output}, inputs=[protocol, candidates], overwrite=overwrite)
     chosen = _candidates(candidate or [], candidates, numbers=numbers)
     finds = chosen is None or decode
     if finds and post != "raw":
@@ -160,7 +158,7 @@ def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[s
         try:
             listed += path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
-            raise InputError("CEL-R082.candidates_2", path2=path, path=str(path)) from None
+            raise InputError("CEL-R082.no_candidates", path=str(path)) from None
     try:
         chosen: list[str | int] = [int(each) for each in listed] if numbers else [*listed]
     except ValueError:

@@ -58,8 +58,5 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(
-            "CEL-R082.bytes",
-            path2=path,
-            strerror=(error.strerror or "it cannot be opened").lower(),
-            path=str(path),
+            "CEL-R082.bytes", path=str(path), reason=(error.strerror or str(error.errno)).lower()
         ) from None

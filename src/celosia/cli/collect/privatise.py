@@ -47,7 +47,7 @@ def privatise(
     declared = load_protocol(protocol)
     if output.suffix not in {".clr", *TABLES}:
         raise InputError("CEL-R082.privatise", output=output, tables=", ".join(TABLES))
-    options.check_outputs({"the reports": output}, inputs=[table, protocol], overwrite=overwrite)
+    options.check_outputs({"reports": output}, inputs=[table, protocol], overwrite=overwrite)
     values = _values(table, column)
     client = declared.client(rng=source(seed))
     if output.suffix == ".clr":

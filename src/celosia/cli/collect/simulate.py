@@ -84,7 +84,7 @@ def simulate(
     from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
     from celosia.collect.simulation.run import simulate as play
 
-    options.check_outputs({"the report": report}, inputs=[table, candidates], overwrite=overwrite)
+    options.check_outputs({"report": report}, inputs=[table, candidates], overwrite=overwrite)
     settings = _settings(setting or [])
     is_file = protocol not in NAMES and protocol.endswith(".toml")
     declared = _load_protocol(Path(protocol), epsilon, settings) if is_file else None
@@ -198,7 +198,7 @@ def _read_candidates(path: Path, values: Any) -> list[Any]:
     except (OSError, ValueError):  # a UnicodeDecodeError is a ValueError
         chosen = []
     if not chosen:
-        raise InputError("CEL-R103", path2=path, path=str(path))
+        raise InputError("CEL-R103", path=str(path))
     return list(dict.fromkeys(chosen))
 
 

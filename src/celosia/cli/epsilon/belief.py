@@ -47,7 +47,7 @@ def belief(
     from celosia.accounting import belief_table, report
     from celosia.accounting.belief import EPSILONS, PRIORS
 
-    options.check_outputs({"the plot": plot}, overwrite=overwrite)
+    options.check_outputs({"plot": plot}, overwrite=overwrite)
     priors, epsilons = prior or list(PRIORS), epsilon or list(EPSILONS)
     table = belief_table(priors, epsilons, delta=delta)
     if plot is not None:

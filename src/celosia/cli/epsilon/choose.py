@@ -57,7 +57,7 @@ def choose(
     """
     from celosia.mechanisms import Targets, calibration_report, choose_epsilon
 
-    options.check_outputs({"the report": report}, overwrite=overwrite)
+    options.check_outputs({"report": report}, overwrite=overwrite)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     targets = Targets(
         error=error,

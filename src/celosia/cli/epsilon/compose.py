@@ -87,7 +87,7 @@ def compose(
     from celosia.accounting import report as pages
     from celosia.accounting.amounts import delta_amount
 
-    options.check_outputs({"the report": report}, overwrite=overwrite)
+    options.check_outputs({"report": report}, overwrite=overwrite)
     parts = release_notation.parse_releases(
         {
             "--pure": pure,

@@ -45,7 +45,7 @@ def curve(
     from celosia.mechanisms import calibration_report, error_curve
     from celosia.mechanisms.calibration import EPSILONS
 
-    options.check_outputs({"the plot": plot}, overwrite=overwrite)
+    options.check_outputs({"plot": plot}, overwrite=overwrite)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)

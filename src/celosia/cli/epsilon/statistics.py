@@ -230,7 +230,7 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
     arguments = options.as_dict()
     missing = [f"--{need}" for need in kind.needs if need not in arguments]
     if missing:
-        raise InputError("CEL-B081", name=name, missing=" and ".join(missing))
+        raise InputError("CEL-B081", name=name, missing=missing)
     idle = [f"--{option}" for option in arguments if option not in known]
     if idle:
         raise InputError("CEL-B082", idle=idle[0], name=name, names=NAMES)

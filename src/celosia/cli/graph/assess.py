@@ -54,7 +54,7 @@ def assess(
     from celosia.graphs.report import UNMATCHED
 
     options.check_outputs(
-        {"the report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
+        {"report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
     )
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(original, progress)

@@ -96,7 +96,7 @@ def attack(
     from celosia.core.report import Document
     from celosia.graphs.matching import open_release
 
-    places = {"the report": report, "the list of candidates": exposed}
+    places = {"report": report, "candidates": exposed}
     inputs = (original, release, key, rules.vertices)
     options.check_outputs(places, inputs=inputs, overwrite=overwrite)
     wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))

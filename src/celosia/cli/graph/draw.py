@@ -53,7 +53,7 @@ def draw(
     from celosia.graphs.metrics.summary import align_vertices
 
     inputs = (graph, after, key, rules.vertices)
-    options.check_outputs({"the drawing": output}, inputs=inputs, overwrite=overwrite)
+    options.check_outputs({"drawing": output}, inputs=inputs, overwrite=overwrite)
     rng = Seeded(seed)  # a place on paper is no secret
     readings: list[tuple[ReadResult | None, Path]] = []
     with console.progress_bar(quiet=as_json) as progress:

@@ -96,10 +96,10 @@ def publish(
     from celosia.tables.masking import Recipe
 
     places = {
-        "the release": output,
-        "its certificate": None if output is None else certificate_path(output),
-        "the report": report,
-        "the key": key,
+        "release": output,
+        "certificate": None if output is None else certificate_path(output),
+        "report": report,
+        "key": key,
     }
     inputs = (graph, rules.vertices, attributes)
     options.check_outputs(places, inputs=inputs, overwrite=overwrite)

@@ -82,7 +82,7 @@ def load(
     if wrong or (not remote and only_remote) or (predicates and policy is not None):
         raise InputError("CEL-Q218")
     options.check_outputs(
-        {"the store": output},
+        {"store": output},
         inputs=[] if remote else map(Path, sources),
         overwrite=overwrite or add,
     )

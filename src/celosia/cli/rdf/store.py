@@ -63,7 +63,7 @@ def export(
     """
     from celosia.queries.rdf.store import GraphStore
 
-    options.check_outputs({"the export": output}, inputs=[store], overwrite=overwrite)
+    options.check_outputs({"export": output}, inputs=[store], overwrite=overwrite)
     with GraphStore.open(store) as graph, console.progress_bar(quiet=as_json) as progress:
         facts = graph.export(output, overwrite=overwrite, progress=progress)
     if as_json:

@@ -65,7 +65,7 @@ def _check_paths(options: ReleaseOptions) -> None:
 
     output = options.output
     certificate = None if output is None else certificate_path(output)
-    places = {"the answer": output, "its certificate": certificate, "the report": options.report}
+    places = {"answer": output, "certificate": certificate, "report": options.report}
     common.check_outputs(places, inputs=(options.table,), overwrite=options.overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
