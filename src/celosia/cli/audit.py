@@ -144,7 +144,7 @@ def _refuse(**given: object) -> None:
     """Refuse options of the other way to audit."""
     idle = [f"--{name}" for name, value in given.items() if value not in (None, [])]
     if idle:
-        raise InputError("CEL-A121.refuse", idle=idle[0])
+        raise InputError("CEL-A121.idle", option=idle[0])
 
 
 def _audit_function(
@@ -254,6 +254,6 @@ def _failure(
     facts = [each.as_dict() for each in audits]
     if wrong:
         names = ", ".join(dict.fromkeys(each.name for each in wrong))
-        return PrivacyError("CEL-A126", wrong_count=len(wrong), names=names, audits=facts)
+        return PrivacyError("CEL-A126", wrong=len(wrong), names=names, audits=facts)
     names = ", ".join(each.name for each in missed)
     return PrivacyError("CEL-A127", names=names, audits=facts)

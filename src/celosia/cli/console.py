@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.core.errors import CelosiaError
 from celosia.core.progress import Progress, Step, cancellable, silent
@@ -69,7 +69,8 @@ def show_table(
     table = Table()
     for place, name in enumerate(header):
         # Folded, not cut: the end of a long name may be what tells it from another.
-        table.add_column(name, justify="right" if numbers and place else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if numbers and place else "left"
+        table.add_column(str(name), justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*map(visible, row))
     _console().print(table, soft_wrap=False)
@@ -81,7 +82,7 @@ def visible(text: str) -> str:
     >>> print(visible("age\n\x1b[31m"))
     age\n\x1b[31m
     """
-    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
+    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(text))
 
 
 @contextmanager
@@ -113,7 +114,11 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
 
     def step(step: Step) -> None:
         bar.update(
-            task, description=step.stage, completed=step.done, total=step.total, done=_done(step)
+            task,
+            description=str(step.stage),  # here: the thread that draws knows no language
+            completed=step.done,
+            total=step.total,
+            done=_done(step),
         )
 
     start.start()

@@ -228,7 +228,7 @@ def _pair(text: str, option: str) -> tuple[float, float]:
         first, second = (float(part) for part in text.split(":"))
     except ValueError as error:
         raise InputError(
-            "CEL-V324", option=option, text=text, word="10:50" if option == "--pq" else "2:85"
+            "CEL-V324", option=option, text=text, example="10:50" if option == "--pq" else "2:85"
         ) from error
     return first, second
 

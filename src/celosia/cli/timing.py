@@ -128,9 +128,7 @@ def timing(
             f"{min(runs, REFUSED_RUNS)} times of each database"
         )
     if not found.holds:
-        raise PrivacyError(
-            "CEL-A293", accuracy=found.accuracy, telling_count=len(found.telling), **found.as_dict()
-        )
+        raise PrivacyError("CEL-A293", **(found.as_dict() | {"number_telling": len(found.telling)}))
     if as_json:
         console.show_json(found.as_dict())
     else:

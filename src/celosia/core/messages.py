@@ -89,8 +89,8 @@ def say(key: str, /, **fields: object) -> str:
 
 
 @contextmanager
-def speaking(into: Language) -> Iterator[None]:
-    """Let everything that is shown inside be in a language.
+def speaking(into: Language | None) -> Iterator[None]:
+    """Let everything that is shown inside be in a language; None leaves it to the page.
 
     >>> with speaking("es"):
     ...     print(Message("words.did_you_mean", name="edad"))

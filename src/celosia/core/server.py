@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from celosia.core.errors import EngineError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, language, speaking
 
 WAITING = 2048
 """Connections that may wait for the application, as many as the web server takes itself."""
@@ -109,12 +109,15 @@ def run_server(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
             if self.started and not self.should_exit:
-                ready()
+                with speaking(spoken):
+                    ready()
 
+    spoken = language.get()
     server = Server(uvicorn.Config(app, **options))
     # An interrupt is raised again after the server has ended as it should; it exits the program
     # where the application does not start, and has logged why.
-    with suppress(KeyboardInterrupt, SystemExit):
+    # Visitors choose the language of what they are shown, not the command that serves them.
+    with suppress(KeyboardInterrupt, SystemExit), speaking(None):
         server.run(sockets=sockets)
     if not server.started:
         raise EngineError(f"{code}.start")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celosia.cli import console, model_options, options
 from celosia.cli.assess.readers import read_released, released_schema
 from celosia.core.errors import PrivacyError
-from celosia.core.wording import counted
+from celosia.core.messages import Message
 
 if TYPE_CHECKING:
     from celosia.tables import Check
@@ -73,11 +73,10 @@ check.__doc__ = f"{check.__doc__}\n\n{EXAMPLES}"
 
 def _failure(found: Check) -> PrivacyError:
     failed = [
-        f"{each.promise} ({counted(each.classes, 'class', 'classes')}, "
-        f"{counted(each.records, 'record', 'records')})"
+        Message(
+            "cli.failed_model", promise=each.promise, classes=each.classes, records=each.records
+        )
         for each in found.models
         if not each.holds
     ]
-    return PrivacyError(
-        "CEL-A010.failure", failed=", ".join(failed), classes=found.classes, **found.as_dict()
-    )
+    return PrivacyError("CEL-A010.model", failed=failed, **found.as_dict())

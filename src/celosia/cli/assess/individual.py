@@ -78,7 +78,7 @@ def individual(
     if output is not None:
         format_of(output)
     if missing not in ("own", "any"):
-        raise InputError("CEL-A290.individual", missing=missing)
+        raise InputError("CEL-A290.missing", missing=missing)
     keys = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:

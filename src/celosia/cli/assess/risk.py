@@ -75,11 +75,9 @@ def risk(
     if wished is not None and profile.smallest < wished.k:
         raise PrivacyError(
             "CEL-A010.risk",
-            promise=wished.promise(),
-            smallest=profile.smallest,
-            maximum=profile.maximum,
-            k=wished.k,
             **profile.as_dict(),
+            promise=wished.promise(),
+            k=wished.k,
         )
     if as_json:
         facts: dict[str, Any] = {} if others is None else {"attackers": others.as_dict()}

@@ -122,19 +122,14 @@ def _show_refusals(found: IngestionSummary) -> None:
         for each in found.refused:
             console.note(str(each))
         raise InputError(
-            "CEL-R082.show_refusals",
-            refused_count=len(found.refused),
-            files=found.files,
-            counted=found.counted,
-            already_counted=found.already_counted,
-            **found.as_dict(),
+            "CEL-R082.refused", **(found.as_dict() | {"number_refused": len(found.refused)})
         )
 
 
 def _check(processes: int | None, engine: str | None, url: str | None) -> None:
     if engine not in (None, "spark"):
-        raise InputError("CEL-E076.check", engine=engine)
+        raise InputError("CEL-E076.engine", engine=engine)
     if engine is not None and processes is not None:
-        raise InputError("CEL-E076.check_2")
+        raise InputError("CEL-E076.both")
     if engine is None and url is not None:
-        raise InputError("CEL-E076.check_3")
+        raise InputError("CEL-E076.url")

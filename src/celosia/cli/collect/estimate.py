@@ -85,16 +85,16 @@ def estimate(
     chosen = _candidates(candidate or [], candidates, numbers=numbers)
     finds = chosen is None or decode
     if finds and post != "raw":
-        raise _useless_option("--post", "values are found, not all of them estimated")
+        raise InputError("CEL-R106.post")
     if not finds and significance is not None:
-        raise _useless_option("--significance", "all candidates are estimated: add --decode")
+        raise InputError("CEL-R106.significance")
     with (
         Collector.open(folder, load_protocol(protocol), make=False) as collector,
         console.progress_bar(quiet=as_json) as progress,
     ):
         found: Estimates | Summary | None = collector.summary() if chosen is None else None
         if found is not None and (decode or significance is not None):
-            raise _useless_option("--decode or --significance", "no values are found")
+            raise InputError("CEL-R106.decode")
         if chosen is not None and not decode:
             found = collector.estimate(chosen, post=post)
         elif found is None:
@@ -166,7 +166,3 @@ def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[s
     if not chosen:
         raise InputError("CEL-R082.candidates")
     return chosen
-
-
-def _useless_option(option: str, reason: str) -> InputError:
-    return InputError("CEL-R106", option=option, reason=reason)

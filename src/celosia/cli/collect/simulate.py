@@ -164,13 +164,11 @@ def _values(
     assert table is not None
     frame = read(table)
     if column not in frame.columns:
-        told = "no column was named" if column is None else f"{table} has no column {column!r}"
-        raise InputError(
-            "CEL-R102.values_2",
-            told=told,
-            hint=did_you_mean(column, frame.columns) if column else "",
-            frame_columns=", ".join(frame.columns[:8]),
-        )
+        some = frame.columns[:8]
+        if column is None:
+            raise InputError("CEL-R102.no_column", columns=some)
+        hint = did_you_mean(column, frame.columns)
+        raise InputError("CEL-R102.column", table=table, column=column, hint=hint, columns=some)
     found = frame[column].drop_nulls()
     if found.len() < frame.height:
         console.note(f"{frame.height - found.len():,} rows without a value send no report.")
@@ -184,7 +182,7 @@ def _generate_values(data: str, seed: int | None) -> Any:
 
     name, _, rows = data.partition(":")
     if name not in GENERATORS or not (rows or "1").isascii() or not (rows or "1").isdigit():
-        raise InputError("CEL-R102.generate_values", generators=", ".join(GENERATORS), data=data)
+        raise InputError("CEL-R102.data", generators=list(GENERATORS), data=data)
     made = datasets.load(name, rows=int(rows) if rows else None, seed=seed)["value"]
     return made.to_numpy() if made.dtype.is_numeric() else made.to_list()
 
