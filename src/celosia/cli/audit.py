@@ -15,6 +15,7 @@ from celosia.cli.audit_targets import AuditTarget, find_audit_targets
 from celosia.cli.callables import guard_callable, load_callable, parse_json
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message, say
 from celosia.core.wording import counted
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def audit(
     if not as_json:
         _show([*found, *shown])
         if report is not None:
-            console.show(f"report: {report}")
+            console.show(say("cli.assess.report", report=report))
     if wrong or missed:
         raise _failure(wrong, missed, [*found, *shown])
     if as_json:
@@ -188,7 +189,7 @@ def _audit_cases(
     each = 1 - (1 - confidence) / len(suspects)
     found: tuple[list[Audit], list[Audit]] = ([], [])
     for done, suspect in enumerate(suspects):
-        progress(Step(f"Auditing {suspect.name}", done, len(suspects)))
+        progress(Step(Message("cli.step.auditing", name=suspect.name), done, len(suspects)))
         samples = suspect.samples if settings["samples"] is None else settings["samples"]
         result = suspect.audit(samples=samples, confidence=each, rng=settings["rng"])
         found[suspect.broken].append(replace(result, confidence=confidence))
@@ -197,8 +198,15 @@ def _audit_cases(
 
 def _show(audits: Sequence[Audit]) -> None:
     console.show_table(
-        "Privacy loss of mechanisms: claimed, and shown by the audit",
-        ["mechanism", "claim", "at least", "of claim", "verdict", "samples"],
+        say("cli.audit.privacy_loss_mechanisms_claimed"),
+        [
+            say("cli.column.mechanism"),
+            say("cli.column.claim"),
+            say("cli.column.at_least"),
+            say("cli.column.claim_2"),
+            say("cli.column.verdict"),
+            say("cli.column.samples"),
+        ],
         [
             [
                 each.name,

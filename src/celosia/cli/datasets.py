@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 app = typer.Typer()
 
@@ -53,14 +54,19 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
     for entry in known:
         console.show(entry.name, strong=True)
         console.show(f"    {entry.title}")
-        console.show(f"    {entry.rows:,} rows, {len(entry.columns)} columns; {entry.source}")
-        console.show(f"    in Python: {entry.load}")
-    console.note("Write one to a file: celosia datasets get NAME -o FILE")
-    console.note(f"A shop to ask in SQL, with its policy: celosia datasets get {SHOP} -o FOLDER")
-    console.note(
-        f"A graph to ask in SPARQL, with its policy: celosia datasets get {GRAPH} -o FOLDER"
-    )
-    console.note(f"A network of friends to publish: celosia datasets get {NETWORK} -o FILE")
+        console.show(
+            say(
+                "cli.datasets.rows_columns",
+                rows=entry.rows,
+                number_of_columns=len(entry.columns),
+                source=entry.source,
+            )
+        )
+        console.show(say("cli.datasets.python", load=entry.load))
+    console.note(say("cli.datasets.write_one_file_celosia"))
+    console.note(say("cli.datasets.shop_ask_sql_its", shop=SHOP))
+    console.note(say("cli.datasets.graph_ask_sparql_its", graph=GRAPH))
+    console.note(say("cli.datasets.network_friends_publish_celosia", network=NETWORK))
 
 
 @app.command()
@@ -138,12 +144,12 @@ def get(
     options.check_outputs({"table": output, "its_schema": schema}, overwrite=overwrite)
     frames.format_of(output)
     with console.progress_bar(quiet=quiet) as progress:
-        progress(Step("Making the table", 0))
+        progress(Step(Message("cli.step.making_table"), 0))
         frame = datasets.load(name, rows=rows, seed=seed, path=path)
         if schema is not None and name not in WITH_SCHEMA:
             example = " ".join(f"-q {column}" for column in frame.columns[:2])
             raise InputError("CEL-I039", name=name, example=example)
-        progress(Step("Writing the table", 0))
+        progress(Step(Message("cli.step.writing_table"), 0))
         with replacing(output, overwrite=overwrite) as draft:
             frames.write(frame, draft)
             if schema is not None:
@@ -155,7 +161,12 @@ def get(
     if quiet:
         console.show_json(facts)
     else:
-        console.show(f"{frame.height:,} rows, {frame.width} columns: {output}", strong=True)
+        console.show(
+            say(
+                "cli.datasets.rows_columns_2", height=frame.height, width=frame.width, output=output
+            ),
+            strong=True,
+        )
 
 
 def _get_shop(
@@ -174,7 +185,7 @@ def _get_shop(
     if as_json:
         console.show_json(shop.as_dict() | {"policy": str(policy)})
         return
-    console.show(f"policy: {policy}")
+    console.show(say("cli.datasets.policy", policy=policy))
     console.show(f"{shop}: {folder}", strong=True)
 
 
@@ -190,7 +201,7 @@ def _get_graph(
     if as_json:
         console.show_json(graph.as_dict() | {"policy": str(policy)})
         return
-    console.show(f"policy: {policy}")
+    console.show(say("cli.datasets.policy", policy=policy))
     console.show(f"{graph}: {folder}", strong=True)
 
 
@@ -219,7 +230,7 @@ def _get_network(
     if kind not in {"edges", "csv", "tsv"}:  # it holds them itself
         _refuse(f"{NETWORK} as {kind}", {"people": people})
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
-        progress(Step("Making the network", 0))
+        progress(Step(Message("cli.step.making_network"), 0))
         count = VERTICES if vertices is None else vertices
         contacts = 5 * count if edges is None else edges
         graph = friends(count, contacts, seed=SEED if seed is None else seed)
@@ -238,9 +249,9 @@ def _get_network(
         console.show_json({"vertices": graph.order, "edges": graph.size} | written)
         return
     if people is not None:
-        console.show(f"people: {people}")
+        console.show(say("cli.datasets.people", people=people))
     if schema is not None:
-        console.show(f"schema: {schema}")
+        console.show(say("cli.datasets.schema", schema=schema))
     console.show(f"{graph}: {output}", strong=True)
 
 

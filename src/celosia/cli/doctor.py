@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.messages import say
 
 PARTS = ("celosia", "numpy", "numba", "polars", "pyarrow", "duckdb", "matplotlib", "typer", "rich")
 OPTIONAL = {
@@ -54,7 +55,7 @@ def doctor(
     else:
         _show_parts(as_json=as_json)
     if sbom is not None:
-        console.note(f"bill of materials: {sbom}")
+        console.note(say("cli.doctor.bill_materials", sbom=sbom))
 
 
 def _write_bill(path: Path, *, overwrite: bool) -> None:
@@ -77,8 +78,8 @@ def _show_licences(*, as_json: bool) -> None:
         console.show_json({"packages": [each.as_dict() for each in found]})
         return
     console.show_table(
-        "Licences of Celosía and of the packages it needs",
-        ["package", "version", "licence"],
+        say("cli.doctor.licences_celos_packages_needs"),
+        [say("cli.column.package"), say("cli.column.version"), say("cli.column.licence")],
         [[each.name, each.version, each.licence] for each in found],
         numbers=False,
     )
@@ -100,8 +101,8 @@ def _show_parts(*, as_json: bool) -> None:
         console.show_json(facts)
     else:
         console.show_table(
-            "Celosía on this machine",
-            ["part", "found"],
+            say("cli.doctor.celos_this_machine"),
+            [say("cli.column.part"), say("cli.column.found")],
             [[*row] for row in facts.items()],
             numbers=False,
         )

@@ -10,7 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.advice import no_groups
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables import Hierarchy
@@ -163,9 +163,9 @@ def check(
     if found.note is not None:
         console.note(f"{hierarchy}: {found.note}")
     if not as_json:
-        console.note("The levels are consistent and end in one root.")
+        console.note(say("cli.hierarchy.levels_consistent_end_one"))
         if column is not None:
-            console.note(f"Every value of column '{column}' has its place.")
+            console.note(say("cli.hierarchy.every_value_column_has", column=column))
     _show(found, None, None, as_json=as_json)
 
 
@@ -188,8 +188,13 @@ def _show(
         )
         return
     console.show_table(
-        "Levels, from the raw value to the root",
-        ["level", "labels", "fewest leaves under one", "most"],
+        say("cli.hierarchy.levels_from_raw_value"),
+        [
+            say("cli.column.level"),
+            say("cli.column.labels"),
+            say("cli.column.fewest_leaves_under_one"),
+            say("cli.column.most"),
+        ],
         [
             [str(level.level), f"{level.labels:,}", f"{level.smallest:,}", f"{level.largest:,}"]
             for level in levels
@@ -198,10 +203,17 @@ def _show(
     if rule is not None:
         values = ("order", "tree")  # as long as the column, and not for the eyes of everybody
         settings = ", ".join(f"{key} = {rule[key]}" for key in rule if key not in values)
-        console.note(f"Rule: {settings}")
+        console.note(say("cli.hierarchy.rule", settings=settings))
     if output is not None:
-        console.show(f"hierarchy: {output}")
-    console.show(f"{len(hierarchy.leaves):,} leaves, {hierarchy.levels} levels", strong=True)
+        console.show(say("cli.hierarchy.hierarchy", output=output))
+    console.show(
+        say(
+            "cli.hierarchy.leaves_levels",
+            number_of_leaves=len(hierarchy.leaves),
+            levels=hierarchy.levels,
+        ),
+        strong=True,
+    )
 
 
 def _chosen(rule: Builder, values: Any) -> dict[str, Any]:

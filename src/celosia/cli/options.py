@@ -11,7 +11,7 @@ import typer
 
 from celosia.cli import console
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables import Role, Schema
@@ -223,7 +223,9 @@ def _show_notes(schema: Schema) -> Schema:
 
     for column in schema.columns:
         if isinstance(column.hierarchy, Hierarchy) and column.hierarchy.note is not None:
-            console.note(f"Hierarchy of column '{column.name}': {column.hierarchy.note}")
+            console.note(
+                say("cli.options.hierarchy_column", name=column.name, note=column.hierarchy.note)
+            )
     return schema
 
 

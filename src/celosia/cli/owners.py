@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celosia.cli import console
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.queries.owner_counts import OwnerCounts
@@ -40,8 +41,14 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
         return
     unit = policy.unit
     console.show_table(
-        "Rows without an owner (private: for the curator only)",
-        ["table", "by", "rows", f"lead to no {unit.name}: left out", f"not in {unit.table}: kept"],
+        say("cli.owners.rows_without_owner_private"),
+        [
+            say("cli.column.table"),
+            say("cli.column.by"),
+            say("cli.column.rows"),
+            say("cli.column.lead_no_left_out", name=unit.name),
+            say("cli.column.kept_2", table=unit.table),
+        ],
         [
             [
                 each.table,
@@ -54,11 +61,7 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
         ],
         numbers=False,
     )
-    console.note(
-        f"Rows that lead to no {unit.name} are left out of every answer. All rows of a {unit.name} "
-        f"who is not in {unit.table} count as those of one {unit.name}. Write "
-        'ownerless = "refuse" in the policy to refuse both.'
-    )
+    console.note(say("cli.owners.rows_lead_no_left", name=unit.name, table=unit.table))
 
 
 def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
@@ -66,9 +69,16 @@ def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
     for each in counts:
         if not each.is_complete:
             console.note(
-                f"{each.table}.{each.column}, {each.rows:,} rows: "
-                f"{_share(each.without_owner, each.rows)} lead to no {policy.unit.name}, "
-                f"{_share(each.owner_missing, each.rows)} to one who is not in {policy.unit.table}."
+                say(
+                    "cli.owners.rows_lead_no_one",
+                    table=each.table,
+                    column=each.column,
+                    rows=each.rows,
+                    share=_share(each.without_owner, each.rows),
+                    name=policy.unit.name,
+                    share_2=_share(each.owner_missing, each.rows),
+                    table_2=policy.unit.table,
+                )
             )
 
 

@@ -13,6 +13,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.queries.owner_counts import OwnerCounts
@@ -88,13 +89,13 @@ def check(
         }
         console.show_json(facts)
         return
-    console.show(f"policy {declared.name}: {policy_hash(declared)}")
-    console.show(f"protected: {owners.describe_unit(declared)}")
+    console.show(say("cli.policy.policy", name=declared.name, policy_hash=policy_hash(declared)))
+    console.show(say("cli.policy.protected", describe_unit=owners.describe_unit(declared)))
     owners.show(declared, counts)
     for each in undeclared_sizes(declared):
         console.note(each.message)
     if not connect:
-        console.note(f"Compare it with the database: celosia policy check {policy} --connect")
+        console.note(say("cli.policy.compare_database_celosia_policy", policy=policy))
     where = ", and the database has them all" if connect else ""
     what, count = "tables", len(declared.tables)
     if declared.graph is not None:  # and not the tables that are made of several
@@ -102,8 +103,14 @@ def check(
         private = [name for _, name in declared.graph.predicates if name in private]
         where = ", and its store was opened" if connect else ""
     console.show(
-        f"sound: {count} {what}, {len(private)} of them private{where}; "
-        f"budget {_amount(declared.budget)}",
+        say(
+            "cli.policy.sound_them_private_budget",
+            count=count,
+            what=what,
+            number_of_private=len(private),
+            where=where,
+            amount=_amount(declared.budget),
+        ),
         strong=True,
     )
 
@@ -133,32 +140,53 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
         bound = "" if table.rows is None else f", at most {table.rows:,} rows"
         console.show_table(
             f"{table.name} ({'public' if table.public else 'private'}{bound})",
-            ["column", "type", "declared"],
+            [say("cli.column.column"), say("cli.column.type"), say("cli.column.declared")],
             [[each.name, each.type, "; ".join(_describe(table, each))] for each in table.columns],
             numbers=False,
         )
     if declared.analysts:
         console.show_table(
-            "Analysts",
-            ["name", "budget"],
+            say("cli.ledger.analysts"),
+            [say("cli.column.name"), say("cli.column.budget")],
             [[name, _amount(limit)] for name, limit in declared.analysts],
             numbers=False,
         )
-    console.show(f"protected: {owners.describe_unit(declared)}")
+    console.show(say("cli.policy.protected", describe_unit=owners.describe_unit(declared)))
     if not declared.unit.is_row and declared.graph is None:
-        console.show(f"rows without an owner: {owners.describe_rule(declared)}")
-    console.show(f"who may ask: {'the analysts above' if declared.analysts else 'any analyst'}")
-    console.show(f"least price of a question: epsilon {format_amount(declared.least_epsilon)}")
+        console.show(
+            say("cli.policy.rows_without_owner", describe_rule=owners.describe_rule(declared))
+        )
     console.show(
-        f"one analyst in one day: {declared.questions_per_day:,} questions, "
-        f"{declared.exceeded_per_day:,} exceeded deadlines"
+        say(
+            "cli.policy.who_may_ask",
+            value="the analysts above" if declared.analysts else "any analyst",
+        )
+    )
+    console.show(
+        say(
+            "cli.policy.least_price_question_epsilon",
+            format_amount=format_amount(declared.least_epsilon),
+        )
+    )
+    console.show(
+        say(
+            "cli.policy.one_analyst_one_day",
+            questions_per_day=declared.questions_per_day,
+            exceeded_per_day=declared.exceeded_per_day,
+        )
     )
     seconds = declared.deadline
     chosen = "chosen by the declared sizes" if seconds is None else f"{float(seconds):g} s"
-    console.show(f"time to every answer: {chosen}")
-    console.show(f"elastic sensitivity: {'allowed' if declared.elastic else 'not allowed'}")
-    console.show(f"hash: {policy_hash(declared)}")
-    console.show(f"{declared.name}: budget {_amount(declared.budget)}", strong=True)
+    console.show(say("cli.policy.time_every_answer", chosen=chosen))
+    console.show(
+        say(
+            "cli.policy.elastic_sensitivity", value="allowed" if declared.elastic else "not allowed"
+        )
+    )
+    console.show(say("cli.policy.hash", policy_hash=policy_hash(declared)))
+    console.show(
+        say("cli.policy.budget", name=declared.name, amount=_amount(declared.budget)), strong=True
+    )
 
 
 @app.command()
@@ -212,8 +240,11 @@ def draft(
         for line in text.splitlines():
             console.show(line)
         return
-    console.note(f"Fill in unit, budget and bounds, then: celosia policy check {output} --connect")
-    console.show(f"draft of {len(columns)} tables, to be filled in: {output}", strong=True)
+    console.note(say("cli.policy.fill_unit_budget_bounds", output=output))
+    console.show(
+        say("cli.policy.draft_tables_be_filled", number_of_columns=len(columns), output=output),
+        strong=True,
+    )
 
 
 @contextmanager
@@ -223,7 +254,7 @@ def show_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for each in found:
-        console.note(f"Warning: {each.message}")
+        console.note(say("cli.policy.warning", message=each.message))
 
 
 def read_database_columns(database: Database) -> dict[str, dict[str, str]]:
@@ -345,7 +376,17 @@ def _show_graph(policy: Policy, graph: Graph) -> None:
         classes = ", ".join(each for each, members in graph.classes if name in members)
         whose = "public" if table.public else classes or "private"
         rows.append([name, address, whose, "; ".join(_describe_predicate(table))])
-    console.show_table("Predicates", ["name", "address", "class", "declared"], rows, numbers=False)
+    console.show_table(
+        say("cli.policy.predicates"),
+        [
+            say("cli.column.name"),
+            say("cli.column.address"),
+            say("cli.column.class"),
+            say("cli.column.declared"),
+        ],
+        rows,
+        numbers=False,
+    )
 
 
 def _describe_predicate(table: TablePolicy) -> Iterator[str]:

@@ -11,6 +11,7 @@ from celosia.cli import console, options
 from celosia.cli.paths import resolve_address
 from celosia.cli.policy import PolicyFile, show_warnings
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.queries.service import TokenStore
@@ -108,7 +109,7 @@ def serve(
         raise _as_command_error(error, policy) from None
     finally:
         kept.close()
-    console.show("The service has ended; what was charged is in the ledger.")
+    console.show(say("cli.serve.service_has_ended_what"))
 
 
 serve.__doc__ = f"{serve.__doc__}\n\n{EXAMPLES}"
@@ -159,7 +160,7 @@ def create(
         return
     console.note(str(made.token))
     if output is None:
-        console.note("Hand it over through a secure channel. It is not shown again:")
+        console.note(say("cli.serve.hand_over_through_secure"))
     console.show(made.text if output is None else f"token: {output}")
 
 
@@ -184,7 +185,7 @@ def list_tokens(
     header = ["name of the token", "role", "of", "made", "expires", "revoked"]
     keys = ("id", "role", "name", "created", "expires", "revoked")
     rows = [[str(each[key] or "") for key in keys] for each in found]
-    console.show_table("Tokens", header, rows, numbers=False)
+    console.show_table(say("cli.serve.tokens"), header, rows, numbers=False)
 
 
 @tokens_app.command()

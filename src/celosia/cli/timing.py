@@ -10,6 +10,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import say
 from celosia.core.progress import Progress, Step
 
 EXAMPLES = """**Examples**
@@ -103,7 +104,7 @@ def timing(
         )
     if not as_json:
         console.show_table(
-            "Which database has answered?",
+            say("cli.timing.which_database_has_answered"),
             [
                 *("door", "attack", "status", "runs", "right", "of"),
                 *("seconds without", "seconds with", "deadline", "late"),
@@ -124,8 +125,12 @@ def timing(
             ],
         )
         console.show(
-            f"{found.late:,} of {found.answers:,} answers were late; refused questions were asked "
-            f"{min(runs, REFUSED_RUNS)} times of each database"
+            say(
+                "cli.timing.answers_late_refused_questions",
+                late=found.late,
+                answers=found.answers,
+                min=min(runs, REFUSED_RUNS),
+            )
         )
     if not found.holds:
         raise PrivacyError("CEL-A293", **(found.as_dict() | {"number_telling": len(found.telling)}))
@@ -133,8 +138,11 @@ def timing(
         console.show_json(found.as_dict())
     else:
         console.show(
-            f"{found.accuracy:.1%} of {sum(each.tried for each in found.findings):,} guesses are "
-            "right: no better than chance.",
+            say(
+                "cli.timing.guesses_right_no_better",
+                accuracy=found.accuracy,
+                findings=sum(each.tried for each in found.findings),
+            ),
             strong=True,
         )
 

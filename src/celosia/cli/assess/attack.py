@@ -11,6 +11,7 @@ import typer
 from celosia.cli import console, model_options, options
 from celosia.cli.assess.readers import read_people, read_released
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def attack(
     _check_sensitive(roles, [*levels, *widths])
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the files", 0))
+        progress(Step(Message("cli.step.reading_files"), 0))
         frame = read_released(table, roles, **reading)
         people = None if external is None else _pick(read_people(external, roles), roles, on)
         explained = meanings(
@@ -134,10 +135,7 @@ def attack(
         raise InputError("CEL-I054")
     unread = [] if external is earlier is None else _unread(roles, explained)
     if unread:
-        console.note(
-            f"Warning: labels of {', '.join(unread)} can only be compared as text, so people may "
-            "be missed: give --original, or a hierarchy file in the schema."
-        )
+        console.note(say("cli.assess.warning_labels_can_only", unread=", ".join(unread)))
     if report is not None:
         page = attack_report.document(found, rows=frame.height)
         options.write_text(report, page.html(), overwrite)
@@ -146,9 +144,9 @@ def attack(
         return
     _show(found)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     worst = max(found, key=lambda each: (each.share, each.greatest))
-    console.show(f"most exposed: {worst}", strong=True)
+    console.show(say("cli.assess.most_exposed", worst=worst), strong=True)
 
 
 attack.__doc__ = f"{attack.__doc__}\n\n{EXAMPLES}"
@@ -204,8 +202,16 @@ def _categories(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> di
 
 def _show(found: Sequence[Attack]) -> None:
     console.show_table(
-        "Attacks on the release (confidence: the attacker's chance to be right)",
-        ["attack", "learns", "people", "exposed", "share", "average", "greatest"],
+        say("cli.assess.attacks_release_confidence_attacker"),
+        [
+            say("cli.column.attack"),
+            say("cli.column.learns"),
+            say("cli.column.people"),
+            say("cli.column.exposed"),
+            say("cli.column.share"),
+            say("cli.column.average"),
+            say("cli.column.greatest"),
+        ],
         [
             [
                 each.name,

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.risk_utility import LossName, RiskName
@@ -78,7 +79,7 @@ def map_maskings(
     tried = None if not methods else _candidates(methods)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         found = masking.map_methods(
             read(table, **reading),
             columns,
@@ -97,8 +98,13 @@ def map_maskings(
         console.show_json(found.as_dict())
         return
     console.show_table(
-        f"Every masking by risk ({risk}) and loss ({loss})",
-        ["masking", "risk", "loss", "best"],
+        say("cli.assess.every_masking_risk_loss", risk=risk, loss=loss),
+        [
+            say("cli.column.masking"),
+            say("cli.column.risk"),
+            say("cli.column.loss"),
+            say("cli.column.best"),
+        ],
         [
             [each.name, f"{each.risk:.2%}", f"{each.loss:.4f}", "*" if each.is_best else ""]
             for each in found.points

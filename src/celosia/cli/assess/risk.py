@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.assess.readers import report_progress
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.assess.risk import AttackerRisks, RiskProfile
@@ -87,8 +88,12 @@ def risk(
     if others is not None:
         _show_attackers(others)
     console.show(
-        f"smallest class {profile.smallest:,}: average risk {profile.average:.3%}, "
-        f"highest {profile.maximum:.3%}",
+        say(
+            "cli.assess.smallest_class_average_risk",
+            smallest=profile.smallest,
+            average=profile.average,
+            maximum=profile.maximum,
+        ),
         strong=True,
     )
 
@@ -98,8 +103,8 @@ risk.__doc__ = f"{risk.__doc__}\n\n{EXAMPLES}"
 
 def _show(profile: RiskProfile) -> None:
     console.show_table(
-        "Re-identification risk (the attacker knows that the person is in the table)",
-        ["measure", "value"],
+        say("cli.assess.re_identification_risk_attacker"),
+        [say("cli.column.measure"), say("cli.column.value")],
         [
             ["average risk", f"{profile.average:.3%}"],
             ["highest risk", f"{profile.maximum:.3%}"],
@@ -123,8 +128,13 @@ def _show_attackers(found: AttackerRisks) -> None:
     }
     how = "counted" if found.basis == "population" else "expected by the sampling fraction"
     console.show_table(
-        f"By attacker ({found.population:,.0f} people in the classes of the table, {how})",
-        ["attacker", "average", "highest", f"records above {100 * found.threshold:.4g}%"],
+        say("cli.assess.attacker_people_classes_table", population=found.population, how=how),
+        [
+            say("cli.column.attacker"),
+            say("cli.column.average"),
+            say("cli.column.highest"),
+            say("cli.column.records_above", value=100 * found.threshold),
+        ],
         [
             [name, f"{each.average:.3%}", f"{each.maximum:.3%}", f"{each.at_risk:.2%}"]
             for name, each in kinds.items()

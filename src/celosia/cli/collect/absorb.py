@@ -9,6 +9,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.collect.collector.collector import Collector
@@ -83,7 +84,7 @@ def absorb(
     if as_json:
         console.show_json(found.as_dict() | {"total": total})
         return
-    console.show(f"{found}; {total:,} in all", strong=True)
+    console.show(say("cli.collect.all", found=found, total=total), strong=True)
 
 
 def _gather(

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,7 +111,9 @@ def estimate(
     else:
         facts = found.as_dict(confidence)
         console.show_table(
-            "Summary", ["figure", "value"], [[word, _format_fact(facts[word])] for word in facts]
+            say("cli.collect.summary"),
+            [say("cli.column.figure"), say("cli.column.value")],
+            [[word, _format_fact(facts[word])] for word in facts],
         )
         console.show(str(found), strong=True)
 
@@ -118,17 +121,24 @@ def estimate(
 def _show(found: Estimates, confidence: float, output: Path | None) -> None:
     frame = found.frame(confidence)
     console.show_table(
-        "Estimates",
-        ["value", "count", "share", "error", f"{confidence:.0%} from", "to"],
+        say("cli.collect.estimates"),
+        [
+            say("cli.column.value"),
+            say("cli.column.count"),
+            say("cli.column.share"),
+            say("cli.column.error"),
+            say("cli.column.from", confidence=confidence),
+            say("cli.column.to"),
+        ],
         [
             [value, f"{count:,.0f}", f"{share:.2%}", f"{error:,.0f}", f"{low:,.0f}", f"{high:,.0f}"]
             for value, count, share, error, low, high in frame.head(SHOWN).iter_rows()
         ],
     )
     if output is not None:
-        console.show(f"all of them: {output}")
+        console.show(say("cli.collect.all_them", output=output))
     elif frame.height > SHOWN:
-        console.note(f"{frame.height - SHOWN:,} more; give -o FILE for all of them.")
+        console.note(say("cli.collect.more_give_o_file", height=frame.height - SHOWN))
     console.show(str(found), strong=True)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console
 from celosia.cli.collect.shared import Folder, ProtocolFile
+from celosia.core.messages import say
 
 
 def serve(
@@ -79,4 +80,4 @@ def serve(
         plain=plain,
         ready=lambda: console.note(collecting),
     )
-    console.show("The endpoint has ended; what was acknowledged is in the folder.")
+    console.show(say("cli.collect.endpoint_has_ended_what"))

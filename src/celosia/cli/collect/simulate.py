@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.collect.protocol import Protocol
@@ -114,28 +115,41 @@ def simulate(
         return
     _show(found)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     console.show(str(found), strong=True)
 
 
 def _show(found: Simulation) -> None:
     from celosia.collect.simulation import report as told
 
-    console.show_table("Time and size", ["", "value"], told.timing_rows(found))
+    console.show_table(
+        say("cli.collect.time_size"), ["", say("cli.column.value")], told.timing_rows(found)
+    )
     if found.elements:
         console.show_table(
             "Values found" if found.found else "Values",
-            ["value", "real", "estimated", "share", "difference", "error"],
+            [
+                say("cli.column.value"),
+                say("cli.column.real"),
+                say("cli.column.estimated"),
+                say("cli.column.share"),
+                say("cli.column.difference"),
+                say("cli.column.error"),
+            ],
             told.element_rows(found)[:SHOWN],
         )
     if len(found.elements) > SHOWN:
-        console.note(f"{len(found.elements) - SHOWN:,} more; --json or --report has them.")
+        console.note(
+            say("cli.collect.more_json_or_report", number_of_elements=len(found.elements) - SHOWN)
+        )
     if found.elements and not found.is_mean:
         _bars(found)
-    console.show_table("Errors", ["", "value"], told.metric_rows(found))
+    console.show_table(
+        say("cli.collect.errors"), ["", say("cli.column.value")], told.metric_rows(found)
+    )
     for note in found.notes:
         console.note(note)
-    console.note("Simulation: made from known values; it protects no privacy.")
+    console.note(say("cli.collect.simulation_made_from_known"))
 
 
 def _bars(found: Simulation) -> None:
@@ -143,7 +157,7 @@ def _bars(found: Simulation) -> None:
     shown = found.elements[:SHOWN]
     longest = max(1.0, *(max(each.real, each.estimated) for each in shown))
     width = min(20, max(len(str(each.value)) for each in shown))
-    console.show("Real (=) and estimated (o)", strong=True)
+    console.show(say("cli.collect.real_estimated_o"), strong=True)
     for each in shown:
         name = console.visible(str(each.value))[:width]
         line = list(f"{'=' * round(BAR * each.real / longest):<{BAR + 1}}")
@@ -171,7 +185,7 @@ def _values(
         raise InputError("CEL-R102.column", table=table, column=column, hint=hint, columns=some)
     found = frame[column].drop_nulls()
     if found.len() < frame.height:
-        console.note(f"{frame.height - found.len():,} rows without a value send no report.")
+        console.note(say("cli.collect.rows_without_value_send", height=frame.height - found.len()))
     # Values are counted by how they are written; only a mean asks for numbers with a fraction.
     as_numbers = found.dtype.is_integer() or (is_mean and found.dtype.is_numeric())
     return found.to_numpy() if as_numbers else found.cast(str).to_list()

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss
@@ -82,15 +83,23 @@ def amplify(
         return
     console.show_table(
         f"{found.how} ({found.neighbours})",
-        ["", "epsilon", "delta"],
+        ["", say("cli.column.epsilon"), say("cli.column.delta")],
         [
             ["before", format_at_most(found.before[0]), f"{found.before[1]:g}"],
             ["after", format_at_most(found.after[0]), f"{found.after[1]:g}"],
         ],
     )
-    console.show(f"Holds if {found.assumes}.")
+    console.show(say("cli.epsilon.holds_if", assumes=found.assumes))
     failing = f", delta {found.after[1]:.6g}" if found.after[1] else ""
-    console.show(f"{found.how}: epsilon {format_at_most(found.after[0])}{failing}", strong=True)
+    console.show(
+        say(
+            "cli.epsilon.epsilon",
+            how=found.how,
+            format_at_most=format_at_most(found.after[0]),
+            failing=failing,
+        ),
+        strong=True,
+    )
 
 
 amplify.__doc__ = f"{amplify.__doc__}\n\n{EXAMPLES}"

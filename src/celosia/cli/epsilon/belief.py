@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.accounting import BeliefTable
@@ -57,12 +58,17 @@ def belief(
         return
     _show(table, delta)
     if plot is not None:
-        console.show(f"plot: {plot}")
+        console.show(say("cli.epsilon.plot", plot=plot))
     cells = [cell for row in table.rows for cell in row]
     usual = min(cells, key=lambda cell: (abs(cell.prior - 0.5), abs(cell.epsilon - 1)))
     console.show(
-        f"at epsilon {usual.epsilon:g} a belief of {usual.prior:g} may become anything from "
-        f"{usual.low:.4f} to {usual.high:.4f}",
+        say(
+            "cli.epsilon.at_epsilon_belief_may",
+            epsilon=usual.epsilon,
+            prior=usual.prior,
+            low=usual.low,
+            high=usual.high,
+        ),
         strong=True,
     )
 
@@ -73,8 +79,8 @@ belief.__doc__ = f"{belief.__doc__}\n\n{EXAMPLES}"
 def _show(table: BeliefTable, delta: float) -> None:
     failing = f" and delta {delta:g}" if delta else ""
     console.show_table(
-        f"The lowest and the highest that a belief may become, by epsilon{failing}",
-        ["before", *(f"{each:g}" for each in table.epsilons)],
+        say("cli.epsilon.lowest_highest_belief_may", failing=failing),
+        [say("cli.column.before"), *(f"{each:g}" for each in table.epsilons)],
         [
             ["e^epsilon", *map(_factor, table.factors)],
             *(

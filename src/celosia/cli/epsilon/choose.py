@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.mechanisms import EpsilonRecommendation
@@ -79,7 +80,7 @@ def choose(
         return
     _show(chosen)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     console.show(_summary(chosen, found), strong=True)
 
 
@@ -102,17 +103,18 @@ def _price(chosen: EpsilonRecommendation) -> float:
 
 def _show(chosen: EpsilonRecommendation) -> None:
     console.show_table(
-        "How far a belief may move because one person's data was used",
-        ["belief before", "at least after", "at most after"],
+        say("cli.epsilon.how_far_belief_may"),
+        [
+            say("cli.column.belief_before"),
+            say("cli.column.at_least_after"),
+            say("cli.column.at_most_after"),
+        ],
         [
             [format_share(each.prior), f"{each.low:.2%}", f"{each.high:.2%}"]
             for each in chosen.beliefs
         ],
     )
-    console.show(
-        f"A membership test beats a guess by at most {chosen.advantage:.1%} "
-        "(true less false positives)."
-    )
+    console.show(say("cli.epsilon.membership_test_beats_guess", advantage=chosen.advantage))
 
 
 def _summary(chosen: EpsilonRecommendation, found: statistics.Statistic) -> str:

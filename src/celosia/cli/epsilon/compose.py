@@ -12,6 +12,7 @@ from celosia.cli import console, options
 from celosia.cli.epsilon import release_notation
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import say
 from celosia.core.wording import counted
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def compose(
         return
     _show(found, parts)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     count, best, adaptive = len(found.loss.parts), found.tightest, found.tightest_adaptive
     same = format_at_most(best.epsilon) == format_at_most(adaptive.epsilon)
     also = format_at_most(adaptive.epsilon)
@@ -189,8 +190,13 @@ def _show(found: Explanation, parts: Sequence[release_notation.ReleaseGroup]) ->
         ]
         rows.insert(2, known)
     console.show_table(
-        f"Epsilon of all together at delta {found.delta:g}",
-        ["bound", "epsilon", "losses chosen on the way", ""],
+        say("cli.epsilon.epsilon_all_together_at", delta=found.delta),
+        [
+            say("cli.column.bound"),
+            say("cli.column.epsilon"),
+            say("cli.column.losses_chosen_way"),
+            "",
+        ],
         rows,
         numbers=False,
     )

@@ -11,6 +11,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import say
 from celosia.core.neighbours import Neighbours, Relation
 
 if TYPE_CHECKING:
@@ -79,8 +80,13 @@ def group(
         console.show_json({"relation": neighbours, "rows": [row.as_dict() for row in rows]})
         return
     console.show_table(
-        "What the promise means",
-        ["for whom", "epsilon", "delta", "a belief of 50% may become"],
+        say("cli.epsilon.what_promise_means"),
+        [
+            say("cli.column.whom"),
+            say("cli.column.epsilon"),
+            say("cli.column.delta"),
+            say("cli.column.belief_may_become"),
+        ],
         [
             [row.protects, "nothing promised", "", ""]
             if row.epsilon is None or row.belief is None
@@ -91,7 +97,13 @@ def group(
     last = [row for row in rows if row.relation is (to or neighbours)][-1]
     failing = f", delta {last.delta:.6g}" if last.delta else ""
     console.show(
-        f"{last.protects}: epsilon {format_at_most(last.epsilon or 0)}{failing}", strong=True
+        say(
+            "cli.epsilon.epsilon_2",
+            protects=last.protects,
+            format_at_most=format_at_most(last.epsilon or 0),
+            failing=failing,
+        ),
+        strong=True,
     )
 
 

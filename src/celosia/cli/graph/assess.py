@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
@@ -72,7 +73,7 @@ def assess(
         console.show_json(found.as_dict() | told_of)
         return
     if world:
-        console.note("The release is not a plain graph: one random world of it was compared.")
+        console.note(say("cli.graph.release_plain_graph_one"))
     messages.show_utility(found, matched=known)
     messages.show_files({"report": report})
     console.show(summary, strong=True)

@@ -9,6 +9,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, Rules
+from celosia.core.messages import say
 
 
 def info(
@@ -50,13 +51,17 @@ def info(
             }
         )
         return
-    console.show(f"read: {reading}")
+    console.show(say("cli.graph.read", reading=reading))
     messages.show_numbers("The whole graph", found.items())
     messages.show_candidates(results)
     alone = counted(results[0].exposed.size, "vertex has", "vertices have")
     console.show(
-        f"{results[0].smallest}-degree anonymous: {alone} a unique degree, "
-        f"{results[1].exposed.size:,} unique degrees of neighbours",
+        say(
+            "cli.graph.degree_anonymous_unique_degree",
+            smallest=results[0].smallest,
+            alone=alone,
+            size=results[1].exposed.size,
+        ),
         strong=True,
     )
 
@@ -98,4 +103,4 @@ def methods(as_json: options.AsJson = False) -> None:
             name if name in each["needs"] else f"{name} ({value})"
             for name, value in each["parameters"].items()  # type: ignore[attr-defined]
         ]
-        console.show(f"  parameters: {', '.join(parameters) or 'none'}")
+        console.show(say("cli.graph.parameters", parameters=", ".join(parameters) or "none"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
 from celosia.cli.release_summary import show_warnings
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.graphs.attacks import GraphAttack
@@ -30,28 +31,31 @@ def show_release(
         exact = {"reading": reading.as_dict()} if release.guarantee.neighbours is None else {}
         console.show_json(release.certificate() | exact)
         return
-    console.show(f"read: {reading}")
+    console.show(say("cli.graph.read", reading=reading))
     for name in ("edge_attributes", "attributes"):
         if names := release.left_out.get(name):
-            console.show(f"left out: {LEFT_OUT[name]} {', '.join(names)}")
+            console.show(say("cli.graph.left_out", left_out=LEFT_OUT[name], names=", ".join(names)))
     for number, each in enumerate(release.methods, 1):
-        console.show(f"step {number}: {each}")
+        console.show(say("cli.graph.step", number=number, each=each))
     account = release.account
     if account.attacks:
         title = "Who can be found" + (" (in one random world)" if account.world else "")
         _show_before_after(title, account.before, account.attacks)
     if account.utility is not None:
         console.show(
-            f"utility: {account.utility if account.matched else describe_graphs(account.utility)}"
+            say(
+                "cli.graph.utility",
+                utility=account.utility if account.matched else describe_graphs(account.utility),
+            )
         )
     elif account.attacks:
-        console.note("Utility was not measured: run celosia graph assess.")
+        console.note(say("cli.graph.utility_measured_run_celosia"))
     output = places.get("data")
     written = places | {"certificate": None if output is None else certificate_path(output)}
     show_files(written)
     _note_isolated(release, output)
     if output is None:
-        console.note("The release was not written: give -o FILE to keep it.")
+        console.note(say("cli.graph.release_written_give_o"))
     console.show(str(release), strong=True)
 
 
@@ -66,10 +70,7 @@ def _note_isolated(release: GraphRelease, output: Path | None) -> None:
         return
     if format_of(output) in EDGE_LISTS:
         alone = counted(release.data.isolated, "vertex has", "vertices have")
-        console.note(
-            f"{alone} no edge and therefore no line in {output.name}; the certificate states the "
-            "number of vertices."
-        )
+        console.note(say("cli.graph.no_edge_therefore_no", alone=alone, name=output.name))
 
 
 def note_ignored(reading: ReadResult | None, path: Path, *, changes: bool = True) -> None:
@@ -78,9 +79,9 @@ def note_ignored(reading: ReadResult | None, path: Path, *, changes: bool = True
         return
     names = reading.edge_attributes
     if names:
-        console.note(f"Ignored: the edge attributes {', '.join(names)} of {path}.")
+        console.note(say("cli.graph.ignored_edge_attributes", names=", ".join(names), path=path))
     if changes and reading.changed:
-        console.note(f"read: {reading}")
+        console.note(say("cli.graph.read", reading=reading))
 
 
 def _show_before_after(
@@ -88,7 +89,13 @@ def _show_before_after(
 ) -> None:
     console.show_table(
         title,
-        ["attack", "exposed before", "after", "right guesses before", "after"],
+        [
+            say("cli.column.attack"),
+            say("cli.column.exposed_before"),
+            say("cli.column.after"),
+            say("cli.column.right_guesses_before"),
+            say("cli.column.after"),
+        ],
         [
             [
                 new.name,
@@ -108,8 +115,8 @@ def show_candidates(attacks: Iterable[GraphAttack]) -> None:
     if not results:
         return
     console.show_table(
-        "Candidates of each target",
-        ["attack", *results[0].buckets, "exposed"],
+        say("cli.graph.candidates_each_target"),
+        [say("cli.column.attack"), *results[0].buckets, say("cli.column.exposed")],
         [
             [
                 each.name,
@@ -140,16 +147,16 @@ def show_utility(found: GraphUtility, *, matched: bool) -> None:
 
     after, moved = dict(found.after.items()), found.errors
     console.show_table(
-        "The whole graph",
-        ["", "original", "release", "difference"],
+        say("cli.graph.whole_graph"),
+        ["", say("cli.column.original"), say("cli.column.release"), say("cli.column.difference")],
         [
             [WORDS[name], str(value), str(after[name]), str(moved[name])]
             for name, value in found.before.items()
         ],
     )
     console.show_table(
-        "In common",
-        ["", "value"],
+        say("cli.graph.common"),
+        ["", say("cli.column.value")],
         [
             [WORDS[name], f"{value:.4f}"]
             for name, value in found.shares.items()
@@ -162,7 +169,9 @@ def show_numbers(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     """Tell numbers by the words of the report."""
     from celosia.graphs.metrics.utility_report import WORDS
 
-    console.show_table(title, ["", "value"], [[WORDS[name], str(value)] for name, value in rows])
+    console.show_table(
+        title, ["", say("cli.column.value")], [[WORDS[name], str(value)] for name, value in rows]
+    )
 
 
 def show_files(places: Mapping[str, Path | None]) -> None:

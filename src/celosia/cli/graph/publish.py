@@ -13,6 +13,7 @@ from celosia.cli import console, options
 from celosia.cli.graph import messages, method_options
 from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.graphs.method import GraphMethod
@@ -127,7 +128,7 @@ def publish(
     if report is not None:
         release.report(report, overwrite=overwrite)
     if key is not None:
-        console.note(f"Warning: {key} re-identifies every vertex: keep it secret.")
+        console.note(say("cli.graph.warning_re_identifies_every", the_key=key))
     messages.show_release(
         release, reading, {"data": output, "report": report, "key": key}, as_json=as_json
     )

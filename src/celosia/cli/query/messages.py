@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.accounting.prices import Price
@@ -23,12 +24,19 @@ def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
     if as_json:
         console.show_json(plan.as_dict())
         return
-    console.show("How it would be answered", strong=True)
+    console.show(say("cli.query.how_would_be_answered"), strong=True)
     for line in plan.tree:
         console.show(f"  {line}")
     console.show_table(
-        "What would be measured",
-        ["", "mechanism", "one unit adds", "epsilon", "delta", "typical error"],
+        say("cli.query.what_would_be_measured"),
+        [
+            "",
+            say("cli.column.mechanism"),
+            say("cli.column.one_unit_adds"),
+            say("cli.column.epsilon"),
+            say("cli.column.delta"),
+            say("cli.column.typical_error"),
+        ],
         [
             [
                 part.name,
@@ -43,11 +51,13 @@ def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
         numbers=False,
     )
     for note in plan.notes:
-        console.show(f"note: {note}")
-    console.show(f"neighbours: {plan.neighbours}")
-    console.show(f"method: {plan.method}")
-    console.note("Nothing was spent: leave out --explain to ask.")
-    console.show(f"price: {_price(float(plan.epsilon), float(plan.delta))}", strong=True)
+        console.show(say("cli.query.note", note=note))
+    console.show(say("cli.query.neighbours", neighbours=plan.neighbours))
+    console.show(say("cli.query.method", method=plan.method))
+    console.note(say("cli.query.nothing_spent_leave_out"))
+    console.show(
+        say("cli.query.price", price=_price(float(plan.epsilon), float(plan.delta))), strong=True
+    )
 
 
 def show_answer(
@@ -60,24 +70,35 @@ def show_answer(
     _show_rows(answer)
     guarantee = answer.guarantee
     promise = "promise without a seed" if guarantee.simulation else "promise"
-    console.show(f"{promise}: {guarantee.promise} (neighbours: {guarantee.neighbours})")
-    console.show(f"meaning: {sentence(guarantee.protects)}")
+    console.show(
+        say(
+            "cli.query.neighbours_2",
+            promise=promise,
+            promise_2=guarantee.promise,
+            neighbours=guarantee.neighbours,
+        )
+    )
+    console.show(say("cli.query.meaning", protects=sentence(guarantee.protects)))
     for assumption in guarantee.assumes:
-        console.show(f"assumes: {assumption}")
+        console.show(say("cli.query.assumes", assumption=assumption))
     price = _price(answer.epsilon, answer.delta)
     if answer.entry is None:
-        console.show("cost: nothing, as only public tables were used")
+        console.show(say("cli.query.cost_nothing_as_only"))
     elif answer.stored:
-        console.show(
-            f"cost: nothing now; {price} when it was first answered (entry {answer.entry})"
-        )
-        console.show(f"{answer.stored_note}; rows may have changed since, and --fresh pays anew")
+        console.show(say("cli.query.cost_nothing_now_when", price=price, entry=answer.entry))
+        console.show(say("cli.query.rows_may_have_changed", stored_note=answer.stored_note))
     else:
-        console.show(f"cost: {price} (entry {answer.entry} of the ledger)")
+        console.show(say("cli.query.cost_entry_ledger", price=price, entry=answer.entry))
     for name, price_left in left.items():
-        console.show(f"left{'' if name == 'total' else f' to {name}'}: {price_left}")
+        console.show(
+            say(
+                "cli.query.left",
+                value="" if name == "total" else f" to {name}",
+                price_left=price_left,
+            )
+        )
     if answer.head is not None:
-        console.show(f"head of the ledger: {answer.head}")
+        console.show(say("cli.query.head_ledger", head=answer.head))
     certificate = None if output is None else certificate_path(output)
     for what, path in (("data", output), ("certificate", certificate), ("report", report)):
         if path is not None:
@@ -88,7 +109,7 @@ def show_answer(
 def _show_rows(answer: QueryAnswer) -> None:
     """The rows with the interval of each number beside it."""
     if not answer.rows:
-        console.show("no rows")
+        console.show(say("cli.query.no_rows"))
         return
     names = list(answer.rows[0])
     bounded = {name for row in answer.intervals for name, bounds in row.items() if bounds}
@@ -112,14 +133,13 @@ def _show_rows(answer: QueryAnswer) -> None:
         ]
         for row, bounds, errors in shown
     ]
-    console.show_table("Answer", header, rows, numbers=len(rows) > 1)
+    console.show_table(say("cli.query.answer"), header, rows, numbers=len(rows) > 1)
     if noisy:
-        console.note(
-            "The noise is of the answer under the caps that were chosen; what they cut off is not "
-            "counted in it, but in the interval."
-        )
+        console.note(say("cli.query.noise_answer_under_caps"))
     if len(answer.rows) > MOST_SHOWN:
-        console.note(f"{len(answer.rows) - MOST_SHOWN:,} more are in the file: give -o FILE.")
+        console.note(
+            say("cli.query.more_file_give_o", number_of_rows=len(answer.rows) - MOST_SHOWN)
+        )
 
 
 def _cell(value: Any) -> str:

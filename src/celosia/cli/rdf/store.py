@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.messages import say
 
 Store = Annotated[Path, typer.Argument(metavar="STORE", help="The store.", show_default=False)]
 
@@ -28,8 +29,15 @@ def info(store: Store, as_json: options.AsJson = False) -> None:
             console.show_json(graph.as_dict())
             return
         console.show_table(
-            "Predicates",
-            ["address", "facts", "subjects", "objects", "most of a subject", "most of an object"],
+            say("cli.policy.predicates"),
+            [
+                say("cli.column.address"),
+                say("cli.column.facts"),
+                say("cli.column.subjects"),
+                say("cli.column.objects"),
+                say("cli.column.most_subject"),
+                say("cli.column.most_object"),
+            ],
             [
                 [
                     each.predicate,
@@ -42,8 +50,10 @@ def info(store: Store, as_json: options.AsJson = False) -> None:
                 for each in graph.predicates()
             ],
         )
-        console.show(f"from: {', '.join(graph.sources)}; loaded {graph.loaded}")
-        console.note("These figures are exact and private: they are for the curator only.")
+        console.show(
+            say("cli.rdf.from_loaded", sources=", ".join(graph.sources), loaded=graph.loaded)
+        )
+        console.note(say("cli.rdf.these_figures_exact_private"))
         console.show(str(graph), strong=True)
 
 
@@ -69,5 +79,5 @@ def export(
     if as_json:
         console.show_json({"output": str(output), "triples": facts})
         return
-    console.note("The file is as private as the graph.")
-    console.show(f"{facts:,} facts: {output}", strong=True)
+    console.note(say("cli.rdf.file_as_private_as"))
+    console.show(say("cli.rdf.facts", facts=facts, output=output), strong=True)

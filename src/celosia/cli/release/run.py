@@ -9,6 +9,7 @@ from celosia.cli import options as common
 from celosia.cli.release import display
 from celosia.cli.release.options import ReleaseOptions, ReleaseRequest, RowReleaseOptions
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +36,9 @@ def run_release(options: ReleaseOptions, request: ReleaseRequest) -> None:
         return
     _check_column(options, request)
     with console.progress_bar(quiet=options.as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         frame = _read(options, request, mechanism)
-        progress(Step("Drawing the answer", 0))
+        progress(Step(Message("cli.step.drawing_answer"), 0))
         answer = table_release.release_from_table(
             frame,
             mechanism,
