@@ -16,7 +16,6 @@ from celosia.cli.callables import guard_callable, load_callable, parse_json
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
-from celosia.core.wording import counted
 
 if TYPE_CHECKING:
     from celosia.assess.audit import Audit
@@ -227,7 +226,7 @@ def _show(audits: Sequence[Audit]) -> None:
 def _claim_text(each: Audit) -> str:
     """The claim, shortly: an epsilon, or epsilon and delta in brackets."""
     if each.claim is None:
-        return "none"
+        return say("cli.word.none")
     epsilon, delta = f"{each.claim.epsilon:.3g}", each.claim.delta
     return f"({epsilon}, {delta:g})" if delta else epsilon
 
@@ -245,14 +244,13 @@ def _summary(found: Sequence[Audit], shown: Sequence[Audit], *, own: bool) -> st
     if own:
         (only,) = found
         if only.claim is None:
-            return f"epsilon is at least {only.lower:.4g}; nothing was claimed"
-        return f"nothing contradicts {only.claim}: epsilon is at least {only.lower:.4g}"
+            return say("cli.audit.no_claim", lower=only.lower)
+        return say("cli.audit.holds", claim=only.claim, lower=only.lower)
     parts = []
     if found:
-        parts.append(f"{counted(len(found), 'audit', 'audits')} of mechanisms: none violated")
+        parts.append(say("cli.audit.none_violated", audits=len(found)))
     if shown:
-        mistakes = counted(len(shown), "published mistake", "published mistakes")
-        parts.append(f"{mistakes}: all detected")
+        parts.append(say("cli.audit.all_detected", mistakes=len(shown)))
     return "; ".join(parts)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import say
 from celosia.core.progress import Progress, Step, cancellable, silent
 
 if TYPE_CHECKING:
@@ -74,6 +76,23 @@ def show_table(
     for row in rows:
         table.add_row(*map(visible, row))
     _console().print(table, soft_wrap=False)
+
+
+FILES = {
+    "data": "cli.file.data",
+    "certificate": "cli.file.certificate",
+    "report": "cli.file.report",
+    "key": "cli.file.key",
+    "candidates": "cli.file.candidates",
+}
+"""The files that are told at the end of a command, and the line for each."""
+
+
+def show_files(places: Mapping[str, Path | None]) -> None:
+    """Print what was written, and where, by the names of `FILES`."""
+    for name, path in places.items():
+        if path is not None:
+            show(say(FILES[name], path=path))
 
 
 def visible(text: str) -> str:

@@ -228,7 +228,7 @@ def _get_network(
     assert output is not None, "a required option"
     kind = format_of(output)
     if kind not in {"edges", "csv", "tsv"}:  # it holds them itself
-        _refuse(f"{NETWORK} as {kind}", {"people": people})
+        _refuse(Message("cli.datasets.network_as", name=NETWORK, kind=kind), {"people": people})
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
         progress(Step(Message("cli.step.making_network"), 0))
         count = VERTICES if vertices is None else vertices

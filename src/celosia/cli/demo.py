@@ -73,8 +73,8 @@ def demo(
     console.note(
         say(
             "cli.demo.do_yourself_celosia_publish",
-            quote=quote(f"{folder}/census.csv"),
-            quote_2=quote(f"{folder}/census.toml"),
+            table=quote(f"{folder}/census.csv"),
+            schema=quote(f"{folder}/census.toml"),
             k=k,
         )
     )
@@ -84,7 +84,11 @@ def _show_records(census: pl.DataFrame, release: TableRelease) -> None:
     before, after = (table.head(EXAMPLES).rows() for table in (census, release.data))
     console.show_table(
         say("cli.demo.some_records_before_others"),
-        [say("cli.column.column"), *["before"] * EXAMPLES, *["after"] * EXAMPLES],
+        [
+            say("cli.column.column"),
+            *[say("cli.column.before")] * EXAMPLES,
+            *[say("cli.column.after")] * EXAMPLES,
+        ],
         [
             [name, *(str(row[number]) for row in (*before, *after))]
             for number, name in enumerate(census.columns)

@@ -105,7 +105,7 @@ def explore(
         page = exploration_report.document(found, promise=promise, metric=named)
         options.write_text(report, page.html(), overwrite)
     if not model_options.hides_identity(models):
-        console.note(say("cli.explore.warning", identity_open=model_options.IDENTITY_OPEN))
+        console.note(say("cli.explore.warning", identity_open=Message(model_options.IDENTITY_OPEN)))
     if as_json:
         console.show_json(_facts(found, show_all=show_all))
         return
@@ -147,7 +147,7 @@ def _facts(found: Exploration, *, show_all: bool) -> dict[str, Any]:
 
 def _show(found: Exploration, metric: str, *, show_all: bool) -> None:
     shown: Sequence[ExploredSolution] = found.solutions if show_all else found.front
-    title = "Every solution" if show_all else "The front: solutions that no other beats in both"
+    title = Message("cli.explore.every_solution" if show_all else "cli.explore.front")
     console.show_table(
         say(
             "cli.explore.levels_best_first",

@@ -13,7 +13,7 @@ from celosia.cli import console, options
 from celosia.cli.paths import resolve_address
 from celosia.cli.policy import show_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 from celosia.core.wording import counted
 from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
 
@@ -121,7 +121,11 @@ def show(
         console.show(say("cli.ledger.tight_epsilon_holds_at", tight=tight, delta=delta))
         console.note(say("cli.ledger.questions_fixed_beforehand_budget"))
     console.show(say("cli.ledger.head", head=facts["head"]))
-    whose = terms.dataset if analyst is None else f"{analyst} of {terms.dataset}"
+    whose = (
+        terms.dataset
+        if analyst is None
+        else Message("cli.ledger.analyst_of", analyst=analyst, dataset=terms.dataset)
+    )
     console.show(say("cli.ledger.spent_left", whose=whose, spent=spent, left=left), strong=True)
 
 
@@ -158,7 +162,7 @@ def verify(
     if anchor is None:
         console.note(say("cli.ledger.give_head_from_release"))
     console.show(say("cli.ledger.head", head=head))
-    held = "" if anchor is None else ", and the anchor is among them"
+    held = "" if anchor is None else Message("cli.ledger.anchor_among")
     console.show(
         say("cli.ledger.sound_entries_each_as", sequence=head.sequence + 1, held=held), strong=True
     )

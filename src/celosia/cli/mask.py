@@ -43,7 +43,7 @@ def _methods(wanted: bool) -> None:
         console.show(name, strong=True)
         console.show(f"  {kind.summary}")
         keys = ", ".join(each.name for each in fields(kind))  # type: ignore[arg-type]
-        console.show(say("cli.mask.parameters", keys=keys or "none"))
+        console.show(say("cli.mask.parameters", keys=keys or Message("cli.word.none")))
         console.show(
             say("cli.mask.engine", reaches="; or ".join(REACHES[each] for each in kind.reaches))
         )
@@ -239,9 +239,7 @@ def show_masked_table(
         )
     beside = None if output is None else certificate_path(output)
     certificate = getattr(release, "certificate_file", beside)  # or elsewhere
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_files({"data": output, "certificate": certificate, "report": report})
     if output is None:
         console.note(say("cli.graph.release_written_give_o"))
     console.show(str(release), strong=True)

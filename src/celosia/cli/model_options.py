@@ -62,10 +62,7 @@ Weights = Annotated[
         help="Weight of a column in the metric (1 by default); may be repeated.",
     ),
 ]
-IDENTITY_OPEN = (
-    "these models do not prevent re-identification: an attacker may still find the record of a "
-    "person. Add --k 5."
-)
+IDENTITY_OPEN = "cli.advice.identity_open"
 
 
 def models_from(

@@ -99,6 +99,10 @@ OUTPUTS = {
 """The files that commands write, and how messages call each."""
 
 
+def _called(output: str) -> str:
+    return Message(OUTPUTS[output]) if output in OUTPUTS else output
+
+
 def check_outputs(
     places: Mapping[str, Path | None],
     *,
@@ -108,7 +112,7 @@ def check_outputs(
     """Refuse, before any work, results that could not be written, or that would cost another file.
 
     Args:
-        places: where each result goes, by its name in `OUTPUTS`.
+        places: where each result goes, by its name in `OUTPUTS`, or a message.
         inputs: what is read, and must not be lost.
         overwrite: whether other files that exist may be replaced.
     """
@@ -120,14 +124,14 @@ def check_outputs(
         if path is None:
             continue
         if path.resolve() in read:
-            raise InputError("CEL-I007.output", output=Message(OUTPUTS[name]), path=str(path))
+            raise InputError("CEL-I007.output", output=_called(name), path=str(path))
         check_writable(path, overwrite=overwrite)
         other = taken.setdefault(path.resolve(), name)
         if other != name:
             raise InputError(
                 "CEL-I043",
-                other=Message(OUTPUTS[other]),
-                output=Message(OUTPUTS[name]),
+                other=_called(other),
+                output=_called(name),
                 path=str(path),
             )
 

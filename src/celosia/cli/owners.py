@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celosia.cli import console
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.queries.owner_counts import OwnerCounts
@@ -17,21 +17,22 @@ def describe_unit(policy: Policy) -> str:
     """Describe whom the guarantee of a policy protects."""
     unit = policy.unit
     if policy.graph is not None:
-        whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"
-        return f"{whom} of the private predicates; neighbours {policy.relation}"
-    whom = "every single row" if unit.is_row else f"every {unit.name} ({unit.table}.{unit.key})"
-    return f"{whom} of the private tables; neighbours {policy.relation}"
+        whom = Message("cli.unit.fact" if unit.is_row else "cli.unit.subject", name=unit.name)
+        return say("cli.unit.predicates", whom=whom, relation=policy.relation)
+    key = "cli.unit.row" if unit.is_row else "cli.unit.person"
+    whom = Message(key, name=unit.name, table=unit.table, key_column=unit.key)
+    return say("cli.unit.tables", whom=whom, relation=policy.relation)
 
 
 def describe_rule(policy: Policy) -> str:
     """Describe how a policy treats rows without an owner."""
-    words = {"leave-out": "left out of answers", "refuse": "refused"}
+    words = {"leave-out": "cli.owners.left_out", "refuse": "cli.owners.refused"}
     others = [
-        f"{words[table.ownerless]} in {table.name}"
+        say("cli.owners.rule_in", rule=Message(words[table.ownerless]), table=table.name)
         for table in policy.tables
         if table.ownerless not in {None, policy.ownerless}
     ]
-    return "; ".join([words[policy.ownerless], *others])
+    return "; ".join([say(words[policy.ownerless]), *others])
 
 
 def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:

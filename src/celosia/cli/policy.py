@@ -13,7 +13,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.queries.owner_counts import OwnerCounts
@@ -96,20 +96,20 @@ def check(
         console.note(each.message)
     if not connect:
         console.note(say("cli.policy.compare_database_celosia_policy", policy=policy))
-    where = ", and the database has them all" if connect else ""
-    what, count = "tables", len(declared.tables)
+    key, count = "cli.policy.sound", len(declared.tables)
     if declared.graph is not None:  # and not the tables that are made of several
-        what, count = "predicates", len(declared.graph.predicates)
+        key, count = "cli.policy.sound_graph", len(declared.graph.predicates)
         private = [name for _, name in declared.graph.predicates if name in private]
-        where = ", and its store was opened" if connect else ""
+    connected = {
+        "cli.policy.sound": "cli.policy.sound_connected",
+        "cli.policy.sound_graph": "cli.policy.sound_graph_opened",
+    }
     console.show(
         say(
-            "cli.policy.sound_them_private_budget",
+            connected[key] if connect else key,
             count=count,
-            what=what,
-            number_of_private=len(private),
-            where=where,
-            amount=_amount(declared.budget),
+            private=len(private),
+            budget=_amount(declared.budget),
         ),
         strong=True,
     )
@@ -137,9 +137,13 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     if declared.graph is not None:
         _show_graph(declared, declared.graph)
     for table in declared.tables if declared.graph is None else ():
-        bound = "" if table.rows is None else f", at most {table.rows:,} rows"
+        bound = "" if table.rows is None else Message("cli.policy.most_rows", rows=table.rows)
         console.show_table(
-            f"{table.name} ({'public' if table.public else 'private'}{bound})",
+            say(
+                "cli.policy.public_table" if table.public else "cli.policy.private_table",
+                table=table.name,
+                bound=bound,
+            ),
             [say("cli.column.column"), say("cli.column.type"), say("cli.column.declared")],
             [[each.name, each.type, "; ".join(_describe(table, each))] for each in table.columns],
             numbers=False,
@@ -159,7 +163,9 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     console.show(
         say(
             "cli.policy.who_may_ask",
-            value="the analysts above" if declared.analysts else "any analyst",
+            value=Message(
+                "cli.policy.analysts_above" if declared.analysts else "cli.policy.any_analyst"
+            ),
         )
     )
     console.show(
@@ -176,11 +182,12 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
         )
     )
     seconds = declared.deadline
-    chosen = "chosen by the declared sizes" if seconds is None else f"{float(seconds):g} s"
+    chosen = Message("cli.policy.by_sizes") if seconds is None else f"{float(seconds):g} s"
     console.show(say("cli.policy.time_every_answer", chosen=chosen))
     console.show(
         say(
-            "cli.policy.elastic_sensitivity", value="allowed" if declared.elastic else "not allowed"
+            "cli.policy.elastic_sensitivity",
+            value=Message("cli.word.allowed" if declared.elastic else "cli.word.not_allowed"),
         )
     )
     console.show(say("cli.policy.hash", policy_hash=policy_hash(declared)))
@@ -354,17 +361,21 @@ def _describe(table: Any, column: Any) -> Iterator[str]:
     from celosia.accounting.checks import format_amount
 
     if column.unique:
-        yield "unique"
+        yield say("cli.policy.unique")
     if column.lower is not None and column.upper is not None:
-        grid = "" if column.grid is None else f" in steps of {format_amount(column.grid)}"
-        yield f"{format_amount(column.lower)} to {format_amount(column.upper)}{grid}"
+        lower, upper = format_amount(column.lower), format_amount(column.upper)
+        if column.grid is None:
+            yield say("cli.policy.range", lower=lower, upper=upper)
+        else:
+            step = format_amount(column.grid)
+            yield say("cli.policy.grid", lower=lower, upper=upper, step=step)
     if column.keys is not None:
-        yield f"{len(column.keys):,} public keys"
+        yield say("cli.policy.keys", keys=len(column.keys))
     if column.most is not None:
-        yield f"at most {column.most:,} rows of each value"
+        yield say("cli.policy.most", most=column.most)
     for name, other, key in table.references:
         if name.lower() == column.name.lower():
-            yield f"references {other}.{key}"
+            yield say("cli.policy.references", table=other, column=key)
 
 
 def _show_graph(policy: Policy, graph: Graph) -> None:
@@ -374,7 +385,7 @@ def _show_graph(policy: Policy, graph: Graph) -> None:
         table = policy.table(name)
         assert table is not None, "each predicate is a table"
         classes = ", ".join(each for each, members in graph.classes if name in members)
-        whose = "public" if table.public else classes or "private"
+        whose = say("cli.word.public") if table.public else classes or say("cli.word.private")
         rows.append([name, address, whose, "; ".join(_describe_predicate(table))])
     console.show_table(
         say("cli.policy.predicates"),
@@ -394,11 +405,12 @@ def _describe_predicate(table: TablePolicy) -> Iterator[str]:
 
     for column in table.columns:
         if column.most is not None:
-            yield f"at most {column.most:,} for each {column.name}"
+            yield say("cli.policy.most_each", most=column.most, name=column.name)
         if column.lower is not None and column.upper is not None:
-            yield f"{format_amount(column.lower)} to {format_amount(column.upper)}"
+            lower, upper = format_amount(column.lower), format_amount(column.upper)
+            yield say("cli.policy.range", lower=lower, upper=upper)
         if column.keys is not None:
-            yield f"{len(column.keys):,} {column.name}s as public keys"
+            yield say("cli.policy.predicate_keys", keys=len(column.keys), name=column.name)
 
 
 def _is_store(source: str) -> InputError:

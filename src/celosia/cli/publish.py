@@ -196,7 +196,7 @@ def publish(
     if report is not None:
         release.report(report, overwrite=overwrite)
     if not model_options.hides_identity(models):
-        console.note(say("cli.explore.warning", identity_open=model_options.IDENTITY_OPEN))
+        console.note(say("cli.explore.warning", identity_open=Message(model_options.IDENTITY_OPEN)))
     if as_json:
         show_warnings(release)
         console.show_json(release.certificate())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.cli import console
-from celosia.cli.advice import OWN_GROUPS
+from celosia.cli.advice import own_groups
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def show_release(
         [
             [
                 column.name,
-                "by record" if column.level is None else str(column.level),
+                say("cli.word.by_record") if column.level is None else str(column.level),
                 str(column.height),
                 f"{column.loss:.2%}",
             ]
@@ -45,10 +45,14 @@ def show_release(
         say("cli.release_summary.re_identification_risk"),
         ["", say("cli.column.original"), say("cli.column.released")],
         [
-            ["average", f"{before.average:.3%}", f"{risk.average:.3%}"],
-            ["highest", f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
-            [f"records above {risk.threshold:.0%}", f"{before.at_risk:.2%}", f"{risk.at_risk:.2%}"],
-            ["classes", f"{before.classes:,}", f"{risk.classes:,}"],
+            [say("cli.column.average"), f"{before.average:.3%}", f"{risk.average:.3%}"],
+            [say("cli.column.highest"), f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
+            [
+                say("cli.risk.above", share=risk.threshold),
+                f"{before.at_risk:.2%}",
+                f"{risk.at_risk:.2%}",
+            ],
+            [say("cli.column.classes"), f"{before.classes:,}", f"{risk.classes:,}"],
         ],
     )
     chosen = release.provenance.parameters.get("levels") is not None
@@ -68,9 +72,7 @@ def show_release(
         _advise(release, schema)
     beside = None if output is None else certificate_path(output)
     certificate = getattr(release, "certificate_file", beside)  # or elsewhere
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_files({"data": output, "certificate": certificate, "report": report})
     if output is None:
         console.note(say("cli.graph.release_written_give_o"))
     console.show(str(release), strong=True)
@@ -91,7 +93,7 @@ def _advise(release: PublishedTable, schema: Schema) -> None:
             say(
                 "cli.release_summary.no_hierarchy_says_which",
                 lost=", ".join(lost),
-                own_groups=OWN_GROUPS,
+                own_groups=own_groups(),
             )
         )
 

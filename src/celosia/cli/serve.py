@@ -91,7 +91,7 @@ def serve(
     _check_files(certificate, key)
     scheme = "http" if certificate is None else "https"
     kept = _store(_tokens_file(policy, tokens), made=False)
-    serving = f"Serving {declared.name} at {scheme}://{host}:{port} until Ctrl-C."
+    serving = say("cli.serve.serving", name=declared.name, address=f"{scheme}://{host}:{port}")
     try:
         run_service(
             policy,
@@ -161,7 +161,7 @@ def create(
     console.note(str(made.token))
     if output is None:
         console.note(say("cli.serve.hand_over_through_secure"))
-    console.show(made.text if output is None else f"token: {output}")
+    console.show(made.text if output is None else say("cli.serve.token_file", path=output))
 
 
 @tokens_app.command("list")
@@ -182,7 +182,14 @@ def list_tokens(
     if as_json:
         console.show_json({"tokens": found})
         return
-    header = ["name of the token", "role", "of", "made", "expires", "revoked"]
+    header = [
+        say("cli.column.token"),
+        say("cli.column.role"),
+        say("cli.column.holder"),
+        say("cli.column.made"),
+        say("cli.column.expires"),
+        say("cli.column.revoked"),
+    ]
     keys = ("id", "role", "name", "created", "expires", "revoked")
     rows = [[str(each[key] or "") for key in keys] for each in found]
     console.show_table(say("cli.serve.tokens"), header, rows, numbers=False)

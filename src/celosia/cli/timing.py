@@ -54,8 +54,13 @@ class TimeLeft:
             self._told = now
             left = (now - self._begun) / step.done * (step.total - step.done) / 60
             self._tell(
-                f"{step.stage}: {step.done:,} of {step.total:,} questions, "
-                f"about {left:.0f} minutes left."
+                say(
+                    "cli.timing.left",
+                    stage=step.stage,
+                    done=step.done,
+                    total=step.total,
+                    minutes=left,
+                )
             )
 
 
@@ -106,8 +111,16 @@ def timing(
         console.show_table(
             say("cli.timing.which_database_has_answered"),
             [
-                *("door", "attack", "status", "runs", "right", "of"),
-                *("seconds without", "seconds with", "deadline", "late"),
+                say("cli.column.door"),
+                say("cli.column.attack"),
+                say("cli.column.status"),
+                say("cli.column.runs"),
+                say("cli.column.right"),
+                say("cli.column.tried"),
+                say("cli.column.seconds_without"),
+                say("cli.column.seconds_with"),
+                say("cli.column.deadline"),
+                say("cli.column.late"),
             ],
             [
                 [
@@ -118,7 +131,7 @@ def timing(
                     str(each.right),
                     str(each.tried),
                     *(f"{seconds:.3f}" for seconds in each.seconds),
-                    "refused" if each.deadline is None else f"{each.deadline:g}",
+                    say("cli.word.refused") if each.deadline is None else f"{each.deadline:g}",
                     str(each.late),
                 ]
                 for each in found.findings

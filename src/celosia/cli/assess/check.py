@@ -67,7 +67,10 @@ def check(
             suppressed=found.suppressed,
         ),
         [say("cli.column.model"), say("cli.column.holds")],
-        [[each.promise, "yes" if each.holds else "no"] for each in found.models],
+        [
+            [each.promise, say("cli.word.yes" if each.holds else "cli.word.no")]
+            for each in found.models
+        ],
         numbers=False,
     )
     console.show(str(found), strong=True)

@@ -91,8 +91,8 @@ def _show(found: ColumnRisks, most: int) -> None:
         ],
         [[", ".join(each.columns), f"{each.unique:.2%}", f"{each.average:.2%}"] for each in worst],
     )
-    _list("Keys (every record is unique, and no part of the set is enough):", found.minimal_keys)
-    _list("Smallest sets that make a record unique:", found.minimal_unique_sets[:most])
+    _list(say("cli.assess.keys"), found.minimal_keys)
+    _list(say("cli.assess.smallest_sets"), found.minimal_unique_sets[:most])
     scores = _scores(found)
     console.show(
         say(

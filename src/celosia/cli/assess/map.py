@@ -92,7 +92,11 @@ def map_maskings(
     if plot is not None:
         options.write_text(plot, str(found.plot()), overwrite)
     if report is not None:
-        page = Document("Maskings of a table", f"{', '.join(columns)} masked.", map_blocks(found))
+        page = Document(
+            say("cli.assess.maskings_title"),
+            say("cli.assess.maskings_columns", columns=columns),
+            map_blocks(found),
+        )
         options.write_text(report, page.html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())

@@ -10,7 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.assess.readers import report_progress
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.risk import AttackerRisks, RiskProfile
@@ -106,27 +106,30 @@ def _show(profile: RiskProfile) -> None:
         say("cli.assess.re_identification_risk_attacker"),
         [say("cli.column.measure"), say("cli.column.value")],
         [
-            ["average risk", f"{profile.average:.3%}"],
-            ["highest risk", f"{profile.maximum:.3%}"],
-            [f"records above {100 * profile.threshold:.4g}%", f"{profile.at_risk:.2%}"],
-            ["records alone in their class", f"{profile.unique:,}"],
-            ["classes", f"{profile.classes:,}"],
-            ["smallest class (records)", f"{profile.smallest:,}"],
-            ["average class (records)", f"{profile.average_size:,.2f}"],
-            ["largest class (records)", f"{profile.largest:,}"],
-            ["records", f"{profile.records:,}"],
-            ["suppressed records", f"{profile.suppressed:,}"],
+            [say("cli.column.average_risk"), f"{profile.average:.3%}"],
+            [say("cli.risk.highest"), f"{profile.maximum:.3%}"],
+            [
+                say("cli.column.records_above", value=100 * profile.threshold),
+                f"{profile.at_risk:.2%}",
+            ],
+            [say("cli.risk.alone"), f"{profile.unique:,}"],
+            [say("cli.column.classes"), f"{profile.classes:,}"],
+            [say("cli.risk.smallest"), f"{profile.smallest:,}"],
+            [say("cli.risk.average_class"), f"{profile.average_size:,.2f}"],
+            [say("cli.risk.largest"), f"{profile.largest:,}"],
+            [say("cli.column.records"), f"{profile.records:,}"],
+            [say("cli.risk.suppressed"), f"{profile.suppressed:,}"],
         ],
     )
 
 
 def _show_attackers(found: AttackerRisks) -> None:
     kinds = {
-        "prosecutor (knows who is in the table)": found.prosecutor,
-        "journalist (knows the population)": found.journalist,
-        "marketer (wants as many people as possible)": found.marketer,
+        say("cli.risk.prosecutor"): found.prosecutor,
+        say("cli.risk.journalist"): found.journalist,
+        say("cli.risk.marketer"): found.marketer,
     }
-    how = "counted" if found.basis == "population" else "expected by the sampling fraction"
+    how = Message("cli.risk.counted" if found.basis == "population" else "cli.risk.expected")
     console.show_table(
         say("cli.assess.attacker_people_classes_table", population=found.population, how=how),
         [

@@ -67,7 +67,7 @@ def serve(
     access = Access.load(curator=curator_token, senders=sender_token or [])
     limits = BatchLimits(batch_bytes=batch_bytes, source_reports=source_reports)
     scheme = "http" if certificate is None else "https"
-    collecting = f"Collecting at {scheme}://{host}:{port} until Ctrl-C."
+    collecting = say("cli.collect.serving", address=f"{scheme}://{host}:{port}")
     run_endpoint(
         protocol,
         folder=folder,

@@ -127,7 +127,7 @@ def _show(found: Simulation) -> None:
     )
     if found.elements:
         console.show_table(
-            "Values found" if found.found else "Values",
+            say("cli.collect.values_found" if found.found else "cli.collect.values"),
             [
                 say("cli.column.value"),
                 say("cli.column.real"),

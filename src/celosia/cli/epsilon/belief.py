@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting import BeliefTable
@@ -77,7 +77,7 @@ belief.__doc__ = f"{belief.__doc__}\n\n{EXAMPLES}"
 
 
 def _show(table: BeliefTable, delta: float) -> None:
-    failing = f" and delta {delta:g}" if delta else ""
+    failing = Message("cli.epsilon.and_delta", delta=delta) if delta else ""
     console.show_table(
         say("cli.epsilon.lowest_highest_belief_may", failing=failing),
         [say("cli.column.before"), *(f"{each:g}" for each in table.epsilons)],

@@ -10,7 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.mechanisms import EpsilonRecommendation
@@ -118,10 +118,16 @@ def _show(chosen: EpsilonRecommendation) -> None:
 
 
 def _summary(chosen: EpsilonRecommendation, found: statistics.Statistic) -> str:
-    promised = f"{format_at_most(chosen.epsilon)} at delta {chosen.delta:g}"
-    also = f" (a promise of {promised})" if chosen.delta else ""
-    return (
-        f"epsilon {format_at_most(_price(chosen))}{also}: {found.words} is off by at most "
-        f"{format_at_most(chosen.error)}, {format_share(chosen.confidence)} of the time; "
-        f"{chosen.reason}"
+    also: str = ""
+    if chosen.delta:
+        promised = format_at_most(chosen.epsilon)
+        also = Message("cli.epsilon.promised", epsilon=promised, delta=chosen.delta)
+    return say(
+        "cli.epsilon.chosen",
+        epsilon=format_at_most(_price(chosen)),
+        also=also,
+        statistic=found.words,
+        error=format_at_most(chosen.error),
+        share=format_share(chosen.confidence),
+        reason=chosen.reason,
     )

@@ -70,7 +70,7 @@ def sample_releases(parts: Sequence[ReleaseGroup], rate: float) -> tuple[Release
     return tuple(
         replace(
             part,
-            words=f"{part.words} on a sample of rate {rate:g}",
+            words=Message("cli.loss.sampled", words=part.words, rate=rate),
             loss=amplify_by_poisson_sampling(part.loss, rate=rate),
         )
         for part in parts
@@ -158,13 +158,12 @@ def _words(option: str, values: Mapping[str, Fraction]) -> str:
     if option == "--rho":
         return f"{texts['rho']}-zCDP"
     if option == "--exponential":
-        return f"exponential mechanism of epsilon {texts['epsilon']}"
-    noise = (
-        f"Gaussian noise of sigma {texts['sigma']}"
-        if option == "--gaussian"
-        else f"Laplace noise of scale {texts['scale']}"
-    )
-    return noise if values["sensitivity"] == 1 else f"{noise}, sensitivity {texts['sensitivity']}"
+        return Message("cli.loss.exponential", epsilon=texts["epsilon"])
+    key = "cli.loss.gaussian" if option == "--gaussian" else "cli.loss.laplace"
+    noise = Message(key, scale=texts["sigma" if option == "--gaussian" else "scale"])
+    if values["sensitivity"] == 1:
+        return noise
+    return Message("cli.loss.sensitivity", noise=noise, sensitivity=texts["sensitivity"])
 
 
 def _unreadable(text: str, option: str, reason: Message) -> InputError:

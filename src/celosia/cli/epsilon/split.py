@@ -50,7 +50,7 @@ def split(
                 share.name,
                 format_at_least(share.epsilon),
                 f"{found.total / share.epsilon:,.2f}",
-                "the most" if share is best else "",
+                say("cli.epsilon.the_most") if share is best else "",
             ]
             for share in found.shares
         ],

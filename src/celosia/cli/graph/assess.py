@@ -66,7 +66,7 @@ def assess(
     summary = str(found) if known else messages.describe_graphs(found)
     if report is not None:
         warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
-        page = Document("A graph and its release", f"{summary}.", [*warning, *found.blocks()])
+        page = Document(say("cli.graph.and_release"), f"{summary}.", [*warning, *found.blocks()])
         options.write_text(report, page.html(), overwrite)
     if as_json:
         told_of = {"world": world, "matched": known, "reading": reading.as_dict()}
@@ -75,7 +75,7 @@ def assess(
     if world:
         console.note(say("cli.graph.release_plain_graph_one"))
     messages.show_utility(found, matched=known)
-    messages.show_files({"report": report})
+    console.show_files({"report": report})
     console.show(summary, strong=True)
 
 

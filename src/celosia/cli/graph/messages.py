@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def show_release(
         console.show(say("cli.graph.step", number=number, each=each))
     account = release.account
     if account.attacks:
-        title = "Who can be found" + (" (in one random world)" if account.world else "")
+        title = say("cli.graph.found_in_world" if account.world else "cli.graph.found")
         _show_before_after(title, account.before, account.attacks)
     if account.utility is not None:
         console.show(
@@ -52,7 +52,7 @@ def show_release(
         console.note(say("cli.graph.utility_measured_run_celosia"))
     output = places.get("data")
     written = places | {"certificate": None if output is None else certificate_path(output)}
-    show_files(written)
+    console.show_files(written)
     _note_isolated(release, output)
     if output is None:
         console.note(say("cli.graph.release_written_give_o"))
@@ -61,7 +61,6 @@ def show_release(
 
 def _note_isolated(release: GraphRelease, output: Path | None) -> None:
     """Tell of vertices that an edge list has no line for."""
-    from celosia.core.wording import counted
     from celosia.graphs import Graph
     from celosia.graphs.readers import format_of
     from celosia.graphs.release import EDGE_LISTS
@@ -69,7 +68,7 @@ def _note_isolated(release: GraphRelease, output: Path | None) -> None:
     if output is None or not isinstance(release.data, Graph) or not release.data.isolated:
         return
     if format_of(output) in EDGE_LISTS:
-        alone = counted(release.data.isolated, "vertex has", "vertices have")
+        alone = release.data.isolated
         console.note(say("cli.graph.no_edge_therefore_no", alone=alone, name=output.name))
 
 
@@ -131,10 +130,10 @@ def show_candidates(attacks: Iterable[GraphAttack]) -> None:
 def describe_graphs(found: GraphUtility) -> str:
     """Describe both graphs where their vertices cannot be matched."""
     words = {
-        "average_distance": "average distance",
-        "transitivity": "transitivity",
+        "average_distance": say("cli.graph.average_distance"),
+        "transitivity": say("cli.graph.transitivity"),
         "largest_eigenvalue": "lambda 1",
-        "modularity": "modularity",
+        "modularity": say("cli.graph.modularity"),
     }
     before, after = dict(found.before.items()), dict(found.after.items())
     return ", ".join(f"{word} {before[name]} -> {after[name]}" for name, word in words.items())
@@ -172,10 +171,3 @@ def show_numbers(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     console.show_table(
         title, ["", say("cli.column.value")], [[WORDS[name], str(value)] for name, value in rows]
     )
-
-
-def show_files(places: Mapping[str, Path | None]) -> None:
-    """Tell what was written, and where."""
-    for what, path in places.items():
-        if path is not None:
-            console.show(f"{what}: {path}")

@@ -48,7 +48,10 @@ def sample(
     from celosia.graphs.readers import format_of
 
     format_of(output)
-    places = {f"world {number + 1}": _place(output, number, worlds) for number in range(worlds)}
+    places = {
+        Message("cli.output.world", number=number + 1): _place(output, number, worlds)
+        for number in range(worlds)
+    }
     options.check_outputs(places, inputs=(release,), overwrite=overwrite)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:

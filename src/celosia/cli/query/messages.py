@@ -44,7 +44,7 @@ def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
                 part.bound,
                 f"{float(part.epsilon):.6g}",
                 f"{float(part.delta):.6g}",
-                "not public" if part.error is None else _cell(part.error),
+                say("cli.word.not_public") if part.error is None else _cell(part.error),
             ]
             for part in plan.parts
         ],
@@ -69,15 +69,8 @@ def show_answer(
 
     _show_rows(answer)
     guarantee = answer.guarantee
-    promise = "promise without a seed" if guarantee.simulation else "promise"
-    console.show(
-        say(
-            "cli.query.neighbours_2",
-            promise=promise,
-            promise_2=guarantee.promise,
-            neighbours=guarantee.neighbours,
-        )
-    )
+    key = "cli.query.promise_without_seed" if guarantee.simulation else "cli.query.promise"
+    console.show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))
     console.show(say("cli.query.meaning", protects=sentence(guarantee.protects)))
     for assumption in guarantee.assumes:
         console.show(say("cli.query.assumes", assumption=assumption))
@@ -90,19 +83,12 @@ def show_answer(
     else:
         console.show(say("cli.query.cost_entry_ledger", price=price, entry=answer.entry))
     for name, price_left in left.items():
-        console.show(
-            say(
-                "cli.query.left",
-                value="" if name == "total" else f" to {name}",
-                price_left=price_left,
-            )
-        )
+        key = "cli.query.left" if name == "total" else "cli.query.left_to"
+        console.show(say(key, name=name, price=price_left))
     if answer.head is not None:
         console.show(say("cli.query.head_ledger", head=answer.head))
     certificate = None if output is None else certificate_path(output)
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_files({"data": output, "certificate": certificate, "report": report})
     console.show(str(answer), strong=True)
 
 
@@ -116,11 +102,11 @@ def _show_rows(answer: QueryAnswer) -> None:
     noisy = {name for row in answer.noise_only for name, error in row.items() if error is not None}
     percent = f"{100 * answer.confidence:.6g}%"
     extra = {name: (name in bounded, name in noisy) for name in names}
-    header = [
-        word
-        for name in names
-        for word in (name, *compress((f"{percent} interval", f"noise {percent}"), extra[name]))
-    ]
+    titles = (
+        say("cli.query.interval", percent=percent),
+        say("cli.query.noise", percent=percent),
+    )
+    header = [word for name in names for word in (name, *compress(titles, extra[name]))]
     shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, answer.noise_only, strict=False)
     rows = [
         [
@@ -144,7 +130,7 @@ def _show_rows(answer: QueryAnswer) -> None:
 
 def _cell(value: Any) -> str:
     if value is None:
-        return "nothing"
+        return say("cli.word.nothing")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     is_long = isfinite(value) and (value == int(value) or abs(value) >= 100_000)
@@ -153,15 +139,17 @@ def _cell(value: Any) -> str:
 
 def _ends(bounds: Any) -> str:
     if bounds is None:
-        return "not public"
+        return say("cli.word.not_public")
     low, high = (_cell(end) if isfinite(end) else None for end in bounds)
-    if low is None or high is None:
-        return f"at least {low}" if low is not None else f"at most {high}"
-    return f"{low} to {high}"
+    if high is None:
+        return say("cli.query.at_least", bound=low)
+    if low is None:
+        return say("cli.query.at_most", bound=high)
+    return say("cli.policy.range", lower=low, upper=high)
 
 
 def _error(error: float | None) -> str:
-    return "not public" if error is None else f"± {_cell(error)}"
+    return say("cli.word.not_public") if error is None else f"± {_cell(error)}"
 
 
 def _price(epsilon: float, delta: float) -> str:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.cli.release.options import ReleaseOptions
     from celosia.core.guarantee import Guarantee
     from celosia.mechanisms import Mechanism, NoisyAnswer
 
-ROWS = "rows"
+ROWS = "cli.unit.rows"
 MOST_SHOWN = 100
 """Rows of an answer that are printed; all of them are in the file."""
 
@@ -45,12 +45,17 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
     console.show(say("cli.release.mechanism", mechanism=mechanism))
     console.show(say("cli.release.price", privacy_loss=mechanism.privacy_loss()))
     _show_guarantee(guarantee)
-    error_text = f"error of at most {error:,.6g} {error_in} with {_percent(options.confidence)}"
-    if options.size > 1:
-        error_text += f" for a size of {options.size:,}"
     console.note(say("cli.release.nothing_read_drawn_or"))
     console.show(
-        say("cli.release.confidence", promise=guarantee.promise, error_text=error_text), strong=True
+        say(
+            "cli.release.expected_for_size" if options.size > 1 else "cli.release.expected",
+            promise=guarantee.promise,
+            error=error,
+            unit=Message(error_in),
+            confidence=_percent(options.confidence),
+            size=options.size,
+        ),
+        strong=True,
     )
 
 
@@ -62,12 +67,10 @@ def show_answer(answer: NoisyAnswer, *, output: Path | None, report: Path | None
         _show_table(answer)
     _show_guarantee(answer.guarantee)
     seed = answer.provenance.seed
-    drawn = "the operating system's entropy" if seed is None else f"the seed {seed}"
+    drawn = Message("cli.release.entropy" if seed is None else "cli.release.seed", seed=seed)
     console.show(say("cli.release.noise_drawn_exactly_whole", drawn=drawn))
     certificate = None if output is None else certificate_path(output)
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_files({"data": output, "certificate": certificate, "report": report})
     console.show(str(answer), strong=True)
 
 
@@ -90,9 +93,10 @@ def _show_table(answer: NoisyAnswer) -> None:
         for (label, value), both in zip(pairs, bounds, strict=True)
         if value != "below"  # the many below the threshold are left out
     ]
-    header = ["", "answer"]
+    header = ["", say("cli.release.answer")]
     if answer.interval is not None:
-        header += [f"at least ({_percent(answer.confidence)})", "at most"]
+        share = _percent(answer.confidence)
+        header += [say("cli.release.at_least", share=share), say("cli.release.at_most")]
     if rows:
         console.show_table(answer.question, header, rows[:MOST_SHOWN])
     if len(rows) > MOST_SHOWN:
@@ -102,15 +106,8 @@ def _show_table(answer: NoisyAnswer) -> None:
 def _show_guarantee(guarantee: Guarantee) -> None:
     from celosia.core.wording import sentence
 
-    promise = "promise without a seed" if guarantee.simulation else "promise"
-    console.show(
-        say(
-            "cli.query.neighbours_2",
-            promise=promise,
-            promise_2=guarantee.promise,
-            neighbours=guarantee.neighbours,
-        )
-    )
+    key = "cli.query.promise_without_seed" if guarantee.simulation else "cli.query.promise"
+    console.show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))
     console.show(say("cli.query.meaning", protects=sentence(guarantee.protects)))
     for assumption in guarantee.assumes:
         console.show(say("cli.query.assumes", assumption=assumption))

@@ -136,4 +136,4 @@ def _read(
 def _question(options: ReleaseOptions, request: ReleaseRequest) -> str | None:
     if request.equals is None:
         return None
-    return f"number of rows with {options.column} {request.equals}"
+    return Message("cli.release.rows_with", column=options.column, value=request.equals)
