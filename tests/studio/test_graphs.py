@@ -92,7 +92,7 @@ def test_edge_attributes_are_named_refused_and_left_out_by_a_switch(
     page.locator('[data-test="run"]').click()
     page.get_by_text("CEL-G033").wait_for()
     text = (
-        "ningún método protege los atributos de las aristas weight, time."
+        "ningún método protege los atributos de aristas weight, time."
         if spanish
         else "no method protects the edge attributes weight, time."
     )

@@ -48,7 +48,7 @@ def sample(
     from celosia.graphs.readers import format_of
 
     format_of(output)
-    places = {
+    places: dict[str, Path] = {
         Message("cli.output.world", number=number + 1): _place(output, number, worlds)
         for number in range(worlds)
     }
