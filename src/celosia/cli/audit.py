@@ -210,10 +210,10 @@ def _show(audits: Sequence[Audit]) -> None:
             [
                 each.name,
                 _claim_text(each),
-                f"{each.lower:.4f}",
-                "" if each.reach is None else f"{each.reach:.0%}",
+                console.number(each.lower, ".4f"),
+                "" if each.reach is None else console.number(each.reach, ".0%"),
                 each.verdict,
-                f"{each.samples:,}",
+                console.number(each.samples, ","),
             ]
             for each in audits
         ],

@@ -16,7 +16,7 @@ from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.core.errors import CelosiaError
-from celosia.core.messages import say
+from celosia.core.messages import current, localise, say
 from celosia.core.progress import Progress, Step, cancellable, silent
 
 if TYPE_CHECKING:
@@ -93,6 +93,15 @@ def show_files(places: Mapping[str, Path | None]) -> None:
     for name, path in places.items():
         if path is not None:
             show(say(FILES[name], path=path))
+
+
+def number(value: float, form: str = ",") -> str:
+    """A number for the cell of a table, as the language writes it.
+
+    >>> number(1200.5, ",.2f")
+    '1,200.50'
+    """
+    return localise(format(value, form), current())
 
 
 def visible(text: str) -> str:

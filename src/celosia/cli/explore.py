@@ -168,11 +168,11 @@ def _show(found: Exploration, metric: str, *, show_all: bool) -> None:
             [
                 str(number),
                 " ".join(map(str, choice.levels)),
-                f"{choice.score:.3%}",
-                f"{choice.suppressed:,}",
-                f"{choice.classes:,}",
-                f"{choice.average_risk:.3%}",
-                f"{choice.highest_risk:.3%}",
+                console.number(choice.score, ".3%"),
+                console.number(choice.suppressed, ","),
+                console.number(choice.classes, ","),
+                console.number(choice.average_risk, ".3%"),
+                console.number(choice.highest_risk, ".3%"),
             ]
             for number, choice in enumerate(shown, 1)
         ],

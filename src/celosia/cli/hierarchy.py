@@ -196,7 +196,12 @@ def _show(
             say("cli.column.most"),
         ],
         [
-            [str(level.level), f"{level.labels:,}", f"{level.smallest:,}", f"{level.largest:,}"]
+            [
+                str(level.level),
+                console.number(level.labels, ","),
+                console.number(level.smallest, ","),
+                console.number(level.largest, ","),
+            ]
             for level in levels
         ],
     )

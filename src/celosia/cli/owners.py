@@ -54,7 +54,7 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
             [
                 each.table,
                 each.column,
-                f"{each.rows:,}",
+                console.number(each.rows, ","),
                 _share(each.without_owner, each.rows),
                 _share(each.owner_missing, each.rows),
             ]
@@ -84,4 +84,6 @@ def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part:,} ({part / whole:.2%})" if part else "0"
+    if not part:
+        return "0"
+    return f"{console.number(part)} ({console.number(part / whole, '.2%')})"

@@ -36,7 +36,7 @@ def show_release(
                 column.name,
                 say("cli.word.by_record") if column.level is None else str(column.level),
                 str(column.height),
-                f"{column.loss:.2%}",
+                console.number(column.loss, ".2%"),
             ]
             for column in solution.columns
         ],
@@ -45,14 +45,26 @@ def show_release(
         say("cli.release_summary.re_identification_risk"),
         ["", say("cli.column.original"), say("cli.column.released")],
         [
-            [say("cli.column.average"), f"{before.average:.3%}", f"{risk.average:.3%}"],
-            [say("cli.column.highest"), f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
+            [
+                say("cli.column.average"),
+                console.number(before.average, ".3%"),
+                console.number(risk.average, ".3%"),
+            ],
+            [
+                say("cli.column.highest"),
+                console.number(before.maximum, ".3%"),
+                console.number(risk.maximum, ".3%"),
+            ],
             [
                 say("cli.risk.above", share=risk.threshold),
-                f"{before.at_risk:.2%}",
-                f"{risk.at_risk:.2%}",
+                console.number(before.at_risk, ".2%"),
+                console.number(risk.at_risk, ".2%"),
             ],
-            [say("cli.column.classes"), f"{before.classes:,}", f"{risk.classes:,}"],
+            [
+                say("cli.column.classes"),
+                console.number(before.classes, ","),
+                console.number(risk.classes, ","),
+            ],
         ],
     )
     chosen = release.provenance.parameters.get("levels") is not None

@@ -117,7 +117,7 @@ def _show_trace(trace: SearchTrace, *, show_all: bool) -> None:
                 str(number),
                 "all" if visit.columns == trace.columns else ", ".join(visit.columns),
                 " ".join(map(str, visit.node)),
-                f"{visit.suppressed:,}",
+                console.number(visit.suppressed, ","),
                 visit.decision,
             ]
             for number, visit in enumerate(shown, 1)

@@ -130,8 +130,10 @@ def timing(
                     str(each.runs),
                     str(each.right),
                     str(each.tried),
-                    *(f"{seconds:.3f}" for seconds in each.seconds),
-                    say("cli.word.refused") if each.deadline is None else f"{each.deadline:g}",
+                    *(console.number(seconds, ".3f") for seconds in each.seconds),
+                    say("cli.word.refused")
+                    if each.deadline is None
+                    else console.number(each.deadline, "g"),
                     str(each.late),
                 ]
                 for each in found.findings

@@ -216,11 +216,11 @@ def _show(found: Sequence[Attack]) -> None:
             [
                 each.name,
                 each.column or "identity",
-                f"{each.people:,}",
-                f"{each.exposed_people:,}",
-                f"{each.share:.2%}",
-                f"{each.average:.2%}",
-                f"{each.greatest:.2%}",
+                console.number(each.people, ","),
+                console.number(each.exposed_people, ","),
+                console.number(each.share, ".2%"),
+                console.number(each.average, ".2%"),
+                console.number(each.greatest, ".2%"),
             ]
             for each in found
         ],

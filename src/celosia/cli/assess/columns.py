@@ -79,7 +79,7 @@ def _show(found: ColumnRisks, most: int) -> None:
     console.show_table(
         say("cli.assess.what_each_column_adds"),
         [say("cli.column.column"), say("cli.column.adds")],
-        [[name, f"{share:.2%}"] for name, share in by_share],
+        [[name, console.number(share, ".2%")] for name, share in by_share],
     )
     worst = sorted(found.subsets, key=lambda each: (-each.unique, len(each.columns)))[:most]
     console.show_table(
@@ -89,7 +89,14 @@ def _show(found: ColumnRisks, most: int) -> None:
             say("cli.column.unique_records"),
             say("cli.column.average_risk"),
         ],
-        [[", ".join(each.columns), f"{each.unique:.2%}", f"{each.average:.2%}"] for each in worst],
+        [
+            [
+                ", ".join(each.columns),
+                console.number(each.unique, ".2%"),
+                console.number(each.average, ".2%"),
+            ]
+            for each in worst
+        ],
     )
     _list(say("cli.assess.keys"), found.minimal_keys)
     _list(say("cli.assess.smallest_sets"), found.minimal_unique_sets[:most])

@@ -62,8 +62,8 @@ def identifiers(
                 each.column,
                 each.role,
                 each.kind,
-                f"{each.share:.0%}" if each.share else "",
-                f"{each.distinctness:.0%}",
+                console.number(each.share, ".0%") if each.share else "",
+                console.number(each.distinctness, ".0%"),
                 each.why,
             ]
             for each in found

@@ -105,7 +105,7 @@ def individual(
     console.show_table(
         say("cli.assess.records_their_risk"),
         [say("cli.column.risk"), say("cli.column.records")],
-        [[name, f"{count:,}"] for name, count in bands(found).items()],
+        [[name, console.number(count, ",")] for name, count in bands(found).items()],
     )
     for what, path in (("risks", output), ("report", report)):
         if path is not None:

@@ -110,7 +110,12 @@ def map_maskings(
             say("cli.column.best"),
         ],
         [
-            [each.name, f"{each.risk:.2%}", f"{each.loss:.4f}", "*" if each.is_best else ""]
+            [
+                each.name,
+                console.number(each.risk, ".2%"),
+                console.number(each.loss, ".4f"),
+                "*" if each.is_best else "",
+            ]
             for each in found.points
         ],
     )

@@ -106,19 +106,19 @@ def _show(profile: RiskProfile) -> None:
         say("cli.assess.re_identification_risk_attacker"),
         [say("cli.column.measure"), say("cli.column.value")],
         [
-            [say("cli.column.average_risk"), f"{profile.average:.3%}"],
-            [say("cli.risk.highest"), f"{profile.maximum:.3%}"],
+            [say("cli.column.average_risk"), console.number(profile.average, ".3%")],
+            [say("cli.risk.highest"), console.number(profile.maximum, ".3%")],
             [
                 say("cli.column.records_above", value=100 * profile.threshold),
-                f"{profile.at_risk:.2%}",
+                console.number(profile.at_risk, ".2%"),
             ],
-            [say("cli.risk.alone"), f"{profile.unique:,}"],
-            [say("cli.column.classes"), f"{profile.classes:,}"],
-            [say("cli.risk.smallest"), f"{profile.smallest:,}"],
-            [say("cli.risk.average_class"), f"{profile.average_size:,.2f}"],
-            [say("cli.risk.largest"), f"{profile.largest:,}"],
-            [say("cli.column.records"), f"{profile.records:,}"],
-            [say("cli.risk.suppressed"), f"{profile.suppressed:,}"],
+            [say("cli.risk.alone"), console.number(profile.unique, ",")],
+            [say("cli.column.classes"), console.number(profile.classes, ",")],
+            [say("cli.risk.smallest"), console.number(profile.smallest, ",")],
+            [say("cli.risk.average_class"), console.number(profile.average_size, ",.2f")],
+            [say("cli.risk.largest"), console.number(profile.largest, ",")],
+            [say("cli.column.records"), console.number(profile.records, ",")],
+            [say("cli.risk.suppressed"), console.number(profile.suppressed, ",")],
         ],
     )
 
@@ -139,7 +139,12 @@ def _show_attackers(found: AttackerRisks) -> None:
             say("cli.column.records_above", value=100 * found.threshold),
         ],
         [
-            [name, f"{each.average:.3%}", f"{each.maximum:.3%}", f"{each.at_risk:.2%}"]
+            [
+                name,
+                console.number(each.average, ".3%"),
+                console.number(each.maximum, ".3%"),
+                console.number(each.at_risk, ".2%"),
+            ]
             for name, each in kinds.items()
         ],
     )

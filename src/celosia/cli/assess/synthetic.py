@@ -82,7 +82,11 @@ def synthetic(
         say("cli.assess.how_far_distributions_moved"),
         [say("cli.column.column"), say("cli.column.hellinger"), say("cli.column.total_variation")],
         [
-            [each.column, f"{each.hellinger:.4f}", f"{each.total_variation:.4f}"]
+            [
+                each.column,
+                console.number(each.hellinger, ".4f"),
+                console.number(each.total_variation, ".4f"),
+            ]
             for each in found.utility.marginals
         ],
     )

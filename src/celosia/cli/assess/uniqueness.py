@@ -49,7 +49,7 @@ def uniqueness(
         say("cli.assess.people_who_unique_population"),
         [say("cli.column.model"), say("cli.column.people")],
         [
-            [name, say("cli.assess.no_fit") if people is None else f"{people:,.0f}"]
+            [name, say("cli.assess.no_fit") if people is None else console.number(people, ",.0f")]
             for name, people in found.estimates.items()
         ],
     )

@@ -136,9 +136,9 @@ def _show(found: UtilityReport) -> None:
         [
             [
                 each.column,
-                f"{each.hellinger:.4f}",
-                f"{each.total_variation:.4f}",
-                f"{each.earth_mover:.4f}",
+                console.number(each.hellinger, ".4f"),
+                console.number(each.total_variation, ".4f"),
+                console.number(each.earth_mover, ".4f"),
             ]
             for each in found.distances
         ],
@@ -156,8 +156,8 @@ def _show(found: UtilityReport) -> None:
                 [
                     f"{pair.first}, {pair.second}",
                     pair.measure,
-                    f"{pair.before:.3f}",
-                    f"{pair.after:.3f}",
+                    console.number(pair.before, ".3f"),
+                    console.number(pair.after, ".3f"),
                 ]
                 for pair in found.associations.pairs
             ],
@@ -184,9 +184,9 @@ def _show(found: UtilityReport) -> None:
             [
                 [
                     lesson.model,
-                    f"{lesson.original_accuracy:.1%}",
-                    f"{lesson.accuracy:.1%}",
-                    f"{lesson.kept:.1%}",
+                    console.number(lesson.original_accuracy, ".1%"),
+                    console.number(lesson.accuracy, ".1%"),
+                    console.number(lesson.kept, ".1%"),
                 ]
                 for lesson in found.learning.lessons
             ],

@@ -131,7 +131,14 @@ def _show(found: Estimates, confidence: float, output: Path | None) -> None:
             say("cli.column.to"),
         ],
         [
-            [value, f"{count:,.0f}", f"{share:.2%}", f"{error:,.0f}", f"{low:,.0f}", f"{high:,.0f}"]
+            [
+                value,
+                console.number(count, ",.0f"),
+                console.number(share, ".2%"),
+                console.number(error, ",.0f"),
+                console.number(low, ",.0f"),
+                console.number(high, ",.0f"),
+            ]
             for value, count, share, error, low, high in frame.head(SHOWN).iter_rows()
         ],
     )

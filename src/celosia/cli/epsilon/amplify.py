@@ -85,8 +85,16 @@ def amplify(
         f"{found.how} ({found.neighbours})",
         ["", say("cli.column.epsilon"), say("cli.column.delta")],
         [
-            [say("cli.column.before"), format_at_most(found.before[0]), f"{found.before[1]:g}"],
-            [say("cli.column.after"), format_at_most(found.after[0]), f"{found.after[1]:g}"],
+            [
+                say("cli.column.before"),
+                format_at_most(found.before[0]),
+                console.number(found.before[1], "g"),
+            ],
+            [
+                say("cli.column.after"),
+                format_at_most(found.after[0]),
+                console.number(found.after[1], "g"),
+            ],
         ],
     )
     console.show(say("cli.epsilon.holds_if", assumes=found.assumes))

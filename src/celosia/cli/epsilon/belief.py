@@ -84,7 +84,10 @@ def _show(table: BeliefTable, delta: float) -> None:
         [
             ["e^epsilon", *map(_factor, table.factors)],
             *(
-                [f"{row[0].prior:g}", *(f"{cell.low:.4f} {cell.high:.4f}" for cell in row)]
+                [
+                    console.number(row[0].prior, "g"),
+                    *(f"{cell.low:.4f} {cell.high:.4f}" for cell in row),
+                ]
                 for row in table.rows
             ),
         ],
@@ -92,4 +95,4 @@ def _show(table: BeliefTable, delta: float) -> None:
 
 
 def _factor(factor: float) -> str:
-    return f"{factor:.0f}" if 100 <= factor < 10**9 else f"{factor:.3g}"
+    return console.number(factor, ".0f" if 100 <= factor < 10**9 else ".3g")

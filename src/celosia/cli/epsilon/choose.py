@@ -110,7 +110,11 @@ def _show(chosen: EpsilonRecommendation) -> None:
             say("cli.column.at_most_after"),
         ],
         [
-            [format_share(each.prior), f"{each.low:.2%}", f"{each.high:.2%}"]
+            [
+                format_share(each.prior),
+                console.number(each.low, ".2%"),
+                console.number(each.high, ".2%"),
+            ]
             for each in chosen.beliefs
         ],
     )

@@ -65,7 +65,11 @@ def curve(
             say("cli.column.belief_may_become"),
         ],
         [
-            [f"{point['epsilon']:g}", format_at_most(point["error"]), f"{point['belief']:.1%}"]
+            [
+                console.number(point["epsilon"], "g"),
+                format_at_most(point["error"]),
+                console.number(point["belief"], ".1%"),
+            ]
             for point in facts["points"]
         ],
     )

@@ -90,7 +90,12 @@ def group(
         [
             [row.protects, say("cli.epsilon.nothing_promised"), "", ""]
             if row.epsilon is None or row.belief is None
-            else [row.protects, format_at_most(row.epsilon), f"{row.delta:g}", f"{row.belief:.1%}"]
+            else [
+                row.protects,
+                format_at_most(row.epsilon),
+                console.number(row.delta, "g"),
+                console.number(row.belief, ".1%"),
+            ]
             for row in rows
         ],
     )

@@ -49,7 +49,7 @@ def split(
             [
                 share.name,
                 format_at_least(share.epsilon),
-                f"{found.total / share.epsilon:,.2f}",
+                console.number(found.total / share.epsilon, ",.2f"),
                 say("cli.epsilon.the_most") if share is best else "",
             ]
             for share in found.shares

@@ -100,8 +100,8 @@ def _show_before_after(
                 new.name,
                 f"{old.exposed.size:,} ({old.share_exposed:.2%})",
                 f"{new.exposed.size:,} ({new.share_exposed:.2%})",
-                f"{old.chance:.2%}",
-                f"{new.chance:.2%}",
+                console.number(old.chance, ".2%"),
+                console.number(new.chance, ".2%"),
             ]
             for old, new in zip(before, after, strict=True)
         ],
@@ -119,7 +119,7 @@ def show_candidates(attacks: Iterable[GraphAttack]) -> None:
         [
             [
                 each.name,
-                *(f"{count:,}" for count in each.buckets.values()),
+                *(console.number(count, ",") for count in each.buckets.values()),
                 f"{each.exposed.size:,} ({each.share_exposed:.2%})",
             ]
             for each in results
@@ -157,7 +157,7 @@ def show_utility(found: GraphUtility, *, matched: bool) -> None:
         say("cli.graph.common"),
         ["", say("cli.column.value")],
         [
-            [WORDS[name], f"{value:.4f}"]
+            [WORDS[name], console.number(value, ".4f")]
             for name, value in found.shares.items()
             if matched or name in WITHOUT_MATCH
         ],

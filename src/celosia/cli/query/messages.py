@@ -42,8 +42,8 @@ def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
                 part.name,
                 part.mechanism,
                 part.bound,
-                f"{float(part.epsilon):.6g}",
-                f"{float(part.delta):.6g}",
+                console.number(float(part.epsilon), ".6g"),
+                console.number(float(part.delta), ".6g"),
                 say("cli.word.not_public") if part.error is None else _cell(part.error),
             ]
             for part in plan.parts
@@ -100,7 +100,7 @@ def _show_rows(answer: QueryAnswer) -> None:
     names = list(answer.rows[0])
     bounded = {name for row in answer.intervals for name, bounds in row.items() if bounds}
     noisy = {name for row in answer.noise_only for name, error in row.items() if error is not None}
-    percent = f"{100 * answer.confidence:.6g}%"
+    percent = f"{console.number(100 * answer.confidence, '.6g')}%"
     extra = {name: (name in bounded, name in noisy) for name in names}
     titles = (
         say("cli.query.interval", percent=percent),
@@ -134,7 +134,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     is_long = isfinite(value) and (value == int(value) or abs(value) >= 100_000)
-    return f"{value:,.0f}" if is_long else f"{value:,.6g}"
+    return console.number(value, ",.0f" if is_long else ",.6g")
 
 
 def _ends(bounds: Any) -> str:
@@ -153,4 +153,5 @@ def _error(error: float | None) -> str:
 
 
 def _price(epsilon: float, delta: float) -> str:
-    return f"epsilon {epsilon:.6g}" + (f", delta {delta:.6g}" if delta else "")
+    shown = f"epsilon {console.number(epsilon, '.6g')}"
+    return shown + (f", delta {console.number(delta, '.6g')}" if delta else "")

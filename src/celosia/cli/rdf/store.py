@@ -41,11 +41,11 @@ def info(store: Store, as_json: options.AsJson = False) -> None:
             [
                 [
                     each.predicate,
-                    f"{each.facts:,}",
-                    f"{each.subjects:,}",
-                    f"{each.objects:,}",
-                    f"{each.most_of_subject:,}",
-                    f"{each.most_of_object:,}",
+                    console.number(each.facts, ","),
+                    console.number(each.subjects, ","),
+                    console.number(each.objects, ","),
+                    console.number(each.most_of_subject, ","),
+                    console.number(each.most_of_object, ","),
                 ]
                 for each in graph.predicates()
             ],

@@ -114,4 +114,4 @@ def _show_guarantee(guarantee: Guarantee) -> None:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.6g}%"
+    return f"{console.number(100 * share, '.6g')}%"
