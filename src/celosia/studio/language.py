@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from celosia.core.messages import LANGUAGES, Language, current, localise, resolve_by
+from celosia.core.messages import LANGUAGES, Language, Message, current, localise, resolve_by
 from celosia.core.messages import language as chosen
 
 __all__ = [
@@ -44,6 +44,8 @@ def _(text: str, /, **values: object) -> str:
     >>> _("{count} rows", count=3)
     '3 rows'
     """
+    if isinstance(text, Message):  # the library's own
+        return text.render()
     sentence = text if current() == "en" else _catalogue(current())[0].get(text, text)
     return sentence.format(**values) if values else sentence
 

@@ -78,7 +78,7 @@ class Pattern:
         return _PLACE.sub(lambda place: values[place[1]], self.other)
 
 
-def translate(text: str, of: Field) -> str:
+def translate(text: object, of: Field) -> str:
     """A text of the library in the language of the page: a message, or a sentence of a field.
 
     Parts with semicolons between them are told one by one, if the whole is not known.
@@ -91,7 +91,8 @@ def translate(text: str, of: Field) -> str:
     """
     if isinstance(text, Message):
         return text.render()
-    return text if current() == "en" else _translate(text, of, current())
+    sentence = str(text)
+    return sentence if current() == "en" else _translate(sentence, of, current())
 
 
 @lru_cache(maxsize=4096)

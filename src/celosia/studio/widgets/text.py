@@ -21,7 +21,7 @@ def name_editor(editor: ui.codemirror, text: str) -> None:
     )
 
 
-def from_library(text: str, of: Field) -> ui.label:
+def from_library(text: object, of: Field) -> ui.label:
     """What the library says, in the language of the page; marked as English where it stays so."""
     translated = translate(text, of)
     label = ui.label(translated)
