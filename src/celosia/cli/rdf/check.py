@@ -66,7 +66,7 @@ def graph_policy(path: Path) -> tuple[Policy, Graph]:
 
 def _show(found: list[Violation]) -> None:
     for each in found:
-        console.note(f"{'Error' if each.is_error else 'Note'}: {each}")
+        console.note(say("cli.rdf.error" if each.is_error else "cli.rdf.note", violation=each))
         for example in each.examples:
             console.note(f"    {example}")
     if any(each.examples for each in found):
