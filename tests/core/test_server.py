@@ -46,11 +46,9 @@ def test_whoever_is_told_is_answered_at_once_and_the_end_is_quiet() -> None:
         finally:
             os.kill(os.getpid(), signal.SIGINT)
 
-    with listening("127.0.0.1", port, code="CEL-W032", name="the studio") as sockets:
+    with listening("127.0.0.1", port, code="CEL-W032") as sockets:
         ready = Thread(target=ask)
-        run_server(
-            application, sockets, ready=ready.start, code="X", name="it", log_level="critical"
-        )
+        run_server(application, sockets, ready=ready.start, code="X", log_level="critical")
         ready.join()
     assert answers == [b"here"]
 
@@ -58,7 +56,7 @@ def test_whoever_is_told_is_answered_at_once_and_the_end_is_quiet() -> None:
 def test_what_does_not_start_is_not_said_to_be_ready() -> None:
     called: list[bool] = []
     with (
-        listening("127.0.0.1", own_port(), code="CEL-W032", name="the studio") as sockets,
+        listening("127.0.0.1", own_port(), code="CEL-W032") as sockets,
         pytest.raises(EngineError) as failed,
     ):
         run_server(
@@ -66,7 +64,6 @@ def test_what_does_not_start_is_not_said_to_be_ready() -> None:
             sockets,
             ready=lambda: called.append(True),
             code="CEL-W032",
-            name="the studio",
             log_level="critical",
         )
     assert failed.value.code == "CEL-W032"
@@ -75,24 +72,24 @@ def test_what_does_not_start_is_not_said_to_be_ready() -> None:
 
 def test_a_port_is_had_by_one_from_the_beginning() -> None:
     port = own_port()
-    with listening("localhost", port, code="CEL-W032", name="the studio") as sockets:
+    with listening("localhost", port, code="CEL-W032") as sockets:
         assert sockets
         with (
             pytest.raises(EngineError) as refused,
-            listening("localhost", port, code="CEL-W032", name="the studio"),
+            listening("localhost", port, code="CEL-W032"),
         ):
             pass
     assert refused.value.code == "CEL-W032"
     assert refused.value.why == "Another program uses the port."
     assert "--port" in str(refused.value.fix)
-    with listening("127.0.0.1", port, code="CEL-W032", name="the studio"):
+    with listening("127.0.0.1", port, code="CEL-W032"):
         pass  # given back
 
 
 def test_a_host_of_another_machine_is_told() -> None:
     with (
         pytest.raises(EngineError) as refused,
-        listening("192.0.2.1", own_port(), code="CEL-Q208", name="the service"),
+        listening("192.0.2.1", own_port(), code="CEL-Q208"),
     ):
         pass
     assert "not an address of this machine" in str(refused.value.why)

@@ -137,9 +137,9 @@ def test_a_cell_that_an_error_quotes_is_never_unpickled() -> None:
     from py4j.protocol import Py4JError  # noqa: PLC0415 - comes with pyspark
 
     word, other = "0" * 32, "1" * 32
-    error = InputError("CEL-I060", "no.", column="word")
+    error = InputError("CEL-E022", column="word", kind="text")
     quoted = Py4JError(f"Traceback ... {sent(error, word)} ...")
-    for known, code in ((word, "CEL-I060"), (other, "CEL-E020"), (None, "CEL-E020")):
+    for known, code in ((word, "CEL-E022"), (other, "CEL-E020"), (None, "CEL-E020")):
         with pytest.raises(CelosiaError) as caught:
             run(Any, partial(thrown, quoted), word=known)  # type: ignore[arg-type]  # asked nothing
         assert caught.value.code == code

@@ -426,7 +426,7 @@ def doubled(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def refusing(frame: pl.DataFrame) -> pl.DataFrame:
-    raise InputError("CEL-I060", "no.", column="word")
+    raise InputError("CEL-E022", column="word", kind="text")
 
 
 def quoting(frame: pl.DataFrame) -> pl.DataFrame:
@@ -457,7 +457,10 @@ def test_rows_are_mapped_by_functions_on_workers(engine: SparkTables, tmp_path: 
     assert_frame_equal(sorted_rows(read(tmp_path / "safe")), sorted_rows(doubled(table)))
     with pytest.raises(InputError) as caught:
         mapped(refusing)
-    assert (caught.value.code, caught.value.details) == ("CEL-I060", {"column": "word"})
+    assert (caught.value.code, caught.value.details) == (
+        "CEL-E022",
+        {"column": "word", "kind": "text"},
+    )
     with pytest.raises(EngineError) as failed:
         mapped(quoting)
     assert failed.value.code == "CEL-E020"

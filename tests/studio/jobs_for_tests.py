@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.progress import Step
 from celosia.studio.worker import JobProgress
 
@@ -32,7 +33,7 @@ def sleep(progress: JobProgress, *, seconds: float) -> str:
 
 def refuse(progress: JobProgress) -> None:
     """Fail as our functions fail."""
-    raise InputError("CEL-I060", "k must be at least 2.", why="Why.", fix="Fix.", k=1)
+    raise InputError("CEL-W022", most=3)
 
 
 def break_down(progress: JobProgress) -> None:
@@ -65,3 +66,8 @@ class Unreadable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return int, ("no number",)
+
+
+def say_language(progress: JobProgress) -> str:
+    """What a report of this job would be written in."""
+    return str(Message("studio.the_file"))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from celosia.core.errors import EngineError
+from celosia.core.messages import speaking
 from celosia.studio.jobs import Job, Jobs
 from tests.studio import jobs_for_tests as work
 
@@ -43,16 +44,23 @@ def test_a_job_gives_its_result_its_steps_and_its_parts(jobs: Jobs) -> None:
     assert job.step.stage == "Counting"
 
 
+def test_a_job_speaks_the_language_of_the_page_that_asked(jobs: Jobs) -> None:
+    with speaking("es"):
+        job = jobs.submit("ana", "saying", work.say_language)
+    assert ended(job).result == "el archivo"
+    assert ended(jobs.submit("ana", "saying", work.say_language)).result == "the file"
+
+
 def test_an_error_of_ours_comes_with_its_code_and_words(jobs: Jobs) -> None:
     job = ended(jobs.submit("ana", "refusing", work.refuse))
     assert job.state == "failed"
     assert job.error is not None
     assert job.error.as_dict() == {
-        "code": "CEL-I060",
-        "error": "k must be at least 2.",
-        "why": "Why.",
-        "hint": "Fix.",
-        "details": {"k": 1},
+        "code": "CEL-W022",
+        "error": "you have 3 jobs waiting or running already.",
+        "why": "All visitors share the same machine.",
+        "hint": "Wait for one to end, or cancel one.",
+        "details": {"most": 3},
     }
 
 

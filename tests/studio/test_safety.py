@@ -313,9 +313,7 @@ def test_whoever_has_no_room_starts_no_job(jobs: Jobs) -> None:
 
 
 def test_an_error_of_a_job_does_not_tell_where_files_lie(tmp_path: Path) -> None:
-    error = InputError(
-        "CEL-F002", f"{tmp_path}/upload.csv is empty.", fix=f"See {tmp_path}.", path=tmp_path / "a"
-    )
+    error = InputError("CEL-F013", path=f"{tmp_path}/upload.csv", folder=tmp_path / "a")
     text = worker._placeless(error, str(tmp_path))
     assert str(tmp_path) not in json.dumps(text.as_dict()) + str(text)
     assert text.what == "upload.csv is empty."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -183,6 +184,19 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _speak(wanted: str | None) -> str | None:
+    """Let messages and reports be in a language; JSON, which is for programs, stays English."""
+    if wanted is None:
+        return None
+    from celosia.core.messages import LANGUAGES, language
+
+    if wanted not in LANGUAGES:
+        raise typer.BadParameter(f"{wanted!r} is not one of {', '.join(LANGUAGES)}.")
+    if "--json" not in sys.argv:
+        language.set(wanted)
+    return wanted
+
+
 @app.callback()
 def celosia(
     version: Annotated[
@@ -191,6 +205,18 @@ def celosia(
             "--version", callback=_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="en|es",
+            envvar="CELOSIA_LANGUAGE",
+            callback=_speak,
+            help="Language of messages and reports; it may also follow the command. Help and JSON "
+            "are in English.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Data privacy: publish tables and graphs, answer queries privately, and check the guarantees.
 

@@ -15,7 +15,7 @@ from celosia.cli.audit_targets import AuditTarget, find_audit_targets
 from celosia.cli.callables import guard_callable, load_callable, parse_json
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
-from celosia.core.wording import counted
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.audit import Audit
@@ -87,7 +87,7 @@ def audit(
     """
     from celosia.core.randomness import source
 
-    options.check_outputs({"the report": report}, overwrite=overwrite)
+    options.check_outputs({"report": report}, overwrite=overwrite)
     rng = source(seed)
     settings = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []
@@ -108,7 +108,7 @@ def audit(
     if not as_json:
         _show([*found, *shown])
         if report is not None:
-            console.show(f"report: {report}")
+            console.show(say("cli.assess.report", report=report))
     if wrong or missed:
         raise _failure(wrong, missed, [*found, *shown])
     if as_json:
@@ -144,7 +144,7 @@ def _refuse(**given: object) -> None:
     """Refuse options of the other way to audit."""
     idle = [f"--{name}" for name, value in given.items() if value not in (None, [])]
     if idle:
-        raise InputError("CEL-A121.refuse", idle=idle[0])
+        raise InputError("CEL-A121.idle", option=idle[0])
 
 
 def _audit_function(
@@ -188,7 +188,7 @@ def _audit_cases(
     each = 1 - (1 - confidence) / len(suspects)
     found: tuple[list[Audit], list[Audit]] = ([], [])
     for done, suspect in enumerate(suspects):
-        progress(Step(f"Auditing {suspect.name}", done, len(suspects)))
+        progress(Step(Message("cli.step.auditing", name=suspect.name), done, len(suspects)))
         samples = suspect.samples if settings["samples"] is None else settings["samples"]
         result = suspect.audit(samples=samples, confidence=each, rng=settings["rng"])
         found[suspect.broken].append(replace(result, confidence=confidence))
@@ -197,16 +197,23 @@ def _audit_cases(
 
 def _show(audits: Sequence[Audit]) -> None:
     console.show_table(
-        "Privacy loss of mechanisms: claimed, and shown by the audit",
-        ["mechanism", "claim", "at least", "of claim", "verdict", "samples"],
+        say("cli.audit.privacy_loss_mechanisms_claimed"),
+        [
+            say("cli.column.mechanism"),
+            say("cli.column.claim"),
+            say("cli.column.at_least"),
+            say("cli.column.claim_2"),
+            say("cli.column.verdict"),
+            say("cli.column.samples"),
+        ],
         [
             [
                 each.name,
                 _claim_text(each),
-                f"{each.lower:.4f}",
-                "" if each.reach is None else f"{each.reach:.0%}",
+                console.number(each.lower, ".4f"),
+                "" if each.reach is None else console.number(each.reach, ".0%"),
                 each.verdict,
-                f"{each.samples:,}",
+                console.number(each.samples, ","),
             ]
             for each in audits
         ],
@@ -219,7 +226,7 @@ def _show(audits: Sequence[Audit]) -> None:
 def _claim_text(each: Audit) -> str:
     """The claim, shortly: an epsilon, or epsilon and delta in brackets."""
     if each.claim is None:
-        return "none"
+        return say("cli.word.none")
     epsilon, delta = f"{each.claim.epsilon:.3g}", each.claim.delta
     return f"({epsilon}, {delta:g})" if delta else epsilon
 
@@ -237,14 +244,13 @@ def _summary(found: Sequence[Audit], shown: Sequence[Audit], *, own: bool) -> st
     if own:
         (only,) = found
         if only.claim is None:
-            return f"epsilon is at least {only.lower:.4g}; nothing was claimed"
-        return f"nothing contradicts {only.claim}: epsilon is at least {only.lower:.4g}"
+            return say("cli.audit.no_claim", lower=only.lower)
+        return say("cli.audit.holds", claim=only.claim, lower=only.lower)
     parts = []
     if found:
-        parts.append(f"{counted(len(found), 'audit', 'audits')} of mechanisms: none violated")
+        parts.append(say("cli.audit.none_violated", audits=len(found)))
     if shown:
-        mistakes = counted(len(shown), "published mistake", "published mistakes")
-        parts.append(f"{mistakes}: all detected")
+        parts.append(say("cli.audit.all_detected", mistakes=len(shown)))
     return "; ".join(parts)
 
 
@@ -254,6 +260,6 @@ def _failure(
     facts = [each.as_dict() for each in audits]
     if wrong:
         names = ", ".join(dict.fromkeys(each.name for each in wrong))
-        return PrivacyError("CEL-A126", wrong_count=len(wrong), names=names, audits=facts)
+        return PrivacyError("CEL-A126", wrong=len(wrong), names=names, audits=facts)
     names = ", ".join(each.name for each in missed)
     return PrivacyError("CEL-A127", names=names, audits=facts)

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from celosia.core.errors import CelosiaError, InputError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 
 
@@ -31,7 +32,7 @@ def load_callable(target: str) -> Iterator[Any]:
     """
     place, mark, name = target.rpartition(":")
     if not mark or not place or not name:
-        raise InputError("CEL-A122.load_callable", target=target)
+        raise InputError("CEL-A122.form", target=target)
     path = Path(place)
     folder = str((path.parent if path.suffix == ".py" else Path()).resolve())
     before = set(sys.modules)
@@ -54,7 +55,7 @@ def _is_in(module: ModuleType, folder: str) -> bool:
 
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise InputError("CEL-A122.from_file", path=path)
+        raise InputError("CEL-A122.file", path=path)
     name = f"_audited_{path.stem}"
     spec = spec_from_file_location(name, path)
     assert spec is not None
@@ -71,7 +72,7 @@ def _by_name(name: str) -> ModuleType:
         with _explained(name, None):
             return import_module(name)
     except ModuleNotFoundError:
-        raise InputError("CEL-A122.by_name", name=name) from None
+        raise InputError("CEL-A122.module", name=name) from None
 
 
 def _member(module: ModuleType, name: str, place: str) -> Any:
@@ -95,9 +96,9 @@ def guard_callable(function: Callable[..., Any], *, name: str) -> Callable[..., 
     """
     if isclass(function) or not callable(function):
         raise InputError(
-            "CEL-A124",
+            "CEL-A124.class" if isclass(function) else "CEL-A124.value",
             name=name,
-            word="a class" if isclass(function) else f"a {type(function).__name__} value",
+            type=type(function).__name__,
         )
 
     @wraps(function)
@@ -128,8 +129,8 @@ def _failed(name: str, error: BaseException) -> InputError:
     foreign = [frame for frame in frames if not frame.filename.startswith("<frozen")]
     line = getattr(error, "lineno", None) or (foreign[-1].lineno if foreign else None)
     where = Path(foreign[-1].filename).name if foreign else Path(name).name
-    at = "" if line is None else f" at line {line} of {where}"
-    return InputError("CEL-A123", name=name, name2=type(error).__name__, at=at)
+    at = "" if line is None else Message("cli.at_line", line=line, file=where)
+    return InputError("CEL-A123", name=name, exception=type(error).__name__, at=at)
 
 
 def parse_json(text: str, *, option: str) -> Any:
@@ -149,9 +150,6 @@ def parse_json(text: str, *, option: str) -> Any:
         return json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         place = getattr(error, "pos", None)
-        raise InputError(
-            "CEL-A125",
-            f"{option} is not JSON" + ("." if place is None else f": see character {place + 1}."),
-            why="NaN and Infinity are not JSON either.",
-            fix=f"""Write it in quotes for the shell: {option} '[1, 2, 3]' or {option} '"yes"'.""",
-        ) from None
+        if place is None:
+            raise InputError("CEL-A125.constant", option=option) from None
+        raise InputError("CEL-A125.syntax", option=option, character=place + 1) from None

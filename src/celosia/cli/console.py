@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import current, localise, say
 from celosia.core.progress import Progress, Step, cancellable, silent
 
 if TYPE_CHECKING:
@@ -69,10 +71,37 @@ def show_table(
     table = Table()
     for place, name in enumerate(header):
         # Folded, not cut: the end of a long name may be what tells it from another.
-        table.add_column(name, justify="right" if numbers and place else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if numbers and place else "left"
+        table.add_column(str(name), justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*map(visible, row))
     _console().print(table, soft_wrap=False)
+
+
+FILES = {
+    "data": "cli.file.data",
+    "certificate": "cli.file.certificate",
+    "report": "cli.file.report",
+    "key": "cli.file.key",
+    "candidates": "cli.file.candidates",
+}
+"""The files that are told at the end of a command, and the line for each."""
+
+
+def show_files(places: Mapping[str, Path | None]) -> None:
+    """Print what was written, and where, by the names of `FILES`."""
+    for name, path in places.items():
+        if path is not None:
+            show(say(FILES[name], path=path))
+
+
+def number(value: float, form: str = ",") -> str:
+    """A number for the cell of a table, as the language writes it.
+
+    >>> number(1200.5, ",.2f")
+    '1,200.50'
+    """
+    return localise(format(value, form), current())
 
 
 def visible(text: str) -> str:
@@ -81,7 +110,7 @@ def visible(text: str) -> str:
     >>> print(visible("age\n\x1b[31m"))
     age\n\x1b[31m
     """
-    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
+    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(text))
 
 
 @contextmanager
@@ -113,7 +142,11 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Progress]:
 
     def step(step: Step) -> None:
         bar.update(
-            task, description=step.stage, completed=step.done, total=step.total, done=_done(step)
+            task,
+            description=str(step.stage),  # here: the thread that draws knows no language
+            completed=step.done,
+            total=step.total,
+            done=_done(step),
         )
 
     start.start()

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 app = typer.Typer()
 
@@ -53,14 +54,19 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
     for entry in known:
         console.show(entry.name, strong=True)
         console.show(f"    {entry.title}")
-        console.show(f"    {entry.rows:,} rows, {len(entry.columns)} columns; {entry.source}")
-        console.show(f"    in Python: {entry.load}")
-    console.note("Write one to a file: celosia datasets get NAME -o FILE")
-    console.note(f"A shop to ask in SQL, with its policy: celosia datasets get {SHOP} -o FOLDER")
-    console.note(
-        f"A graph to ask in SPARQL, with its policy: celosia datasets get {GRAPH} -o FOLDER"
-    )
-    console.note(f"A network of friends to publish: celosia datasets get {NETWORK} -o FILE")
+        console.show(
+            say(
+                "cli.datasets.rows_columns",
+                rows=entry.rows,
+                number_of_columns=len(entry.columns),
+                source=entry.source,
+            )
+        )
+        console.show(say("cli.datasets.python", load=entry.load))
+    console.note(say("cli.datasets.write_one_file_celosia"))
+    console.note(say("cli.datasets.shop_ask_sql_its", shop=SHOP))
+    console.note(say("cli.datasets.graph_ask_sparql_its", graph=GRAPH))
+    console.note(say("cli.datasets.network_friends_publish_celosia", network=NETWORK))
 
 
 @app.command()
@@ -122,7 +128,7 @@ def get(
     quiet = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
     if name == NETWORK:
         _refuse(name, {"rows": rows, "scale": scale, "triples": triples, "path": path})
-        places = {"the network": output, "the people": people, "the schema": schema}
+        places = {"network": output, "people": people, "schema": schema}
         _get_network(places, vertices, edges, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"vertices": vertices, "edges": edges, "people": people})
@@ -135,20 +141,15 @@ def get(
         _get_shop(output, scale, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"scale": scale, "triples": triples})
-    options.check_outputs({"the table": output, "its schema": schema}, overwrite=overwrite)
+    options.check_outputs({"table": output, "its_schema": schema}, overwrite=overwrite)
     frames.format_of(output)
     with console.progress_bar(quiet=quiet) as progress:
-        progress(Step("Making the table", 0))
+        progress(Step(Message("cli.step.making_table"), 0))
         frame = datasets.load(name, rows=rows, seed=seed, path=path)
         if schema is not None and name not in WITH_SCHEMA:
-            raise InputError(
-                "CEL-I039",
-                f"the data set '{name}' comes without a schema.",
-                why="It is small, and naming the roles of its columns is a part of the exercise.",
-                fix="Leave --schema out, and name quasi-identifiers when publishing: "
-                + " ".join(f"-q {column}" for column in frame.columns[:2]),
-            )
-        progress(Step("Writing the table", 0))
+            example = " ".join(f"-q {column}" for column in frame.columns[:2])
+            raise InputError("CEL-I039", name=name, example=example)
+        progress(Step(Message("cli.step.writing_table"), 0))
         with replacing(output, overwrite=overwrite) as draft:
             frames.write(frame, draft)
             if schema is not None:
@@ -160,7 +161,12 @@ def get(
     if quiet:
         console.show_json(facts)
     else:
-        console.show(f"{frame.height:,} rows, {frame.width} columns: {output}", strong=True)
+        console.show(
+            say(
+                "cli.datasets.rows_columns_2", height=frame.height, width=frame.width, output=output
+            ),
+            strong=True,
+        )
 
 
 def _get_shop(
@@ -179,7 +185,7 @@ def _get_shop(
     if as_json:
         console.show_json(shop.as_dict() | {"policy": str(policy)})
         return
-    console.show(f"policy: {policy}")
+    console.show(say("cli.datasets.policy", policy=policy))
     console.show(f"{shop}: {folder}", strong=True)
 
 
@@ -195,7 +201,7 @@ def _get_graph(
     if as_json:
         console.show_json(graph.as_dict() | {"policy": str(policy)})
         return
-    console.show(f"policy: {policy}")
+    console.show(say("cli.datasets.policy", policy=policy))
     console.show(f"{graph}: {folder}", strong=True)
 
 
@@ -222,9 +228,9 @@ def _get_network(
     assert output is not None, "a required option"
     kind = format_of(output)
     if kind not in {"edges", "csv", "tsv"}:  # it holds them itself
-        _refuse(f"{NETWORK} as {kind}", {"people": people})
+        _refuse(Message("cli.datasets.network_as", name=NETWORK, kind=kind), {"people": people})
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
-        progress(Step("Making the network", 0))
+        progress(Step(Message("cli.step.making_network"), 0))
         count = VERTICES if vertices is None else vertices
         contacts = 5 * count if edges is None else edges
         graph = friends(count, contacts, seed=SEED if seed is None else seed)
@@ -234,18 +240,18 @@ def _get_network(
             if path is not None
         }
         # Without a table an edge list has neither attributes nor those who know nobody.
-        write(graph, drafts["the network"], vertices=drafts.get("the people"), partial=True)
+        write(graph, drafts["network"], vertices=drafts.get("people"), partial=True)
         if schema is not None:
-            drafts["the schema"].write_text(SCHEMA, "utf-8")
+            drafts["schema"].write_text(SCHEMA, "utf-8")
     if as_json:
         paths = {"data": output, "people": people, "schema": schema}
         written = {name: str(path) for name, path in paths.items() if path is not None}
         console.show_json({"vertices": graph.order, "edges": graph.size} | written)
         return
     if people is not None:
-        console.show(f"people: {people}")
+        console.show(say("cli.datasets.people", people=people))
     if schema is not None:
-        console.show(f"schema: {schema}")
+        console.show(say("cli.datasets.schema", schema=schema))
     console.show(f"{graph}: {output}", strong=True)
 
 

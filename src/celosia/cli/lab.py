@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.lab import Findings
@@ -43,7 +44,7 @@ def list_studies(as_json: options.AsJson = False) -> None:
         console.show(study.name, strong=True)
         console.show(f"    {study.title}")
         console.show(f"    {study.source}")
-    console.note("Run one: celosia lab run NAME")
+    console.note(say("cli.lab.run_one_celosia_lab"))
 
 
 @app.command()
@@ -84,7 +85,7 @@ def run(
 
     # Before any work, not after a minute of it.
     study = lab.find(name)
-    places = {"the report": report, "the table of cells": output}
+    places = {"report": report, "cells": output}
     options.check_outputs(places, inputs=(path,), overwrite=overwrite)
     if output is not None:
         format_of(output)
@@ -108,8 +109,8 @@ def run(
 
 def _show(findings: Findings) -> None:
     console.show_table(
-        "Published cells, computed again",
-        ["run", "cells", "match"],
+        say("cli.lab.published_cells_computed_again"),
+        [say("cli.column.run"), say("cli.column.cells"), say("cli.column.match")],
         [
             [name, str(len(rows)), str(sum(row.matches for row in rows))]
             for name, rows in findings.by_run().items()
@@ -118,8 +119,13 @@ def _show(findings: Findings) -> None:
     wrong = [row for row in findings.rows if not row.matches]
     if wrong:
         console.show_table(
-            "What differs",
-            ["run", "cell", "published", "computed"],
+            say("cli.lab.what_differs"),
+            [
+                say("cli.column.run"),
+                say("cli.column.cell"),
+                say("cli.column.published"),
+                say("cli.column.computed"),
+            ],
             [[row.run, row.cell, str(row.published), str(row.computed)] for row in wrong],
             numbers=False,
         )

@@ -13,6 +13,7 @@ from celosia.cli import console, options
 from celosia.cli.paths import resolve_address
 from celosia.cli.policy import show_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
+from celosia.core.messages import Message, say
 from celosia.core.wording import counted
 from celosia.queries.paths import audit_log_path, ledger_path, trace_paths
 
@@ -109,21 +110,23 @@ def show(
         _show_charges(charges)
         if analyst is None and terms.analysts:
             console.show_table(
-                "Analysts",
-                ["name", "spent", "left"],
+                say("cli.ledger.analysts"),
+                [say("cli.column.name"), say("cli.column.spent"), say("cli.column.left")],
                 [
                     [name, str(ledger.spent_by(name)), str(ledger.remaining_of(name))]
                     for name in terms.analysts
                 ],
             )
     if tight is not None:
-        console.show(f"tight: epsilon {tight:.6g} holds at delta {delta:g} for all charges so far")
-        console.note(
-            "That is for questions that were fixed beforehand; the budget does not count on it."
-        )
-    console.show(f"head: {facts['head']}")
-    whose = terms.dataset if analyst is None else f"{analyst} of {terms.dataset}"
-    console.show(f"{whose}: spent {spent}; left {left}", strong=True)
+        console.show(say("cli.ledger.tight_epsilon_holds_at", tight=tight, delta=delta))
+        console.note(say("cli.ledger.questions_fixed_beforehand_budget"))
+    console.show(say("cli.ledger.head", head=facts["head"]))
+    whose = (
+        terms.dataset
+        if analyst is None
+        else Message("cli.ledger.analyst_of", analyst=analyst, dataset=terms.dataset)
+    )
+    console.show(say("cli.ledger.spent_left", whose=whose, spent=spent, left=left), strong=True)
 
 
 @app.command()
@@ -157,10 +160,12 @@ def verify(
         console.show_json({"head": str(head), "entries": head.sequence + 1, "anchor": anchor})
         return
     if anchor is None:
-        console.note("Give a head from a release as --anchor: it shows that nothing is missing.")
-    console.show(f"head: {head}")
-    held = "" if anchor is None else ", and the anchor is among them"
-    console.show(f"sound: {head.sequence + 1:,} entries, each as it was written{held}", strong=True)
+        console.note(say("cli.ledger.give_head_from_release"))
+    console.show(say("cli.ledger.head", head=head))
+    held = "" if anchor is None else Message("cli.ledger.anchor_among")
+    console.show(
+        say("cli.ledger.sound_entries_each_as", sequence=head.sequence + 1, held=held), strong=True
+    )
 
 
 @app.command()
@@ -178,7 +183,7 @@ def export(
 
     `celosia ledger export policy.toml -o ledger.jsonl`
     """
-    options.check_outputs({"the export": output}, inputs=(Path(place),), overwrite=overwrite)
+    options.check_outputs({"export": output}, inputs=(Path(place),), overwrite=overwrite)
     if not output.name.lower().endswith(EXPORTED):
         raise InputError("CEL-Q203", output_name=output.name)
     with open_ledger(place) as (ledger, _):
@@ -187,8 +192,8 @@ def export(
     if as_json:
         console.show_json(facts)
         return
-    console.show(f"head: {head}")
-    console.show(f"{head.sequence + 1:,} entries: {output}", strong=True)
+    console.show(say("cli.ledger.head", head=head))
+    console.show(say("cli.ledger.entries", sequence=head.sequence + 1, output=output), strong=True)
 
 
 @app.command()
@@ -216,10 +221,15 @@ def incidents(
         console.show_json(facts | {"incidents": [each.as_dict() for each in found]})
         return
     if found:
-        console.note("Incidents may depend on the rows: do not show them to an analyst.")
+        console.note(say("cli.ledger.incidents_may_depend_rows"))
         console.show_table(
-            "Incidents",
-            ["at", "analyst", "entry", "kind"],
+            say("cli.ledger.incidents"),
+            [
+                say("cli.column.at"),
+                say("cli.column.analyst"),
+                say("cli.column.entry"),
+                say("cli.column.kind"),
+            ],
             [[each.at, each.analyst, str(each.entry), each.kind] for each in found],
             numbers=False,
         )
@@ -282,13 +292,11 @@ def new(
         console.show_json(facts | {"known": {"charges": charges, "epsilon": float(spent)}})
         return
     if charges:
-        console.note(
-            f"The audit log knows of {counted(charges, 'charge', 'charges')}, epsilon "
-            f"{float(spent):g} together, and there may be more: lower the budget of the policy by "
-            "at least that, to keep what was promised."
-        )
-    console.show(f"head: {head}")
-    console.show(f"{declared.name}: a new ledger, left {left}: {place}", strong=True)
+        console.note(say("cli.ledger.audit_log_knows_charge", charges=charges, spent=float(spent)))
+    console.show(say("cli.ledger.head", head=head))
+    console.show(
+        say("cli.ledger.new_ledger_left", name=declared.name, left=left, place=place), strong=True
+    )
 
 
 @contextmanager
@@ -340,7 +348,7 @@ def _show_charges(charges: Sequence[Record]) -> None:
     from celosia.accounting.checks import format_amount
 
     if not charges:
-        console.show("no questions so far")
+        console.show(say("cli.ledger.no_questions_so_far"))
         return
     rows = [
         [
@@ -355,6 +363,8 @@ def _show_charges(charges: Sequence[Record]) -> None:
         for charge in charges[-MOST_SHOWN:]
     ]
     header = ["entry", "at", "analyst", "question", "epsilon", "delta", "state"]
-    console.show_table("Charges", header, rows, numbers=False)
+    console.show_table(say("cli.ledger.charges"), header, rows, numbers=False)
     if len(charges) > MOST_SHOWN:
-        console.note(f"{len(charges) - MOST_SHOWN:,} earlier ones are in --json.")
+        console.note(
+            say("cli.ledger.earlier_ones_json", number_of_charges=len(charges) - MOST_SHOWN)
+        )

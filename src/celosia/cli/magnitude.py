@@ -13,6 +13,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,7 +108,7 @@ def magnitude(
     from celosia.frames import format_of, read
     from celosia.tables.magnitude import magnitude_table
 
-    places = {"the table": output, "the report": report}
+    places = {"table": output, "report": report}
     options.check_outputs(places, inputs=(table,), overwrite=overwrite)
     if output is not None:
         format_of(output)
@@ -116,7 +117,7 @@ def magnitude(
     largest = max([3, *(getattr(rule, "n", 0) for rule in rules if rule.kind == "dominance")])
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         sums = magnitude_table(
             read(table, **reading), by=by, value=value, unit=unit, largest=largest, total=total
         )
@@ -127,7 +128,7 @@ def magnitude(
     if output is not None:
         _write(shown, output, overwrite=overwrite)
     if facts.get("simulation"):
-        console.note("Simulation: made with a seed, not for release.")
+        console.note(say("cli.magnitude.simulation_made_seed_release"))
     if as_json:
         console.show_json(facts)
         return
@@ -135,7 +136,7 @@ def magnitude(
         if path is not None:
             console.show(f"{what}: {path}")
     if output is None:
-        console.note("The table was not written: give -o FILE to keep it.")
+        console.note(say("cli.magnitude.table_written_give_o"))
     console.show(last, strong=True)
 
 

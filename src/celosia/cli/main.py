@@ -30,9 +30,12 @@ def main() -> None:
     from celosia.cli import console
     from celosia.cli.app import app
     from celosia.cli.exit_codes import MISUSE, discard_output, run, system_error
+    from celosia.core.messages import language
 
     # fastexcel logs a guess about empty columns that means nothing to a user.
     logging.getLogger("fastexcel").setLevel(logging.ERROR)
+    language.set(None)  # the option decides anew
+    sys.argv[1:] = _language_first(sys.argv[1:])
     code, error = run(app)
     try:
         if error is not None:
@@ -48,6 +51,20 @@ def main() -> None:
             console.show_error(system_error(refusal), as_json=False)
         discard_output()
     sys.exit(code)
+
+
+def _language_first(words: list[str]) -> list[str]:
+    """The words of the command line with `--language` before the command, whose option it is.
+
+    >>> _language_first(["explain", "CEL-T011", "--language", "es"])
+    ['--language', 'es', 'explain', 'CEL-T011']
+    """
+    end = words.index("--") if "--" in words else len(words)
+    for place, word in enumerate(words[:end]):
+        if word == "--language" or word.startswith("--language="):
+            after = place + (2 if word == "--language" else 1)
+            return [*words[place:after], *words[:place], *words[after:]]
+    return words
 
 
 def _show_version() -> bool:

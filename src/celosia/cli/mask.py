@@ -11,6 +11,7 @@ import typer
 from celosia.cli import console, engines, options
 from celosia.cli.release_summary import show_warnings
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables.masking import Recipe
@@ -42,8 +43,10 @@ def _methods(wanted: bool) -> None:
         console.show(name, strong=True)
         console.show(f"  {kind.summary}")
         keys = ", ".join(each.name for each in fields(kind))  # type: ignore[arg-type]
-        console.show(f"  parameters: {keys or 'none'}")
-        console.show(f"  on an engine: {'; or '.join(REACHES[each] for each in kind.reaches)}")
+        console.show(say("cli.mask.parameters", keys=keys or Message("cli.word.none")))
+        console.show(
+            say("cli.mask.engine", reaches="; or ".join(REACHES[each] for each in kind.reaches))
+        )
     raise typer.Exit
 
 
@@ -136,12 +139,12 @@ def mask(
     inputs = (recipe, schema)
     if engine is None:
         paper = None if file is None else certificate_path(file)
-        places = {"the release": file, "its certificate": paper, "the report": report}
+        places = {"release": file, "certificate": paper, "report": report}
         options.check_outputs(places, inputs=(Path(table), *inputs), overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
-        options.check_outputs({"the report": report}, inputs=inputs, overwrite=overwrite)
+        options.check_outputs({"report": report}, inputs=inputs, overwrite=overwrite)
     roles = {
         "quasi_identifiers": quasi_identifiers,
         "sensitive": sensitive,
@@ -167,7 +170,7 @@ def mask(
                     certificate=certificate,
                 )
         else:
-            progress(Step("Reading the file", 0))
+            progress(Step(Message("cli.step.reading_file"), 0))
             steps = [step.method for step in masking_recipe.steps]
             frame = read_for_methods(table, steps, types=masking_recipe.schema.types(), **reading)
             made = masking.mask(
@@ -226,17 +229,17 @@ def show_masked_table(
         console.show_json(release.certificate())
         return
     for number, step in enumerate(release.steps, 1):
-        console.show(f"step {number}: {step}")
+        console.show(say("cli.mask.step", number=number, step=step))
     lines = release.account.lines()
     if lines:
-        console.show_table("Risk and use", ["", "value"], lines)
+        console.show_table(say("cli.mask.risk_use"), ["", say("cli.column.value")], lines)
     if "left_out" in release.figures:
-        console.show(f"not measured on an engine: {', '.join(release.figures['left_out'])}")
+        console.show(
+            say("cli.mask.measured_engine", left_out=", ".join(release.figures["left_out"]))
+        )
     beside = None if output is None else certificate_path(output)
     certificate = getattr(release, "certificate_file", beside)  # or elsewhere
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_files({"data": output, "certificate": certificate, "report": report})
     if output is None:
-        console.note("The release was not written: give -o FILE to keep it.")
+        console.note(say("cli.graph.release_written_give_o"))
     console.show(str(release), strong=True)

@@ -62,10 +62,7 @@ Weights = Annotated[
         help="Weight of a column in the metric (1 by default); may be repeated.",
     ),
 ]
-IDENTITY_OPEN = (
-    "these models do not prevent re-identification: an attacker may still find the record of a "
-    "person. Add --k 5."
-)
+IDENTITY_OPEN = "cli.advice.identity_open"
 
 
 def models_from(
@@ -124,7 +121,7 @@ def levels_from(levels: list[str] | None, *, option: str = "--level") -> dict[st
     given = numbers_by_column(levels, option=option)
     for name, number in given.items():
         if not number.is_integer():
-            raise InputError("CEL-I051.levels_from", name=name, option=option)
+            raise InputError("CEL-I051.level", name=name, option=option)
     return {name: int(number) for name, number in given.items()}
 
 
@@ -145,6 +142,6 @@ def numbers_by_column(given: Sequence[str], *, option: str) -> dict[str, float]:
         except ValueError:
             value = nan
         if isnan(value) or name in found:
-            raise InputError("CEL-I051.numbers_by_column", option=option, text=text)
+            raise InputError("CEL-I051.number", option=option, text=text)
         found[name] = value
     return found

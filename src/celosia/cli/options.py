@@ -11,6 +11,7 @@ import typer
 
 from celosia.cli import console
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables import Role, Schema
@@ -72,6 +73,36 @@ Decimal = Annotated[
 ]
 
 
+OUTPUTS = {
+    "release": "cli.output.release",
+    "certificate": "cli.output.certificate",
+    "report": "cli.output.report",
+    "answer": "cli.output.answer",
+    "key": "cli.output.key",
+    "drawing": "cli.output.drawing",
+    "candidates": "cli.output.candidates",
+    "network": "cli.output.network",
+    "people": "cli.output.people",
+    "schema": "cli.output.schema",
+    "table": "cli.output.table",
+    "its_schema": "cli.output.its_schema",
+    "export": "cli.output.export",
+    "cells": "cli.output.cells",
+    "estimates": "cli.output.estimates",
+    "reports": "cli.output.reports",
+    "draft": "cli.output.draft",
+    "risks": "cli.output.risks",
+    "plot": "cli.output.plot",
+    "store": "cli.output.store",
+    "token": "cli.output.token",
+}
+"""The files that commands write, and how messages call each."""
+
+
+def _called(output: str) -> str:
+    return Message(OUTPUTS[output]) if output in OUTPUTS else output
+
+
 def check_outputs(
     places: Mapping[str, Path | None],
     *,
@@ -81,7 +112,7 @@ def check_outputs(
     """Refuse, before any work, results that could not be written, or that would cost another file.
 
     Args:
-        places: where each result goes, by what it is called to the user.
+        places: where each result goes, by its name in `OUTPUTS`, or a message.
         inputs: what is read, and must not be lost.
         overwrite: whether other files that exist may be replaced.
     """
@@ -89,15 +120,20 @@ def check_outputs(
 
     read = {path.resolve() for path in inputs if path is not None}
     taken: dict[Path, str] = {}
-    for what, path in places.items():
+    for name, path in places.items():
         if path is None:
             continue
         if path.resolve() in read:
-            raise InputError("CEL-I007.check_outputs", thing=what, path2=path, path=str(path))
+            raise InputError("CEL-I007.output", output=_called(name), path=str(path))
         check_writable(path, overwrite=overwrite)
-        other = taken.setdefault(path.resolve(), what)
-        if other != what:
-            raise InputError("CEL-I043", other=other, thing=what, path2=path, path=str(path))
+        other = taken.setdefault(path.resolve(), name)
+        if other != name:
+            raise InputError(
+                "CEL-I043",
+                other=_called(other),
+                output=_called(name),
+                path=str(path),
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +227,9 @@ def _show_notes(schema: Schema) -> Schema:
 
     for column in schema.columns:
         if isinstance(column.hierarchy, Hierarchy) and column.hierarchy.note is not None:
-            console.note(f"Hierarchy of column '{column.name}': {column.hierarchy.note}")
+            console.note(
+                say("cli.options.hierarchy_column", name=column.name, note=column.hierarchy.note)
+            )
     return schema
 
 

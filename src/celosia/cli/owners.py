@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celosia.cli import console
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.queries.owner_counts import OwnerCounts
@@ -16,21 +17,22 @@ def describe_unit(policy: Policy) -> str:
     """Describe whom the guarantee of a policy protects."""
     unit = policy.unit
     if policy.graph is not None:
-        whom = "every single fact" if unit.is_row else f"every {unit.name}, a subject"
-        return f"{whom} of the private predicates; neighbours {policy.relation}"
-    whom = "every single row" if unit.is_row else f"every {unit.name} ({unit.table}.{unit.key})"
-    return f"{whom} of the private tables; neighbours {policy.relation}"
+        whom = Message("cli.unit.fact" if unit.is_row else "cli.unit.subject", name=unit.name)
+        return say("cli.unit.predicates", whom=whom, relation=policy.relation)
+    key = "cli.unit.row" if unit.is_row else "cli.unit.person"
+    whom = Message(key, name=unit.name, table=unit.table, key_column=unit.key)
+    return say("cli.unit.tables", whom=whom, relation=policy.relation)
 
 
 def describe_rule(policy: Policy) -> str:
     """Describe how a policy treats rows without an owner."""
-    words = {"leave-out": "left out of answers", "refuse": "refused"}
+    words = {"leave-out": "cli.owners.left_out", "refuse": "cli.owners.refused"}
     others = [
-        f"{words[table.ownerless]} in {table.name}"
+        say("cli.owners.rule_in", rule=Message(words[table.ownerless]), table=table.name)
         for table in policy.tables
         if table.ownerless not in {None, policy.ownerless}
     ]
-    return "; ".join([words[policy.ownerless], *others])
+    return "; ".join([say(words[policy.ownerless]), *others])
 
 
 def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
@@ -40,13 +42,19 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
         return
     unit = policy.unit
     console.show_table(
-        "Rows without an owner (private: for the curator only)",
-        ["table", "by", "rows", f"lead to no {unit.name}: left out", f"not in {unit.table}: kept"],
+        say("cli.owners.rows_without_owner_private"),
+        [
+            say("cli.column.table"),
+            say("cli.column.by"),
+            say("cli.column.rows"),
+            say("cli.column.lead_no_left_out", name=unit.name),
+            say("cli.column.kept_2", table=unit.table),
+        ],
         [
             [
                 each.table,
                 each.column,
-                f"{each.rows:,}",
+                console.number(each.rows, ","),
                 _share(each.without_owner, each.rows),
                 _share(each.owner_missing, each.rows),
             ]
@@ -54,11 +62,7 @@ def show(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
         ],
         numbers=False,
     )
-    console.note(
-        f"Rows that lead to no {unit.name} are left out of every answer. All rows of a {unit.name} "
-        f"who is not in {unit.table} count as those of one {unit.name}. Write "
-        'ownerless = "refuse" in the policy to refuse both.'
-    )
+    console.note(say("cli.owners.rows_lead_no_left", name=unit.name, table=unit.table))
 
 
 def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
@@ -66,11 +70,20 @@ def note(policy: Policy, counts: Sequence[OwnerCounts]) -> None:
     for each in counts:
         if not each.is_complete:
             console.note(
-                f"{each.table}.{each.column}, {each.rows:,} rows: "
-                f"{_share(each.without_owner, each.rows)} lead to no {policy.unit.name}, "
-                f"{_share(each.owner_missing, each.rows)} to one who is not in {policy.unit.table}."
+                say(
+                    "cli.owners.rows_lead_no_one",
+                    table=each.table,
+                    column=each.column,
+                    rows=each.rows,
+                    share=_share(each.without_owner, each.rows),
+                    name=policy.unit.name,
+                    share_2=_share(each.owner_missing, each.rows),
+                    table_2=policy.unit.table,
+                )
             )
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part:,} ({part / whole:.2%})" if part else "0"
+    if not part:
+        return "0"
+    return f"{console.number(part)} ({console.number(part / whole, '.2%')})"

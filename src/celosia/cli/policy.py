@@ -13,6 +13,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.queries.owner_counts import OwnerCounts
@@ -88,22 +89,28 @@ def check(
         }
         console.show_json(facts)
         return
-    console.show(f"policy {declared.name}: {policy_hash(declared)}")
-    console.show(f"protected: {owners.describe_unit(declared)}")
+    console.show(say("cli.policy.policy", name=declared.name, policy_hash=policy_hash(declared)))
+    console.show(say("cli.policy.protected", describe_unit=owners.describe_unit(declared)))
     owners.show(declared, counts)
     for each in undeclared_sizes(declared):
         console.note(each.message)
     if not connect:
-        console.note(f"Compare it with the database: celosia policy check {policy} --connect")
-    where = ", and the database has them all" if connect else ""
-    what, count = "tables", len(declared.tables)
+        console.note(say("cli.policy.compare_database_celosia_policy", policy=policy))
+    key, count = "cli.policy.sound", len(declared.tables)
     if declared.graph is not None:  # and not the tables that are made of several
-        what, count = "predicates", len(declared.graph.predicates)
+        key, count = "cli.policy.sound_graph", len(declared.graph.predicates)
         private = [name for _, name in declared.graph.predicates if name in private]
-        where = ", and its store was opened" if connect else ""
+    connected = {
+        "cli.policy.sound": "cli.policy.sound_connected",
+        "cli.policy.sound_graph": "cli.policy.sound_graph_opened",
+    }
     console.show(
-        f"sound: {count} {what}, {len(private)} of them private{where}; "
-        f"budget {_amount(declared.budget)}",
+        say(
+            connected[key] if connect else key,
+            count=count,
+            private=len(private),
+            budget=_amount(declared.budget),
+        ),
         strong=True,
     )
 
@@ -130,35 +137,63 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     if declared.graph is not None:
         _show_graph(declared, declared.graph)
     for table in declared.tables if declared.graph is None else ():
-        bound = "" if table.rows is None else f", at most {table.rows:,} rows"
+        bound = "" if table.rows is None else Message("cli.policy.most_rows", rows=table.rows)
         console.show_table(
-            f"{table.name} ({'public' if table.public else 'private'}{bound})",
-            ["column", "type", "declared"],
+            say(
+                "cli.policy.public_table" if table.public else "cli.policy.private_table",
+                table=table.name,
+                bound=bound,
+            ),
+            [say("cli.column.column"), say("cli.column.type"), say("cli.column.declared")],
             [[each.name, each.type, "; ".join(_describe(table, each))] for each in table.columns],
             numbers=False,
         )
     if declared.analysts:
         console.show_table(
-            "Analysts",
-            ["name", "budget"],
+            say("cli.ledger.analysts"),
+            [say("cli.column.name"), say("cli.column.budget")],
             [[name, _amount(limit)] for name, limit in declared.analysts],
             numbers=False,
         )
-    console.show(f"protected: {owners.describe_unit(declared)}")
+    console.show(say("cli.policy.protected", describe_unit=owners.describe_unit(declared)))
     if not declared.unit.is_row and declared.graph is None:
-        console.show(f"rows without an owner: {owners.describe_rule(declared)}")
-    console.show(f"who may ask: {'the analysts above' if declared.analysts else 'any analyst'}")
-    console.show(f"least price of a question: epsilon {format_amount(declared.least_epsilon)}")
+        console.show(
+            say("cli.policy.rows_without_owner", describe_rule=owners.describe_rule(declared))
+        )
     console.show(
-        f"one analyst in one day: {declared.questions_per_day:,} questions, "
-        f"{declared.exceeded_per_day:,} exceeded deadlines"
+        say(
+            "cli.policy.who_may_ask",
+            value=Message(
+                "cli.policy.analysts_above" if declared.analysts else "cli.policy.any_analyst"
+            ),
+        )
+    )
+    console.show(
+        say(
+            "cli.policy.least_price_question_epsilon",
+            format_amount=format_amount(declared.least_epsilon),
+        )
+    )
+    console.show(
+        say(
+            "cli.policy.one_analyst_one_day",
+            questions_per_day=declared.questions_per_day,
+            exceeded_per_day=declared.exceeded_per_day,
+        )
     )
     seconds = declared.deadline
-    chosen = "chosen by the declared sizes" if seconds is None else f"{float(seconds):g} s"
-    console.show(f"time to every answer: {chosen}")
-    console.show(f"elastic sensitivity: {'allowed' if declared.elastic else 'not allowed'}")
-    console.show(f"hash: {policy_hash(declared)}")
-    console.show(f"{declared.name}: budget {_amount(declared.budget)}", strong=True)
+    chosen = Message("cli.policy.by_sizes") if seconds is None else f"{float(seconds):g} s"
+    console.show(say("cli.policy.time_every_answer", chosen=chosen))
+    console.show(
+        say(
+            "cli.policy.elastic_sensitivity",
+            value=Message("cli.word.allowed" if declared.elastic else "cli.word.not_allowed"),
+        )
+    )
+    console.show(say("cli.policy.hash", policy_hash=policy_hash(declared)))
+    console.show(
+        say("cli.policy.budget", name=declared.name, amount=_amount(declared.budget)), strong=True
+    )
 
 
 @app.command()
@@ -196,7 +231,7 @@ def draft(
     """
     from celosia.queries.policy import draft_policy
 
-    options.check_outputs({"the draft": output}, inputs=map(Path, sources), overwrite=overwrite)
+    options.check_outputs({"draft": output}, inputs=map(Path, sources), overwrite=overwrite)
     database = _database(sources, folder=Path() if output is None else output.parent)
     columns = read_database_columns(database)
     if {"terms", "triples", "meta"} <= set(columns):
@@ -212,8 +247,11 @@ def draft(
         for line in text.splitlines():
             console.show(line)
         return
-    console.note(f"Fill in unit, budget and bounds, then: celosia policy check {output} --connect")
-    console.show(f"draft of {len(columns)} tables, to be filled in: {output}", strong=True)
+    console.note(say("cli.policy.fill_unit_budget_bounds", output=output))
+    console.show(
+        say("cli.policy.draft_tables_be_filled", number_of_columns=len(columns), output=output),
+        strong=True,
+    )
 
 
 @contextmanager
@@ -223,7 +261,7 @@ def show_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for each in found:
-        console.note(f"Warning: {each.message}")
+        console.note(say("cli.policy.warning", message=each.message))
 
 
 def read_database_columns(database: Database) -> dict[str, dict[str, str]]:
@@ -323,17 +361,21 @@ def _describe(table: Any, column: Any) -> Iterator[str]:
     from celosia.accounting.checks import format_amount
 
     if column.unique:
-        yield "unique"
+        yield say("cli.policy.unique")
     if column.lower is not None and column.upper is not None:
-        grid = "" if column.grid is None else f" in steps of {format_amount(column.grid)}"
-        yield f"{format_amount(column.lower)} to {format_amount(column.upper)}{grid}"
+        lower, upper = format_amount(column.lower), format_amount(column.upper)
+        if column.grid is None:
+            yield say("cli.policy.range", lower=lower, upper=upper)
+        else:
+            step = format_amount(column.grid)
+            yield say("cli.policy.grid", lower=lower, upper=upper, step=step)
     if column.keys is not None:
-        yield f"{len(column.keys):,} public keys"
+        yield say("cli.policy.keys", keys=len(column.keys))
     if column.most is not None:
-        yield f"at most {column.most:,} rows of each value"
+        yield say("cli.policy.most", most=column.most)
     for name, other, key in table.references:
         if name.lower() == column.name.lower():
-            yield f"references {other}.{key}"
+            yield say("cli.policy.references", table=other, column=key)
 
 
 def _show_graph(policy: Policy, graph: Graph) -> None:
@@ -343,9 +385,19 @@ def _show_graph(policy: Policy, graph: Graph) -> None:
         table = policy.table(name)
         assert table is not None, "each predicate is a table"
         classes = ", ".join(each for each, members in graph.classes if name in members)
-        whose = "public" if table.public else classes or "private"
+        whose = say("cli.word.public") if table.public else classes or say("cli.word.private")
         rows.append([name, address, whose, "; ".join(_describe_predicate(table))])
-    console.show_table("Predicates", ["name", "address", "class", "declared"], rows, numbers=False)
+    console.show_table(
+        say("cli.policy.predicates"),
+        [
+            say("cli.column.name"),
+            say("cli.column.address"),
+            say("cli.column.class"),
+            say("cli.column.declared"),
+        ],
+        rows,
+        numbers=False,
+    )
 
 
 def _describe_predicate(table: TablePolicy) -> Iterator[str]:
@@ -353,11 +405,12 @@ def _describe_predicate(table: TablePolicy) -> Iterator[str]:
 
     for column in table.columns:
         if column.most is not None:
-            yield f"at most {column.most:,} for each {column.name}"
+            yield say("cli.policy.most_each", most=column.most, name=column.name)
         if column.lower is not None and column.upper is not None:
-            yield f"{format_amount(column.lower)} to {format_amount(column.upper)}"
+            lower, upper = format_amount(column.lower), format_amount(column.upper)
+            yield say("cli.policy.range", lower=lower, upper=upper)
         if column.keys is not None:
-            yield f"{len(column.keys):,} {column.name}s as public keys"
+            yield say("cli.policy.predicate_keys", keys=len(column.keys), name=column.name)
 
 
 def _is_store(source: str) -> InputError:

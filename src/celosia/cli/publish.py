@@ -13,6 +13,7 @@ import typer
 from celosia.cli import console, engines, model_options, options
 from celosia.cli.release_summary import show_release, show_warnings
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables.release import PublishedTable
@@ -136,13 +137,13 @@ def publish(
     )  # fmt: skip
     file = None if output is None else Path(output)
     if engine is None:
-        places = {"the release": file, "its certificate": file and _certificate(file)}
+        places = {"release": file, "certificate": file and _certificate(file)}
         inputs = (Path(table), schema, population)
-        options.check_outputs(places | {"the report": report}, inputs=inputs, overwrite=overwrite)
+        options.check_outputs(places | {"report": report}, inputs=inputs, overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
-        options.check_outputs({"the report": report}, inputs=(schema,), overwrite=overwrite)
+        options.check_outputs({"report": report}, inputs=(schema,), overwrite=overwrite)
     models = model_options.models_from(k, diversity, closeness, model)
     roles = options.schema_from(
         schema,
@@ -184,7 +185,7 @@ def publish(
                 table, in_chunks, roles, models, overwrite=overwrite, **settings, **reading
             )
         else:
-            progress(Step("Reading the file", 0))
+            progress(Step(Message("cli.step.reading_file"), 0))
             frame = read(table, types=roles.types(), **reading)
             people = None if population is None else read(population, types=roles.types())
             release = tables.publish(
@@ -195,7 +196,7 @@ def publish(
     if report is not None:
         release.report(report, overwrite=overwrite)
     if not model_options.hides_identity(models):
-        console.note(f"Warning: {model_options.IDENTITY_OPEN}")
+        console.note(say("cli.explore.warning", identity_open=Message(model_options.IDENTITY_OPEN)))
     if as_json:
         show_warnings(release)
         console.show_json(release.certificate())

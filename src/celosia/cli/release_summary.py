@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.cli import console
-from celosia.cli.advice import OWN_GROUPS
+from celosia.cli.advice import own_groups
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.core.release import Release
@@ -23,41 +24,69 @@ def show_release(
 
     solution, risk, before = release.solution, release.risk, release.risk_before
     console.show_table(
-        "Generalisation",
-        ["column", "level", "of", "loss"],
+        say("cli.release_summary.generalisation"),
+        [
+            say("cli.column.column"),
+            say("cli.column.level"),
+            say("cli.column.of"),
+            say("cli.column.loss"),
+        ],
         [
             [
                 column.name,
-                "by record" if column.level is None else str(column.level),
+                say("cli.word.by_record") if column.level is None else str(column.level),
                 str(column.height),
-                f"{column.loss:.2%}",
+                console.number(column.loss, ".2%"),
             ]
             for column in solution.columns
         ],
     )
     console.show_table(
-        "Re-identification risk",
-        ["", "original", "released"],
+        say("cli.release_summary.re_identification_risk"),
+        ["", say("cli.column.original"), say("cli.column.released")],
         [
-            ["average", f"{before.average:.3%}", f"{risk.average:.3%}"],
-            ["highest", f"{before.maximum:.3%}", f"{risk.maximum:.3%}"],
-            [f"records above {risk.threshold:.0%}", f"{before.at_risk:.2%}", f"{risk.at_risk:.2%}"],
-            ["classes", f"{before.classes:,}", f"{risk.classes:,}"],
+            [
+                say("cli.column.average"),
+                console.number(before.average, ".3%"),
+                console.number(risk.average, ".3%"),
+            ],
+            [
+                say("cli.column.highest"),
+                console.number(before.maximum, ".3%"),
+                console.number(risk.maximum, ".3%"),
+            ],
+            [
+                say("cli.risk.above", share=risk.threshold),
+                console.number(before.at_risk, ".2%"),
+                console.number(risk.at_risk, ".2%"),
+            ],
+            [
+                say("cli.column.classes"),
+                console.number(before.classes, ","),
+                console.number(risk.classes, ","),
+            ],
         ],
     )
     chosen = release.provenance.parameters.get("levels") is not None
-    console.show(f"method: {solution.method}; metric: {solution.metric} {solution.score:.3%}")
-    console.show(f"search: {describe_search(solution, chosen=chosen)}")
+    console.show(
+        say(
+            "cli.release_summary.method_metric",
+            method=solution.method,
+            metric=solution.metric,
+            score=solution.score,
+        )
+    )
+    console.show(
+        say("cli.release_summary.search", describe_search=describe_search(solution, chosen=chosen))
+    )
     show_warnings(release)
     if schema is not None:
         _advise(release, schema)
     beside = None if output is None else certificate_path(output)
     certificate = getattr(release, "certificate_file", beside)  # or elsewhere
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_files({"data": output, "certificate": certificate, "report": report})
     if output is None:
-        console.note("The release was not written: give -o FILE to keep it.")
+        console.note(say("cli.graph.release_written_give_o"))
     console.show(str(release), strong=True)
 
 
@@ -73,14 +102,17 @@ def _advise(release: PublishedTable, schema: Schema) -> None:
     ]
     if lost:
         console.note(
-            "No hierarchy says which values belong together, so each became *: "
-            f"{', '.join(lost)}. {OWN_GROUPS}"
+            say(
+                "cli.release_summary.no_hierarchy_says_which",
+                lost=", ".join(lost),
+                own_groups=own_groups(),
+            )
         )
 
 
 def show_warnings(release: Release) -> None:
     """Say what the release warns of, and whether it is only a simulation."""
     for warning in release.warnings:
-        console.note(f"Warning: {warning}")
+        console.note(say("cli.query.warning", warning=warning))
     if release.guarantee.simulation:
-        console.note("Simulation: made with a seed, not for release.")
+        console.note(say("cli.magnitude.simulation_made_seed_release"))

@@ -11,6 +11,7 @@ from celosia.cli import console, options
 from celosia.cli.paths import resolve_address
 from celosia.cli.policy import PolicyFile, show_warnings
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.queries.service import TokenStore
@@ -90,7 +91,7 @@ def serve(
     _check_files(certificate, key)
     scheme = "http" if certificate is None else "https"
     kept = _store(_tokens_file(policy, tokens), made=False)
-    serving = f"Serving {declared.name} at {scheme}://{host}:{port} until Ctrl-C."
+    serving = say("cli.serve.serving", name=declared.name, address=f"{scheme}://{host}:{port}")
     try:
         run_service(
             policy,
@@ -108,7 +109,7 @@ def serve(
         raise _as_command_error(error, policy) from None
     finally:
         kept.close()
-    console.show("The service has ended; what was charged is in the ledger.")
+    console.show(say("cli.serve.service_has_ended_what"))
 
 
 serve.__doc__ = f"{serve.__doc__}\n\n{EXAMPLES}"
@@ -142,7 +143,7 @@ def create(
     """
     from celosia.core.files import replacing
 
-    options.check_outputs({"the token": output}, inputs=(policy, tokens), overwrite=overwrite)
+    options.check_outputs({"token": output}, inputs=(policy, tokens), overwrite=overwrite)
     role, name = _role_and_name(policy, analyst, curator)
     store = _store(_tokens_file(policy, tokens), made=True)
     try:
@@ -159,8 +160,8 @@ def create(
         return
     console.note(str(made.token))
     if output is None:
-        console.note("Hand it over through a secure channel. It is not shown again:")
-    console.show(made.text if output is None else f"token: {output}")
+        console.note(say("cli.serve.hand_over_through_secure"))
+    console.show(made.text if output is None else say("cli.serve.token_file", path=output))
 
 
 @tokens_app.command("list")
@@ -181,10 +182,17 @@ def list_tokens(
     if as_json:
         console.show_json({"tokens": found})
         return
-    header = ["name of the token", "role", "of", "made", "expires", "revoked"]
+    header = [
+        say("cli.column.token"),
+        say("cli.column.role"),
+        say("cli.column.holder"),
+        say("cli.column.made"),
+        say("cli.column.expires"),
+        say("cli.column.revoked"),
+    ]
     keys = ("id", "role", "name", "created", "expires", "revoked")
     rows = [[str(each[key] or "") for key in keys] for each in found]
-    console.show_table("Tokens", header, rows, numbers=False)
+    console.show_table(say("cli.serve.tokens"), header, rows, numbers=False)
 
 
 @tokens_app.command()
@@ -253,10 +261,8 @@ def _check_files(certificate: Path | None, key: Path | None) -> None:
 
 def _as_command_error(error: InputError, policy: Path) -> InputError:
     """The same error, with a fix that names options of the command instead of Python."""
-    fixes = {
-        "CEL-Q188": "Give --certificate and --key, or let a proxy encrypt and say --plain.",
-        "CEL-Q189": f"Make one: celosia token create {policy} --curator NAME.",
-    }
-    if error.code not in fixes:
-        return error
-    return InputError(error.code, error.what, why=error.why, fix=fixes[error.code], **error.details)
+    if error.code == "CEL-Q188":
+        return InputError("CEL-Q188.command", **error.details)
+    if error.code == "CEL-Q189":
+        return InputError("CEL-Q189.command", policy=policy, **error.details)
+    return error

@@ -10,6 +10,7 @@ import typer
 
 from celosia.cli import console
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 EXAMPLES = """**Examples**
 
@@ -95,17 +96,15 @@ def studio(
 
     def ready() -> None:
         if made:
-            console.note(f"Password for visitors: {passwords[0]}")
+            console.note(say("cli.studio.password_visitors", passwords=passwords[0]))
         if share and certificate is None:
-            console.note(
-                "Warning: without --certificate what visitors send can be read on the network."
-            )
-        console.note(f"The studio is at {settings.address} until Ctrl-C.")
+            console.note(say("cli.studio.warning_without_certificate_what"))
+        console.note(say("cli.studio.studio_at_until_ctrl", address=settings.address))
         if open_browser and not share:
             _open(settings.address)
 
     serve(settings, ready=ready)
-    console.note("The studio has ended; the work of its visitors is removed.")
+    console.note(say("cli.studio.studio_has_ended_work"))
 
 
 studio.__doc__ = f"{studio.__doc__}\n\n{EXAMPLES}"

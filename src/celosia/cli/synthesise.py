@@ -11,6 +11,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.mask import parse_setting, show_masked_table
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 
 if TYPE_CHECKING:
     from celosia.tables.masking import Method
@@ -90,7 +91,7 @@ def synthesise(
     from celosia.tables.masking.readers import read_for_methods
 
     certificate = None if output is None else certificate_path(output)
-    places = {"the release": output, "its certificate": certificate, "the report": report}
+    places = {"release": output, "certificate": certificate, "report": report}
     options.check_outputs(places, inputs=(table, holdout), overwrite=overwrite)
     if output is not None:
         format_of(output)
@@ -106,7 +107,7 @@ def synthesise(
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         frame = read_for_methods(table, [made], **reading)
         names = [name for name in frame.columns if name not in (identifiers or ())]
         recipe = masking.Recipe.of(roles, [(made, names)])

@@ -8,6 +8,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.tables.recoding.classic import SearchTrace
@@ -62,7 +63,7 @@ def teach(
             "CEL-I058",
             algorithm=algorithm,
             hint=did_you_mean(algorithm, ALGORITHMS),
-            algorithms=", ".join(ALGORITHMS),
+            algorithms=list(ALGORITHMS),
         )
     model = KAnonymity(k)
     limit = options.share(suppression, option="--suppression")
@@ -88,7 +89,7 @@ def teach(
         console.show_json(trace.as_dict() | facts)
         return
     _show_trace(trace, show_all=show_all)
-    console.show(f"exact optimum: {best.best.node}, loss {least:.3%}")
+    console.show(say("cli.teach.exact_optimum_loss", node=best.best.node, least=least))
     console.show(str(trace), strong=True)
 
 
@@ -98,19 +99,32 @@ teach.__doc__ = f"{teach.__doc__}\n\n{EXAMPLES}"
 def _show_trace(trace: SearchTrace, *, show_all: bool) -> None:
     shown = trace.visits if show_all else trace.visits[:SHOWN]
     console.show_table(
-        f"{trace.algorithm}: {trace.checked:,} of {trace.nodes:,} nodes looked at",
-        ["step", "columns", "levels", "suppressed", "decision"],
+        say(
+            "cli.teach.nodes_looked_at",
+            algorithm=trace.algorithm,
+            checked=trace.checked,
+            nodes=trace.nodes,
+        ),
+        [
+            say("cli.column.step"),
+            say("cli.column.columns"),
+            say("cli.column.levels"),
+            say("cli.column.suppressed"),
+            say("cli.column.decision"),
+        ],
         [
             [
                 str(number),
                 "all" if visit.columns == trace.columns else ", ".join(visit.columns),
                 " ".join(map(str, visit.node)),
-                f"{visit.suppressed:,}",
+                console.number(visit.suppressed, ","),
                 visit.decision,
             ]
             for number, visit in enumerate(shown, 1)
         ],
     )
     if len(shown) < len(trace.visits):
-        console.note(f"{len(trace.visits) - len(shown):,} more steps: add --all to see them.")
+        console.note(
+            say("cli.teach.more_steps_add_all", number_of_visits=len(trace.visits) - len(shown))
+        )
     console.show(trace.guarantee)

@@ -10,6 +10,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import PrivacyError
+from celosia.core.messages import say
 from celosia.core.progress import Progress, Step
 
 EXAMPLES = """**Examples**
@@ -53,8 +54,13 @@ class TimeLeft:
             self._told = now
             left = (now - self._begun) / step.done * (step.total - step.done) / 60
             self._tell(
-                f"{step.stage}: {step.done:,} of {step.total:,} questions, "
-                f"about {left:.0f} minutes left."
+                say(
+                    "cli.timing.left",
+                    stage=step.stage,
+                    done=step.done,
+                    total=step.total,
+                    minutes=left,
+                )
             )
 
 
@@ -103,10 +109,18 @@ def timing(
         )
     if not as_json:
         console.show_table(
-            "Which database has answered?",
+            say("cli.timing.which_database_has_answered"),
             [
-                *("door", "attack", "status", "runs", "right", "of"),
-                *("seconds without", "seconds with", "deadline", "late"),
+                say("cli.column.door"),
+                say("cli.column.attack"),
+                say("cli.column.status"),
+                say("cli.column.runs"),
+                say("cli.column.right"),
+                say("cli.column.tried"),
+                say("cli.column.seconds_without"),
+                say("cli.column.seconds_with"),
+                say("cli.column.deadline"),
+                say("cli.column.late"),
             ],
             [
                 [
@@ -116,27 +130,34 @@ def timing(
                     str(each.runs),
                     str(each.right),
                     str(each.tried),
-                    *(f"{seconds:.3f}" for seconds in each.seconds),
-                    "refused" if each.deadline is None else f"{each.deadline:g}",
+                    *(console.number(seconds, ".3f") for seconds in each.seconds),
+                    say("cli.word.refused")
+                    if each.deadline is None
+                    else console.number(each.deadline, "g"),
                     str(each.late),
                 ]
                 for each in found.findings
             ],
         )
         console.show(
-            f"{found.late:,} of {found.answers:,} answers were late; refused questions were asked "
-            f"{min(runs, REFUSED_RUNS)} times of each database"
+            say(
+                "cli.timing.answers_late_refused_questions",
+                late=found.late,
+                answers=found.answers,
+                min=min(runs, REFUSED_RUNS),
+            )
         )
     if not found.holds:
-        raise PrivacyError(
-            "CEL-A293", accuracy=found.accuracy, telling_count=len(found.telling), **found.as_dict()
-        )
+        raise PrivacyError("CEL-A293", **(found.as_dict() | {"number_telling": len(found.telling)}))
     if as_json:
         console.show_json(found.as_dict())
     else:
         console.show(
-            f"{found.accuracy:.1%} of {sum(each.tried for each in found.findings):,} guesses are "
-            "right: no better than chance.",
+            say(
+                "cli.timing.guesses_right_no_better",
+                accuracy=found.accuracy,
+                findings=sum(each.tried for each in found.findings),
+            ),
             strong=True,
         )
 

@@ -1,6 +1,6 @@
 """One family of errors that teach: what is wrong, why it matters, what to do.
 
-An error is a code of the catalogue (`core/messages/`) and the fields of its templates. No field may
+An error is a code of the catalogue (`core/catalogue/`) and the fields of its templates. No field may
 hold a cell value of private data: columns, row numbers and counts only.
 """
 
@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import ClassVar, Self
 
-from celosia.core.messages import Language, Message, fill, language, render
+from celosia.core.messages import Language, Message, current, fill, render
 
 
 class CelosiaError(Exception):
@@ -22,7 +22,7 @@ class CelosiaError(Exception):
             variant of its message where the catalogue has several.
         fields: what the templates of the message name, and other facts for programs.
 
-    >>> error = InputError("CEL-P024", distance="ordered", thing="an order", column="town")
+    >>> error = InputError("CEL-P024", distance="ordered", needed="an order", column="town")
     >>> print(error.what)
     the ordered distance needs an order, which 'town' lacks.
     >>> error.code, error.details["column"]
@@ -32,9 +32,8 @@ class CelosiaError(Exception):
     exit_code: ClassVar[int] = 2
     """How the command line ends: 1 cannot be promised, 2 bad input, 3 no budget, 70 our fault."""
 
-    def __init__(self, key: str, literal: str | None = None, /, **fields: object) -> None:
+    def __init__(self, key: str, /, **fields: object) -> None:
         super().__init__(key)
-        self.literal = literal  # TODO goes when every site uses the catalogue
         self.texts: Mapping[str, str] = {}
         """The parts of the message as another machine said them."""
         self.key = key
@@ -65,12 +64,9 @@ class CelosiaError(Exception):
         """One part of the message (`what`, `why`, `fix`) or its `title`, in a language."""
         from celosia.core.catalogue import part_template  # noqa: PLC0415 - read when it is said
 
-        wanted = into or language.get()
+        wanted = into or current()
         if name in self.texts:
             text = self.texts[name]
-        elif self.literal is not None and name != "title":
-            literal = self.literal if name == "what" else self.details.get(name, "")
-            text = str(literal)
         else:
             text = fill(part_template(self.key, name, wanted), self.details, wanted)
         places = self.places if name == "what" else ()
@@ -99,8 +95,6 @@ class CelosiaError(Exception):
         """
         self.details = {name: _replaced(each, old, new) for name, each in self.details.items()}
         self.places = tuple(_replaced(each, old, new) for each in self.places)
-        if self.literal is not None:
-            self.literal = self.literal.replace(old, new)
         return self
 
     def __str__(self) -> str:
@@ -111,12 +105,12 @@ class CelosiaError(Exception):
         return _rebuilt, (type(self), self.args, self.__dict__)
 
     def as_dict(self) -> dict[str, object]:
-        """The same facts for `--json` and for the HTTP service."""
+        """The same facts for `--json` and for the HTTP service, always in English."""
         return {
             "code": self.code,
-            "error": self.what,
-            "why": self.why,
-            "hint": self.fix,
+            "error": self.part("what", "en"),
+            "why": self.part("why", "en"),
+            "hint": self.part("fix", "en"),
             "details": {name: _plain(value) for name, value in self.details.items()},
         }
 
@@ -165,7 +159,7 @@ def _replaced(value: object, old: str, new: str) -> object:
     if isinstance(value, Message):
         return Message(value.key, **{k: _replaced(v, old, new) for k, v in value.fields.items()})
     if isinstance(value, str | PurePath):
-        return str(value).replace(old, new)
+        return new if str(value) == old else str(value).replace(old, new)
     if isinstance(value, list | tuple):
         return [_replaced(each, old, new) for each in value]
     return value
@@ -181,7 +175,7 @@ def _plain(value: object) -> object:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(each) for each in value]
-    return render(value)
+    return render(value, "en")
 
 
 def _rebuilt(

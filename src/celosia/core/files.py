@@ -14,11 +14,11 @@ from celosia.core.errors import InputError
 def check_writable(path: Path, *, overwrite: bool) -> None:
     """Refuse, before any work is done, a path that could not be written at its end."""
     if path.is_dir():
-        raise InputError("CEL-I003", path2=path, path=str(path))
+        raise InputError("CEL-I003", path=str(path))
     if path.exists() and not overwrite:
-        raise InputError("CEL-I004.check_writable", path2=path, path=str(path))
+        raise InputError("CEL-I004", path=str(path))
     if not path.parent.is_dir():
-        raise InputError("CEL-I005.check_writable", parent=path.parent, path=str(path))
+        raise InputError("CEL-I005.folder", folder=path.parent, path=str(path))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ A field may be a message itself. Numbers are written as the language writes them
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, Self, get_args
@@ -20,14 +20,29 @@ from typing import Any, Literal, Self, get_args
 Language = Literal["en", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
-language: ContextVar[Language] = ContextVar("language", default="en")
-"""The language of what is rendered where none is named: commands and pages set it."""
+language: ContextVar[Language | None] = ContextVar("language", default=None)
+"""The language of what is shown; where it is None, the studio's page decides, or it is English."""
+
+_resolvers: list[Callable[[], Language | None]] = []
 
 _NUMERIC = frozenset(",_bdeEfFgGn%")
 """The last letters of forms that only numbers have."""
 
 LINES = "\n- "
 """Between the lines of a field with the form `lines`."""
+
+
+def resolve_by(resolver: Callable[[], Language | None]) -> None:
+    """Ask this for the language wherever none was chosen: the page that is being shown."""
+    _resolvers[:] = [resolver]
+
+
+def current() -> Language:
+    """The language to speak now."""
+    found = language.get()
+    if found is None and _resolvers:
+        found = _resolvers[0]()
+    return found or "en"
 
 
 class Message(str):
@@ -56,7 +71,7 @@ class Message(str):
 
     def render(self, into: Language | None = None) -> str:
         """The text in a language, the current one where none is named."""
-        return _text(self.key, self.fields, into or language.get())
+        return _text(self.key, self.fields, into or current())
 
     def __str__(self) -> str:
         return self.render()
@@ -70,12 +85,12 @@ class Message(str):
 
 def say(key: str, /, **fields: object) -> str:
     """A message in the current language, where it is shown at once: in a report or a chart."""
-    return _text(key, fields, language.get())
+    return _text(key, fields, current())
 
 
 @contextmanager
-def speaking(into: Language) -> Iterator[None]:
-    """Let everything that is shown inside be in a language.
+def speaking(into: Language | None) -> Iterator[None]:
+    """Let everything that is shown inside be in a language; None leaves it to the page.
 
     >>> with speaking("es"):
     ...     print(Message("words.did_you_mean", name="edad"))
@@ -119,7 +134,7 @@ def localise(number: str, into: Language) -> str:
 
 def render(value: object, into: Language | None = None) -> str:
     """Anything that may be said as a text: messages in a language, the rest as it is."""
-    wanted = into or language.get()
+    wanted = into or current()
     if isinstance(value, Message):
         return value.render(wanted)
     said = getattr(value, "render", None)  # an error, which core.errors declares

@@ -99,9 +99,9 @@ class Release(ABC):
     @classmethod
     def _from_certificate(cls, target: Path, facts: dict[str, Any]) -> Self:
         if facts["kind"] != cls.kind:
-            raise InputError("CEL-I021", target=target, facts=facts["kind"], cls_kind=cls.kind)
+            raise InputError("CEL-I021", path=target, found=facts["kind"], wanted=cls.kind)
         if facts["data"]["sha256"] != _sha256(target):
-            raise InputError("CEL-I022", target=target)
+            raise InputError("CEL-I022", path=target)
         return cls.from_parts(
             target,
             facts,
@@ -138,7 +138,7 @@ def _read_certificate(path: Path) -> dict[str, Any]:
 
 
 def _no_certificate(path: Path) -> InputError:
-    return InputError("CEL-I020", path=path, certificate_path_name=certificate_path(path).name)
+    return InputError("CEL-I020", path=path, certificate=certificate_path(path).name)
 
 
 def _sha256(path: Path) -> str:

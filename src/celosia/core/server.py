@@ -13,20 +13,20 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from celosia.core.errors import EngineError
+from celosia.core.messages import Message, language, speaking
 
 WAITING = 2048
 """Connections that may wait for the application, as many as the web server takes itself."""
 
 
 @contextmanager
-def listening(host: str, port: int, *, code: str, name: str) -> Iterator[list[socket.socket]]:
+def listening(host: str, port: int, *, code: str) -> Iterator[list[socket.socket]]:
     """Sockets that listen at every address of a host; they are closed at the end.
 
     Args:
         host: a name or an address of this machine.
         port: of it.
-        code: of the error where that cannot be.
-        name: what would listen, in that error.
+        code: of the error where that cannot be; the variant of its message is `port`.
 
     Raises:
         EngineError: the port is taken or needs more rights, or the host is not of this machine.
@@ -35,7 +35,7 @@ def listening(host: str, port: int, *, code: str, name: str) -> Iterator[list[so
         try:
             found = [closing.enter_context(each) for each in _sockets(host, port)]
         except OSError as error:
-            raise _cannot_listen(error, host, port, code=code, name=name) from None
+            raise _cannot_listen(error, host, port, code) from None
         yield found
 
 
@@ -71,21 +71,14 @@ def _sockets(host: str, port: int) -> Iterator[socket.socket]:
         raise lacking
 
 
-def _cannot_listen(error: OSError, host: str, port: int, *, code: str, name: str) -> EngineError:
+def _cannot_listen(error: OSError, host: str, port: int, code: str) -> EngineError:
     if error.errno == errno.EADDRINUSE:
-        why = "Another program uses the port."
-        fix = "End the other program, or give another port (--port)."
+        reason, remedy = Message("general.port.taken"), Message("general.port.end_other")
     elif error.errno == errno.EACCES:
-        why = (
-            "The system does not let you use this port; most keep those below 1024 for themselves."
-        )
-        fix = "Give another port (--port), such as one above 1024."
+        reason, remedy = Message("general.port.forbidden"), Message("general.port.higher")
     else:
-        why = "The host is not an address of this machine."
-        fix = "Give another host (--host)."
-    return EngineError(
-        code, f"{name} cannot listen at port {port} of {host}.", why=why, fix=fix, port=port
-    )
+        reason, remedy = Message("general.port.foreign_host"), Message("general.port.other_host")
+    return EngineError(f"{code}.port", reason=reason, remedy=remedy, host=host, port=port)
 
 
 def run_server(
@@ -94,7 +87,6 @@ def run_server(
     *,
     ready: Callable[[], object],
     code: str,
-    name: str,
     **options: Any,
 ) -> None:
     """Run an application until it is stopped (Ctrl-C, or SIGTERM).
@@ -103,8 +95,7 @@ def run_server(
         app: the application (ASGI).
         sockets: where it listens.
         ready: called once, as soon as connections are answered.
-        code: of the error if it does not begin.
-        name: what it is called in that error.
+        code: of the error if it does not begin; the variant of its message is `start`.
         options: of the web server (uvicorn).
 
     Raises:
@@ -118,17 +109,15 @@ def run_server(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
             if self.started and not self.should_exit:
-                ready()
+                with speaking(spoken):
+                    ready()
 
+    spoken = language.get()
     server = Server(uvicorn.Config(app, **options))
     # An interrupt is raised again after the server has ended as it should; it exits the program
     # where the application does not start, and has logged why.
-    with suppress(KeyboardInterrupt, SystemExit):
+    # Visitors choose the language of what they are shown, not the command that serves them.
+    with suppress(KeyboardInterrupt, SystemExit), speaking(None):
         server.run(sockets=sockets)
     if not server.started:
-        raise EngineError(
-            code,
-            f"{name} could not begin.",
-            why="Its web server has ended before the first request.",
-            fix="See what it said, and try again.",
-        )
+        raise EngineError(f"{code}.start")

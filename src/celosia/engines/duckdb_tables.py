@@ -121,7 +121,7 @@ class DuckDBTables:
             pass
         if opened is None:  # outside the handler: the cause may quote what is in the file
             self._overflow.cleanup()
-            raise EngineError("CEL-E013.init")
+            raise EngineError("CEL-E013.database")
         self._connection: duckdb.DuckDBPyConnection = opened
         self._relations: dict[Place, Relation] = {}
         self._grouped: _GroupedSource | None = None

@@ -211,7 +211,7 @@ def _plain(value: Any) -> Any:
 
 
 def _unreachable() -> EngineError:
-    return EngineError("CEL-E014.unreachable")
+    return EngineError("CEL-E014.policy")
 
 
 def _missing() -> EngineError:

@@ -380,5 +380,5 @@ def _connect(url: str) -> psycopg.Connection[Any]:
                     connection.execute(f"SET {setting}".encode())
                 connection.commit()
                 return connection
-        reason = EngineError("CEL-E014.connect")
+        reason = EngineError("CEL-E014.url")
     raise reason

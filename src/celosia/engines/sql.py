@@ -141,7 +141,7 @@ class DuckDBEngine:
             fault = True
         if fault or opened is None:  # outside the handler: the cause may quote cells
             self._overflow.cleanup()
-            raise EngineError("CEL-E013.init_3")
+            raise EngineError("CEL-E013.policy")
         self._connection: duckdb.DuckDBPyConnection = opened
         self._busy: set[duckdb.DuckDBPyConnection] = set()
 

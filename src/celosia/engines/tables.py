@@ -248,7 +248,7 @@ def unpublishable(column: str, kind: str) -> EngineError:
 
 def same_place(place: Place) -> InputError:
     """The error of a target that is its own source."""
-    return InputError("CEL-I007.same_place", place=place)
+    return InputError("CEL-I007.place", place=place)
 
 
 def table_exists(place: Place) -> InputError:

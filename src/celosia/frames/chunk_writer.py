@@ -80,7 +80,7 @@ def open_writer(path: str | Path, *, format: Format | None = None) -> ChunkWrite
     file = Path(path)
     kind = format_of(file, format)
     if kind == "excel":
-        raise InputError("CEL-F025", file=file, path=str(file))
+        raise InputError("CEL-F025", path=str(file))
     return ChunkWriter(file, kind)
 
 
@@ -96,12 +96,6 @@ def _arrow_sink(path: Path, format: Format, first: pl.DataFrame) -> Any:
 
 def _different(expected: pl.Schema, found: pl.Schema) -> InputError:
     names = [name for name in expected | found if expected.get(name) != found.get(name)]
-    return InputError(
-        "CEL-F027",
-        f"a chunk differs from the first in column {', '.join(map(repr, names))}."
-        if names
-        else "a chunk has its columns in another order than the first.",
-        why="One file has one set of columns.",
-        fix="Give every chunk the same columns, types and order.",
-        columns=names,
-    )
+    if not names:
+        return InputError("CEL-F027.order", columns=names)
+    return InputError("CEL-F027.columns", names=", ".join(map(repr, names)), columns=names)

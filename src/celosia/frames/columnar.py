@@ -58,4 +58,4 @@ def _scan(path: Path, format: Columnar) -> pl.LazyFrame:
 
 
 def _damaged(path: Path, format: Columnar) -> Exception:
-    return unreadable(path, f"it is not a readable {format} file", fix="Fetch or make it again.")
+    return unreadable("CEL-F014.columnar", path, format=format)

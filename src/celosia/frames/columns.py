@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 
 _REFUSED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary, pl.BaseExtension)
 
@@ -23,24 +24,28 @@ def check_names(names: Sequence[object], *, path: Path | None = None) -> list[st
         ...
     celosia.core.errors.InputError: column 'age' comes more than once (positions 1, 3). ...
     """
-    place = "" if path is None else f"{path}: "
+    error = _fault_of(names)
+    if error is not None:
+        raise error if path is None else error.within(str(path))
+    return [str(name) for name in names]
+
+
+def _fault_of(names: Sequence[object]) -> InputError | None:
     nameless = [
         position
         for position, name in enumerate(names, 1)
         if not isinstance(name, str) or not name.strip()
     ]
     if nameless:
-        raise InputError(
-            "CEL-F003", place=place, positions2=_positions(nameless), positions=nameless
-        )
+        return InputError("CEL-F003", places=_positions(nameless), positions=nameless)
     texts = [str(name) for name in names]
     patterns = [name for name in texts if name.startswith("^") and name.endswith("$")]
     if patterns:
-        raise InputError("CEL-F028", place=place, column=patterns[0])
+        return InputError("CEL-F028", column=patterns[0])
     twice = [name for name, count in Counter(texts).items() if count > 1]
     if twice:
-        raise _duplicates(texts, twice, place)
-    return texts
+        return _duplicates(texts, twice)
+    return None
 
 
 def check_flat(frame: pl.DataFrame) -> pl.DataFrame:
@@ -63,22 +68,23 @@ def mixed_column(column: str, row: int, before: str, after: str) -> InputError:
 
 def unfit_columns(names: Sequence[str]) -> InputError:
     """The error for columns whose values fit no type that we have."""
-    return InputError(
-        "CEL-F008.unfit_columns", names=", ".join(map(repr, names)), columns=list(names)
-    )
+    return InputError("CEL-F008.columns", names=", ".join(map(repr, names)), columns=list(names))
 
 
-def _duplicates(names: list[str], twice: list[str], place: str) -> InputError:
+def _duplicates(names: list[str], twice: list[str]) -> InputError:
     found = [
-        f"column {name!r} comes more than once "
-        f"({_positions([i for i, other in enumerate(names, 1) if other == name])})"
+        Message(
+            "frames.duplicate",
+            column=name,
+            places=_positions([i for i, other in enumerate(names, 1) if other == name]),
+        )
         for name in twice
     ]
-    return InputError("CEL-F002", place=place, found="; ".join(found), columns=twice)
+    return InputError("CEL-F002", found=found, columns=twice)
 
 
-def _positions(numbers: Sequence[int]) -> str:
-    return ("position " if len(numbers) == 1 else "positions ") + ", ".join(map(str, numbers))
+def _positions(numbers: Sequence[int]) -> Message:
+    return Message("frames.positions", count=len(numbers), numbers=numbers)
 
 
 def pick(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:

@@ -66,7 +66,7 @@ def as_frame(data: TableLike) -> pl.DataFrame:
         return check_flat(_from_mapping(data))
     if isinstance(data, ArrowStream):
         return check_flat(_from_arrow(data))
-    raise InputError("CEL-F001.as_frame", name=type(data).__name__)
+    raise InputError("CEL-F001.table", type=type(data).__name__)
 
 
 def _attempt(make: Callable[[], _T]) -> _T | None:
@@ -79,7 +79,7 @@ def _attempt(make: Callable[[], _T]) -> _T | None:
 def _collected(data: pl.LazyFrame) -> pl.DataFrame:
     frame = _attempt(data.collect)
     if frame is None:
-        raise InputError("CEL-F008.collected")
+        raise InputError("CEL-F008.lazy")
     return frame
 
 
@@ -93,7 +93,7 @@ def _from_arrow(data: Any) -> pl.DataFrame:
     else:
         table = _attempt(lambda: pa.RecordBatchReader.from_stream(data).read_all())
     if table is None:
-        raise InputError("CEL-F008.from_arrow")
+        raise InputError("CEL-F008.stream")
     names = check_names(table.schema.names)
     frame = _attempt(lambda: pl.from_arrow(table))
     if frame is None:
@@ -126,7 +126,7 @@ def _series(name: str, values: Any) -> pl.Series:
     if isinstance(values, pl.Series):
         return values.alias(name)
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InputError("CEL-F001.series", name=name, name2=type(values).__name__)
+        raise InputError("CEL-F001.column", column=name, type=type(values).__name__)
     dtype = getattr(values, "dtype", None)
     is_arrow = hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
     if str(dtype) == "object" or (dtype is None and not is_arrow):

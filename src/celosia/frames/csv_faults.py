@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from celosia.core.errors import InputError
-from celosia.frames.dialect import Layout, cells_of_any_length
+from celosia.frames.dialect import Layout, cells_of_any_length, place_of
 from celosia.frames.encoding import codec, open_text, pieces
 
 _QUOTE = ord('"')
@@ -77,11 +77,10 @@ def _utf8_pieces(layout: Layout) -> Iterator[bytes]:
 
 def _wrong_width(layout: Layout, row: int, line: int, found: int) -> InputError:
     expected = len(layout.names)
-    place = f"row {row}" if row else "the header"
     return InputError(
         "CEL-F016",
         path=layout.path,
-        place=place,
+        place=place_of(row),
         row=row,
         line=line,
         expected=expected,
@@ -90,10 +89,5 @@ def _wrong_width(layout: Layout, row: int, line: int, found: int) -> InputError:
 
 
 def _bad_quote(layout: Layout, row: int, problem: str) -> InputError:
-    place = f"row {row}" if row else "the header"
-    what = (
-        f"a quotation mark opened in {place} is never closed"
-        if "end of data" in problem
-        else f"{place} has text after a closing quotation mark"
-    )
-    return InputError("CEL-F017", path=layout.path, thing=what, row=row)
+    key = "CEL-F017.open" if "end of data" in problem else "CEL-F017.followed"
+    return InputError(key, path=layout.path, place=place_of(row), row=row)

@@ -38,7 +38,7 @@ def whole_text(layout: Layout, options: ReadOptions) -> pl.DataFrame:
         with suppress(_RowBeyondBlock):
             table = _guarded(layout, partial(load, block))
             return _selected(_named(table, layout), options)
-    raise unreadable(layout.path, "a row is longer than 2 gigabytes")
+    raise unreadable("CEL-F014.row", layout.path)
 
 
 def text_chunks(layout: Layout, options: ReadOptions) -> Iterator[pl.DataFrame]:
@@ -52,11 +52,7 @@ def text_chunks(layout: Layout, options: ReadOptions) -> Iterator[pl.DataFrame]:
         while (batch := _guarded(layout, lambda: next(reader, None))) is not None:
             yield _selected(_named(batch, layout), options)
         return
-    raise unreadable(
-        layout.path,
-        f"a row is longer than {_CHUNK_BLOCK >> 20} megabytes",
-        fix="Read the file whole instead of in chunks.",
-    )
+    raise unreadable("CEL-F014.row_in_chunks", layout.path, megabytes=_CHUNK_BLOCK >> 20)
 
 
 def _input(path: Path) -> Any:
@@ -108,9 +104,7 @@ def _guarded(layout: Layout, action: Callable[[], _Result]) -> _Result:
         problem = str(error)
     if "straddling" in problem:
         raise _RowBeyondBlock
-    raise find_fault(layout) or unreadable(
-        layout.path, "it could not be read as delimited text", fix="Check its delimiter."
-    )
+    raise find_fault(layout) or unreadable("CEL-F014.delimited", layout.path)
 
 
 def _named(table: Any, layout: Layout) -> pl.DataFrame:

@@ -96,6 +96,4 @@ def is_certain(text: pl.Series, mark: Mark) -> bool:
 
 def in_doubt(column: str, mark: Mark) -> InputError:
     """The error for a column declared as decimal whose marks may stand between thousands."""
-    name = "commas" if mark == "," else "points"
-    other = "no other column has" if mark == "," else "other columns have"
-    return InputError("CEL-F060", name=name, other=other, column=column)
+    return InputError("CEL-F060.commas" if mark == "," else "CEL-F060.points", column=column)

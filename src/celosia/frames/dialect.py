@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.frames.columns import check_names
 from celosia.frames.decimal_marks import Mark, marks_for
 from celosia.frames.encoding import open_text, survey
@@ -138,7 +139,7 @@ def _header(records: list[list[str]], given: bool | None, path: Path) -> bool:
         return any(votes) or not any(numeric)
     if any(numeric):
         return False
-    raise InputError("CEL-F015", path2=path, path=str(path))
+    raise InputError("CEL-F015", path=str(path))
 
 
 def _blank_lines(head: str) -> int:
@@ -158,10 +159,13 @@ def _undecodable(path: Path, options: ReadOptions, delimiter: str | None) -> Inp
         with cells_of_any_length():
             records = (record for record in csv.reader(lines, delimiter=chosen) if record)
             row = next(place for place, cells in enumerate(records, not header) if _escaped(cells))
-    place = "" if row is None else f" (first at {f'row {row}' if row else 'the header'})"
-    return InputError(
-        "CEL-F018", path2=path, place=place, path=str(path), encoding=encoding, row=row
-    )
+    place = "" if row is None else Message("frames.first_at", place=place_of(row))
+    return InputError("CEL-F018", place=place, path=str(path), encoding=encoding, row=row)
+
+
+def place_of(row: int) -> Message:
+    """Where a fault is: in a row, or for 0 in the header."""
+    return Message("frames.row", row=row) if row else Message("frames.header")
 
 
 def _escaped(cells: list[str]) -> bool:

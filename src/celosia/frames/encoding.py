@@ -44,7 +44,7 @@ def survey(path: Path, encoding: str | None) -> EncodingSurvey | None:
             return found
     if encoding is not None:
         return None
-    raise InputError("CEL-F019", path2=path, path=str(path))
+    raise InputError("CEL-F019", path=str(path))
 
 
 def pieces(path: Path) -> Iterator[bytes]:
@@ -60,7 +60,7 @@ def pieces(path: Path) -> Iterator[bytes]:
                 break
             yield piece
     if damaged:
-        raise unreadable(path, "the compressed file is damaged", fix="Fetch or make it again.")
+        raise unreadable("CEL-F014.gzip", path)
 
 
 def open_text(path: Path, encoding: str, *, errors: str = "strict") -> TextIO:

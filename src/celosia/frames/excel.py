@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.work_folders import WorkFolder
 from celosia.frames.columns import check_names, mixed_column
 from celosia.frames.formats import empty, unreadable
@@ -37,7 +38,7 @@ def read_excel(path: Path, *, header: bool | None) -> pl.DataFrame:
         _refuse_mixed(book, names, skip)
         frame = _load(book, skip_rows=skip, schema_sample_rows=None)
     if frame is None:
-        raise unreadable(path, "its first sheet could not be read", fix="Save it again as .xlsx.")
+        raise unreadable("CEL-F014.sheet", path)
     frame.columns = names
     return frame.with_columns(_plain(column) for column in frame.iter_columns())
 
@@ -87,7 +88,7 @@ def _open(path: Path) -> Any:
     with suppress(fastexcel.FastExcelError, OSError):
         book = fastexcel.read_excel(str(path))
     if book is None:
-        raise unreadable(path, "it is not a readable Excel workbook", fix="Save it as .xlsx.")
+        raise unreadable("CEL-F014.workbook", path)
     return book
 
 
@@ -119,7 +120,7 @@ def _refuse_mixed(book: Any, names: list[str], skip: int) -> None:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if uniform(middle) else (low, middle)
-        raise mixed_column(name, high, "one kind", "another")
+        raise mixed_column(name, high, Message("frames.kind.one"), Message("frames.kind.another"))
 
 
 def _plain(column: pl.Series) -> pl.Series:
@@ -136,14 +137,14 @@ def _plain(column: pl.Series) -> pl.Series:
 def _refuse_oversized(frame: pl.DataFrame) -> None:
     problems = []
     if frame.height >= _ROWS or frame.width > _COLUMNS:
-        problems.append(f"a table of {frame.height} rows and {frame.width} columns")
+        problems.append(Message("frames.excel.table", rows=frame.height, columns=frame.width))
     for column in frame.iter_columns():
         if column.dtype == pl.String and (column.str.len_chars() > _LETTERS).any():
-            problems.append(f"the long texts of column {column.name!r}")
+            problems.append(Message("frames.excel.texts", column=column.name))
         elif not _is_exact(column):
-            problems.append(f"the long numbers of column {column.name!r}")
+            problems.append(Message("frames.excel.numbers", column=column.name))
     if problems:
-        raise InputError("CEL-F024", problems=" or ".join(problems))
+        raise InputError("CEL-F024", problems=problems)
 
 
 def _is_exact(column: pl.Series) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Literal, cast, get_args
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 
 Format = Literal["csv", "tsv", "parquet", "arrow", "jsonl", "excel"]
 """The kinds of file that can be read and written."""
@@ -36,18 +37,15 @@ def format_of(path: Path, given: str | None = None) -> Format:
     """
     if given is not None:
         if given not in get_args(Format):
-            raise InputError(
-                "CEL-F012.format_of_2", get_args=", ".join(get_args(Format)), format=given
-            )
+            raise InputError("CEL-F012.format", formats=get_args(Format), format=given)
         return cast(Format, given)
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     known = SUFFIXES.get(name.suffix.lower())
     if known is None:
         raise InputError(
-            "CEL-F012.format_of",
-            path2=path,
-            name_suffix=name.suffix or "(none)",
-            suffixes=", ".join(SUFFIXES),
+            "CEL-F012.suffix",
+            suffix=name.suffix or Message("words.none"),
+            suffixes=list(SUFFIXES),
             path=str(path),
         )
     return known
@@ -56,28 +54,28 @@ def format_of(path: Path, given: str | None = None) -> Format:
 def check_readable(path: Path) -> None:
     """Refuse a path that is missing, a folder, not ours to read, or empty."""
     if path.is_dir():
-        raise InputError("CEL-F011", path2=path, path=str(path))
+        raise InputError("CEL-F011", path=str(path))
     if not path.exists():
-        raise InputError("CEL-F010", path2=path, path=str(path))
+        raise InputError("CEL-F010", path=str(path))
     try:
         with path.open("rb") as stream:
             first = stream.read(1)
     except OSError:
         first = None
     if first is None:
-        raise unreadable(path, "it could not be opened", fix="Check its permissions.")
+        raise unreadable("CEL-F014.closed", path)
     if not first:
         raise empty(path)
 
 
-def unreadable(path: Path, problem: str, *, fix: str = "") -> InputError:
-    """The error for a file that exists but cannot be taken in."""
-    return InputError("CEL-F014", f"{path}: {problem}.", fix=fix, path=str(path))
+def unreadable(key: str, path: Path, **fields: object) -> InputError:
+    """The error for a file that exists but cannot be taken in, by its key of the catalogue."""
+    return InputError(key, path=str(path), **fields)
 
 
 def empty(path: Path) -> InputError:
     """The error for a file without a single row or name."""
-    return InputError("CEL-F013", path2=path, path=str(path))
+    return InputError("CEL-F013", path=str(path))
 
 
 def is_gzip(path: Path) -> bool:

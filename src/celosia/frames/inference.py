@@ -139,20 +139,11 @@ def _converted(series: pl.Series, wanted: Narrow) -> tuple[pl.Series, pl.Series]
 
 
 def _not_of_type(column: str, wanted: Narrow, row: int, count: int) -> InputError:
-    rule = {
-        "integer": "whole numbers without leading zeros or a plus sign",
-        "decimal": "finite numbers with a decimal point",
-        "decimal comma": "finite numbers with a decimal comma, as this file has",
-        "date": "days written as yyyy-mm-dd",
+    key = {
+        "integer": "CEL-F020.integer",
+        "decimal": "CEL-F020.decimal",
+        "decimal comma": "CEL-F020.comma",
+        "date": "CEL-F020.date",
     }[wanted]
     declared = wanted.partition(" ")[0]
-    counted = "1 value is" if count == 1 else f"{count} values are"
-    return InputError(
-        "CEL-F020",
-        counted=counted,
-        declared=declared,
-        rule=rule,
-        column=column,
-        row=row,
-        count=count,
-    )
+    return InputError(key, declared=declared, column=column, row=row, count=count)

@@ -104,14 +104,14 @@ def _find_fault(path: Path) -> InputError:
             row += 1
             pairs = _pairs(line)
             if pairs is None:
-                return _no_record(path, row)
+                return InputError("CEL-F023.broken", path=str(path), row=row)
             names = [name for name, _ in pairs]
             if len(set(names)) < len(names):
-                return _no_record(path, row, "names a column twice")
+                return InputError("CEL-F023.twice", path=str(path), row=row)
             fault = watch.fault(row, pairs)
             if fault is not None:
                 return fault
-    return unreadable(path, "it could not be read as JSON lines", fix="Check that it is UTF-8.")
+    return unreadable("CEL-F014.lines", path)
 
 
 def _pairs(line: str) -> list[tuple[str, object]] | None:
@@ -122,7 +122,3 @@ def _pairs(line: str) -> list[tuple[str, object]] | None:
         return None
     is_object = isinstance(found, tuple) and line.lstrip().startswith("{")
     return list(found) if is_object else None
-
-
-def _no_record(path: Path, row: int, problem: str = "is not one JSON object") -> InputError:
-    return InputError("CEL-F023", path2=path, problem=problem, path=str(path), row=row)

@@ -9,11 +9,24 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.frames.columns import mixed_column, nested_columns
 
 NESTED = "a list or record"
 NUMBER = "a number"
 ZONED_TIME = "a time and zone"
+_MESSAGES = {
+    "text": "frames.kind.string",
+    "true or false": "frames.kind.boolean",
+    NUMBER: "frames.kind.number",
+    "a date with time": "frames.kind.moment",
+    "a date with time and zone": "frames.kind.zoned_moment",
+    "a date": "frames.kind.date",
+    "a time": "frames.kind.time",
+    ZONED_TIME: "frames.kind.zoned_time",
+    "a duration": "frames.kind.duration",
+}
+"""The kinds of values, and how a message calls each."""
 
 
 def kind_of(value: object) -> str | None:
@@ -51,7 +64,7 @@ def check_one_kind(column: str, values: Iterable[object]) -> str | None:
         if kind == NESTED:
             raise nested_columns([column])
         if first is not None and kind != first:
-            raise mixed_column(column, row, first, kind)
+            raise _changed_kind(column, row, first, kind)
         first = kind
     return first
 
@@ -72,8 +85,12 @@ class KindWatch:
                 return nested_columns([column])
             before = self._kinds.setdefault(column, kind)
             if before != kind:
-                return mixed_column(column, row, before, kind)
+                return _changed_kind(column, row, before, kind)
         return None
+
+
+def _changed_kind(column: str, row: int, before: str, after: str) -> InputError:
+    return mixed_column(column, row, Message(_MESSAGES[before]), Message(_MESSAGES[after]))
 
 
 def is_missing(value: object) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 from celosia.frames.decimal_marks import Mark
 from celosia.frames.formats import Format
@@ -30,25 +31,19 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_delimiter(self.delimiter):
-            raise _wrong("the delimiter must be one ASCII character, no quote and no line end.")
+            raise InputError("CEL-F021.delimiter")
         if self.encoding is not None and not _is_text_encoding(self.encoding):
-            raise _wrong(f"encoding {self.encoding!r} is not known.", fix="Try 'utf-8'.")
+            raise InputError("CEL-F021.encoding", encoding=self.encoding)
         if self.decimal is not None and self.decimal not in get_args(Mark):
-            raise _wrong("the decimal mark must be a point or a comma.", fix="Write '.' or ','.")
+            raise InputError("CEL-F021.decimal")
         if self.decimal == self.delimiter == ",":
-            raise _wrong(
-                "a comma cannot be both the delimiter and the decimal mark.",
-                fix="Give the delimiter that the file has, or leave it out to have it found.",
-            )
+            raise InputError("CEL-F021.comma")
         allowed = get_args(ColumnType)
         for name, wanted in self.types.items():
             if wanted not in allowed:
-                raise _wrong(
-                    f"column {name!r}: type {wanted!r} is not known.",
-                    fix=f"Choose one of: {', '.join(allowed)}.",
-                )
+                raise InputError("CEL-F021.type", column=name, type=wanted, types=allowed)
         if self.columns is not None and len(set(self.columns)) < len(self.columns):
-            raise _wrong("a column is asked for twice.", fix="Name each column once.")
+            raise InputError("CEL-F021.twice")
 
     def check_format(self, format: Format) -> None:
         """Refuse options that the format has no use for: they would be ignored in silence."""
@@ -56,7 +51,7 @@ class ReadOptions:
         allowed = {"csv": of_text, "tsv": of_text, "excel": ("header",)}
         for name in of_text:
             if getattr(self, name) is not None and name not in allowed.get(format, ()):
-                raise _wrong(f"{name!r} means nothing for a {format} file.", fix="Leave it out.")
+                raise InputError("CEL-F021.idle", option=name, format=format)
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse options about columns that the file does not have."""
@@ -84,10 +79,6 @@ def names_in(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _wrong(what: str, *, fix: str = "") -> InputError:
-    return InputError("CEL-F021", what, fix=fix)
-
-
 def _is_delimiter(text: str) -> bool:
     return len(text) == 1 and text.isascii() and text not in '"\r\n\0'
 
@@ -102,7 +93,7 @@ def _is_text_encoding(name: str) -> bool:
 
 
 def _unknown_columns(unknown: list[str], names: Sequence[str]) -> InputError:
-    hinted = [f"{name!r}{did_you_mean(name, names)}" for name in unknown]
-    return InputError(
-        "CEL-F022", hinted=", ".join(hinted), names=", ".join(map(repr, names)), columns=unknown
-    )
+    hinted = [
+        Message("words.quoted", name=name, hint=did_you_mean(name, names)) for name in unknown
+    ]
+    return InputError("CEL-F022", hinted=hinted, names=", ".join(map(repr, names)), columns=unknown)

@@ -97,7 +97,7 @@ def read_chunks(  # noqa: PLR0913 - the keywords of `read`
     options = _options(delimiter, encoding, header, decimal, types, missing, columns)
     file = Path(path)
     if (whole(rows) or 0) < 1:
-        raise InputError("CEL-F021", rows=rows)
+        raise InputError("CEL-F021.rows", rows=rows)
     kind = _checked(file, format, options)
     return _chunks(file, kind, options, rows)
 

@@ -73,7 +73,7 @@ def graph_type_of(path: Path) -> type[Content]:
         with open_bytes(path) as stream:
             head = stream.read(_LOOK)
     except (OSError, EOFError, zlib.error):
-        raise unreadable(path, "it is damaged, or not all there") from None
+        raise unreadable("CEL-F014.damaged", path) from None
     if kind == "json":
         return GeneralisedGraph if FORMAT.encode() in head else Graph
     return UncertainGraph if head.startswith((b'# {"vertices"', b"u,v,p")) else Graph

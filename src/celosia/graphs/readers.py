@@ -169,7 +169,7 @@ def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
         with open_bytes(file) as stream:
             data = stream.read()
     except (OSError, EOFError, zlib.error):
-        raise unreadable(file, "it is damaged, or not all there") from None
+        raise unreadable("CEL-F014.damaged", file) from None
     progress(Step(Message("graphs.stage.find"), 0, None))
     if kind in _PARSERS:
         parsed = _PARSERS[kind](data, file)

@@ -166,9 +166,8 @@ def serve(settings: Settings, *, ready: Callable[[], object] = lambda: None) -> 
     Raises:
         EngineError: CEL-W031 the extra is not installed, CEL-W032 the port cannot be had.
     """
-    name = "the studio"
     with (
-        listening(settings.host, settings.port, code="CEL-W032", name=name) as sockets,
+        listening(settings.host, settings.port, code="CEL-W032") as sockets,
         Studio(settings) as running,
     ):
         run_server(
@@ -176,7 +175,6 @@ def serve(settings: Settings, *, ready: Callable[[], object] = lambda: None) -> 
             sockets,
             ready=ready,
             code="CEL-W032",
-            name=name,
             log_level="warning",
             ssl_certfile=settings.certificate,
             ssl_keyfile=settings.key,

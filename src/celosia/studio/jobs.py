@@ -12,6 +12,7 @@ from threading import Condition, Event, Thread
 from typing import Any, Literal
 
 from celosia.core.errors import Cancelled, CelosiaError, EngineError
+from celosia.core.messages import Language, current
 from celosia.core.progress import Step
 from celosia.studio import worker
 
@@ -30,6 +31,8 @@ class Job:
     arguments: dict[str, Any] = field(repr=False)
     address: str = ""
     """The page that shows its result."""
+    language: Language = field(default_factory=current)
+    """Of the page that asked for it, and so of the files that it writes."""
     id: str = field(default_factory=lambda: token_urlsafe(8))
     state: State = "waiting"
     step: Step | None = None
@@ -193,7 +196,7 @@ class Jobs:
 
     def _follow(self, job: Job, process: _Process) -> None:
         try:
-            process.give(job.function, job.arguments)
+            process.give(job)
             while True:
                 event = process.hear(0.05)
                 if job.stop.is_set():
@@ -237,11 +240,11 @@ class _Process:
         self._process.start()
         theirs.close()
 
-    def give(self, function: str, arguments: dict[str, Any]) -> None:
+    def give(self, job: Job) -> None:
         if self._process is None or not self._process.is_alive():
             self.end()
             self._start()
-        self._ours.send((function, arguments))
+        self._ours.send((job.function, job.arguments, job.language))
 
     def hear(self, seconds: float) -> worker.JobEvent | None:
         if not self._ours.poll(seconds):

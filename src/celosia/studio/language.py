@@ -1,40 +1,41 @@
 """English and Spanish: the text of every page, and numbers as each language writes them.
 
 English sentences are the keys; `locales/es/*.po` has the Spanish ones, one file for each part of
-the studio. Whole sentences with named places, never pieces put together.
+the studio. Whole sentences with named places, never pieces put together. What the library says
+are messages of its own catalogue (`celosia.core.messages`), in the same language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
-Language = Literal["en", "es"]
-LANGUAGES: tuple[Language, ...] = get_args(Language)
+from celosia.core.messages import LANGUAGES, Language, Message, current, localise, resolve_by
+from celosia.core.messages import language as chosen
+
+__all__ = [
+    "LANGUAGES",
+    "NAMES",
+    "NO_BREAK",
+    "Language",
+    "chosen",
+    "current",
+    "messages",
+    "n_",
+    "negotiated",
+    "number",
+    "percent",
+    "resolve_by",
+    "short",
+    "singles",
+    "text_of",
+]
+
 NAMES: dict[Language, str] = {"en": "English", "es": "Español"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _FOLDER = Path(__file__).parent
-
-chosen: ContextVar[Language | None] = ContextVar("language", default=None)
-"""The language of the present task; where it is None, the page that is being shown decides."""
-
-_resolvers: list[Callable[[], Language | None]] = []
-
-
-def resolve_by(resolver: Callable[[], Language | None]) -> None:
-    """Ask this for the language wherever no task has chosen one."""
-    _resolvers[:] = [resolver]
-
-
-def current() -> Language:
-    """The language to speak now."""
-    found = chosen.get()
-    if found is None and _resolvers:
-        found = _resolvers[0]()
-    return found or "en"
 
 
 def _(text: str, /, **values: object) -> str:
@@ -43,6 +44,8 @@ def _(text: str, /, **values: object) -> str:
     >>> _("{count} rows", count=3)
     '3 rows'
     """
+    if isinstance(text, Message):  # the library's own
+        return text.render()
     sentence = text if current() == "en" else _catalogue(current())[0].get(text, text)
     return sentence.format(**values) if values else sentence
 
@@ -91,7 +94,7 @@ def number(value: float, digits: int = 0) -> str:
     '1,234.5'
     """
     exact = isinstance(value, int) and digits == 0  # however large: never by way of a float
-    return _localised(f"{value:,}" if exact else f"{value:,.{digits}f}")
+    return localise(f"{value:,}" if exact else f"{value:,.{digits}f}", current())
 
 
 def short(value: float) -> str:
@@ -102,7 +105,7 @@ def short(value: float) -> str:
     """
     if value == int(value) or abs(value) >= 10_000:
         return number(value)
-    return _localised(f"{value:,.4g}")
+    return localise(f"{value:,.4g}", current())
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -122,10 +125,6 @@ def text_of(name: str) -> str:
 @cache
 def _text(name: str, language: Language) -> str:
     return (_FOLDER / "texts" / f"{name}.{language}.md").read_text("utf-8")
-
-
-def _localised(text: str) -> str:
-    return text if current() == "en" else text.translate(str.maketrans(",.", ".,"))
 
 
 def singles(language: Language) -> dict[str, str]:

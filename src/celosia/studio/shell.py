@@ -6,7 +6,7 @@ import copy
 import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import wraps
 from typing import Any
 from urllib.parse import quote
 
@@ -14,15 +14,12 @@ from nicegui import Client, app, core, ui
 from nicegui.logging import log
 from starlette.requests import Request
 
-from celosia.core.catalogue import explanations
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.studio import error_page, guard, language
 from celosia.studio.doors import DOORS
 from celosia.studio.language import NAMES, Language, _, negotiated
 from celosia.studio.runtime import studio
-from celosia.studio.translation import translate
 from celosia.studio.visitors import Visitor
-from celosia.studio.widgets.text import from_library
 
 NOT_FOUND = ("CEL-W010", "CEL-W011", "CEL-W040", "CEL-L001")
 """Errors of an address that asks for something that is not there."""
@@ -286,13 +283,13 @@ def show_error(error: CelosiaError, *, attend: bool = False) -> None:
         error: the error.
         attend: whether to bring it into sight and move the focus to it.
     """
-    with _alert(_title(error), attend=attend):
+    with _alert(error.part("title"), attend=attend):
         with ui.column().classes("gap-1"):
-            from_library(error.what, "errors")
+            ui.label(error.what)
             if error.why:
-                from_library(error.why, "errors")
+                ui.label(error.why)
             if error.fix:
-                from_library(error.fix, "errors").classes("text-bold")
+                ui.label(error.fix).classes("text-bold")
         ui.label(error.code).classes("celosia-quiet")
 
 
@@ -327,25 +324,10 @@ def _show_instead(request: Request, error: CelosiaError, door: str) -> None:
 def fault(error: Exception) -> EngineError:
     """What a visitor is told of an error that we did not foresee; the log has its place."""
     log.exception(error)
-    return EngineError(
-        FAULT,
-        "the page met a fault of ours.",
-        why="The cause is not shown, because it may contain values of your table.",
-        fix="Go back and try another way, and report what you did.",
-    )
-
-
-def _title(error: CelosiaError) -> str:
-    """What the catalogue calls an error, in the language of the page."""
-    return _(_titles().get(error.code, "This cannot be done"))
-
-
-@cache
-def _titles() -> dict[str, str]:
-    return {code: each.title for code, each in explanations().items()}
+    return EngineError(FAULT)
 
 
 def notify_error(error: CelosiaError) -> None:
     """The same in a passing note, where the page itself stays."""
-    text = f"{_title(error)}. {translate(error.what, 'errors')} {translate(error.fix, 'errors')}"
+    text = f"{error.part('title')}. {error.what} {error.fix}"
     ui.notify(text, type="negative", multi_line=True, timeout=8000)

@@ -1,4 +1,4 @@
-"""What the library says, in the language of the page: promises, plans, errors, names of measures.
+"""What the library says, in the language of the page: promises, plans, names of measures.
 
 The library speaks English. `locales/es/library/*.po` has its sentences whole, with places for what
 changes: `{1}` is a number, `{columns}` any text, which stays as it is, `{text}` a text of the
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
+from celosia.core.messages import Message
 from celosia.studio.language import Language, current, messages, singles
 
-Field = Literal["errors", "measures", "plans", "promises", "stages"]
+Field = Literal["measures", "plans", "promises", "stages"]
 """The catalogues `library/FIELD.po`: sentences of one field are not taken for those of another."""
 BETWEEN = "; "
 """Between sentences that the library put together; no place reaches beyond it."""
@@ -77,8 +78,8 @@ class Pattern:
         return _PLACE.sub(lambda place: values[place[1]], self.other)
 
 
-def translate(text: str, of: Field) -> str:
-    """A text of the library in the language of the page.
+def translate(text: object, of: Field) -> str:
+    """A text of the library in the language of the page: a message, or a sentence of a field.
 
     Parts with semicolons between them are told one by one, if the whole is not known.
 
@@ -88,7 +89,10 @@ def translate(text: str, of: Field) -> str:
     '5-anonimato respecto a age, zip'
     >>> chosen.reset(token)
     """
-    return text if current() == "en" else _translate(text, of, current())
+    if isinstance(text, Message):
+        return text.render()
+    sentence = str(text)
+    return sentence if current() == "en" else _translate(sentence, of, current())
 
 
 @lru_cache(maxsize=4096)

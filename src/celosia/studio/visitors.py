@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import time
@@ -16,6 +15,7 @@ from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
+from celosia.studio import stored_json
 
 MOST_WORKS = 40
 """How many pieces of work a visitor keeps; the oldest goes when there are more."""
@@ -50,12 +50,12 @@ class Work:
     def save(self, name: str, value: Any) -> None:
         """Keep plain values as JSON; the file appears whole or not at all."""
         with replacing(self.path(f"{name}.json")) as draft:
-            draft.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
+            draft.write_text(stored_json.dumps(value), "utf-8")
 
     def load(self, name: str, default: Any = None) -> Any:
         """The values kept under a name, or the default."""
         try:
-            return json.loads(self.path(f"{name}.json").read_text("utf-8"))
+            return stored_json.loads(self.path(f"{name}.json").read_text("utf-8"))
         except FileNotFoundError:
             return default
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import CelosiaError, EngineError
+from celosia.core.messages import Message, speaking
 from celosia.core.progress import Step
 
 PAUSE = 0.05
@@ -56,7 +57,10 @@ class JobProgress:
 
 
 def serve(connection: Connection, memory: int, file: int | None = None) -> None:
-    """Do jobs until the studio hangs up; each is the name of a function and its arguments."""
+    """Do jobs until the studio hangs up.
+
+    Each is the name of a function, its arguments, and the language of what it writes.
+    """
     with suppress(ValueError):  # Ctrl-C is for the studio, which ends its workers itself
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit(memory, file)
@@ -64,10 +68,11 @@ def serve(connection: Connection, memory: int, file: int | None = None) -> None:
     connection.send(JobEvent("ready"))
     while True:
         try:
-            name, arguments = connection.recv()
+            name, arguments, spoken = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(_done(name, arguments, connection.send))
+        with speaking(spoken):
+            connection.send(_done(name, arguments, connection.send))
 
 
 def _done(name: str, arguments: dict[str, Any], tell: Callable[[JobEvent], None]) -> JobEvent:
@@ -92,7 +97,7 @@ def _done(name: str, arguments: dict[str, Any], tell: Callable[[JobEvent], None]
 def _placeless(error: CelosiaError, folder: str) -> CelosiaError:
     """The same error without the folder of the work: where files lie is ours to know."""
     if folder:
-        error.replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
+        error.replace(f"{folder}{os.sep}", "").replace(folder, Message("studio.the_folder"))
     return error
 
 

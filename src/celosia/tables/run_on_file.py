@@ -123,7 +123,7 @@ def _check_places(source: Path, goal: Path, *, overwrite: bool) -> None:
     frames.open_writer(goal)  # refuses a format that cannot grow in chunks
     frames.check_readable(source)
     if goal.exists() and goal.samefile(source):
-        raise InputError("CEL-I007.check_places", goal=goal)
+        raise InputError("CEL-I007.file", place=goal)
 
 
 @dataclass(frozen=True, slots=True)

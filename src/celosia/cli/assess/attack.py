@@ -11,6 +11,7 @@ import typer
 from celosia.cli import console, model_options, options
 from celosia.cli.assess.readers import read_people, read_released
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -99,16 +100,16 @@ def attack(
     from celosia.tables.meanings import meanings
 
     inputs = (table, schema, external, earlier, original)
-    options.check_outputs({"the report": report}, inputs=inputs, overwrite=overwrite)
+    options.check_outputs({"report": report}, inputs=inputs, overwrite=overwrite)
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
     if on and external is None:
-        raise InputError("CEL-I056")
+        raise InputError("CEL-I056.no_table")
     levels = model_options.levels_from(similar, option="--similar") or {}
     widths = model_options.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the files", 0))
+        progress(Step(Message("cli.step.reading_files"), 0))
         frame = read_released(table, roles, **reading)
         people = None if external is None else _pick(read_people(external, roles), roles, on)
         explained = meanings(
@@ -134,10 +135,7 @@ def attack(
         raise InputError("CEL-I054")
     unread = [] if external is earlier is None else _unread(roles, explained)
     if unread:
-        console.note(
-            f"Warning: labels of {', '.join(unread)} can only be compared as text, so people may "
-            "be missed: give --original, or a hierarchy file in the schema."
-        )
+        console.note(say("cli.assess.warning_labels_can_only", unread=", ".join(unread)))
     if report is not None:
         page = attack_report.document(found, rows=frame.height)
         options.write_text(report, page.html(), overwrite)
@@ -146,9 +144,9 @@ def attack(
         return
     _show(found)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     worst = max(found, key=lambda each: (each.share, each.greatest))
-    console.show(f"most exposed: {worst}", strong=True)
+    console.show(say("cli.assess.most_exposed", worst=worst), strong=True)
 
 
 attack.__doc__ = f"{attack.__doc__}\n\n{EXAMPLES}"
@@ -171,16 +169,15 @@ def _pick(people: pl.DataFrame, roles: Schema, on: list[str] | None) -> pl.DataF
     known = [name for name in roles.named(Role.QUASI_IDENTIFIER) if name in people.columns]
     strange = [name for name in on or () if name not in known]
     if strange or not known:
-        name = strange[0] if strange else ""
-        raise InputError(
-            "CEL-I056",
-            f"the external table cannot be linked on '{name}'{did_you_mean(name, known)}."
-            if strange
-            else "the external table has no quasi-identifier of the schema.",
-            why="People are found by quasi-identifiers that both tables have.",
-            fix=f"Use: {', '.join(known)}." if known else "Rename its columns as in the schema.",
-        )
+        raise _unlinkable(strange, known)
     return pick(people, on or known)
+
+
+def _unlinkable(strange: Sequence[str], known: Sequence[str]) -> InputError:
+    if not known:
+        return InputError("CEL-I056.nothing_in_common")
+    hint = did_you_mean(strange[0], known)
+    return InputError("CEL-I056.column", column=strange[0], hint=hint, columns=known)
 
 
 def _unread(roles: Schema, explained: Mapping[str, Meaning]) -> list[str]:
@@ -196,28 +193,34 @@ def _categories(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> di
     column = next(each for each in roles.columns if each.name == name)
     present = name in frame.columns and frame[name].null_count() < frame.height
     if column.hierarchy is None or not present:
-        raise InputError("CEL-I057.categories", column=name)
+        raise InputError("CEL-I057.no_hierarchy", column=name)
     hierarchy = column.hierarchy_for(encode(frame[name]).values)
     if not 0 <= level <= hierarchy.height:
-        raise InputError(
-            "CEL-I057.categories_2", hierarchy_height=hierarchy.height, level=level, column=name
-        )
+        raise InputError("CEL-I057.level", highest=hierarchy.height, level=level, column=name)
     return categories_of(hierarchy, hierarchy.labels[level])
 
 
 def _show(found: Sequence[Attack]) -> None:
     console.show_table(
-        "Attacks on the release (confidence: the attacker's chance to be right)",
-        ["attack", "learns", "people", "exposed", "share", "average", "greatest"],
+        say("cli.assess.attacks_release_confidence_attacker"),
+        [
+            say("cli.column.attack"),
+            say("cli.column.learns"),
+            say("cli.column.people"),
+            say("cli.column.exposed"),
+            say("cli.column.share"),
+            say("cli.column.average"),
+            say("cli.column.greatest"),
+        ],
         [
             [
                 each.name,
                 each.column or "identity",
-                f"{each.people:,}",
-                f"{each.exposed_people:,}",
-                f"{each.share:.2%}",
-                f"{each.average:.2%}",
-                f"{each.greatest:.2%}",
+                console.number(each.people, ","),
+                console.number(each.exposed_people, ","),
+                console.number(each.share, ".2%"),
+                console.number(each.average, ".2%"),
+                console.number(each.greatest, ".2%"),
             ]
             for each in found
         ],

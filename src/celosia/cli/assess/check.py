@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from celosia.cli import console, model_options, options
 from celosia.cli.assess.readers import read_released, released_schema
 from celosia.core.errors import PrivacyError
-from celosia.core.wording import counted
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables import Check
@@ -50,9 +50,9 @@ def check(
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive, other_columns=rest)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         frame = read_released(table, roles, **reading)
-        progress(Step("Checking the classes", 0))
+        progress(Step(Message("cli.step.checking_classes"), 0))
         found = tables.check(frame, released_schema(roles, frame), models)
     if not found.holds:
         raise _failure(found)
@@ -60,9 +60,17 @@ def check(
         console.show_json(found.as_dict())
         return
     console.show_table(
-        f"{found.classes:,} classes of {found.records:,} records; {found.suppressed:,} suppressed",
-        ["model", "holds"],
-        [[each.promise, "yes" if each.holds else "no"] for each in found.models],
+        say(
+            "cli.assess.classes_records_suppressed",
+            classes=found.classes,
+            records=found.records,
+            suppressed=found.suppressed,
+        ),
+        [say("cli.column.model"), say("cli.column.holds")],
+        [
+            [each.promise, say("cli.word.yes" if each.holds else "cli.word.no")]
+            for each in found.models
+        ],
         numbers=False,
     )
     console.show(str(found), strong=True)
@@ -73,11 +81,10 @@ check.__doc__ = f"{check.__doc__}\n\n{EXAMPLES}"
 
 def _failure(found: Check) -> PrivacyError:
     failed = [
-        f"{each.promise} ({counted(each.classes, 'class', 'classes')}, "
-        f"{counted(each.records, 'record', 'records')})"
+        Message(
+            "cli.failed_model", promise=each.promise, classes=each.classes, records=each.records
+        )
         for each in found.models
         if not each.holds
     ]
-    return PrivacyError(
-        "CEL-A010.failure", failed=", ".join(failed), classes=found.classes, **found.as_dict()
-    )
+    return PrivacyError("CEL-A010.model", failed=failed, **found.as_dict())

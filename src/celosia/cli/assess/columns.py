@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ def columns(
         roles = options.schema_from(schema, quasi_identifiers)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         frame = read(table, **reading)
         found = column_risks(
             frame,
@@ -76,22 +77,37 @@ def _scores(found: ColumnRisks) -> dict[str, float]:
 def _show(found: ColumnRisks, most: int) -> None:
     by_share = sorted(found.contributions.items(), key=lambda each: -each[1])
     console.show_table(
-        "What each column adds to the share of unique records",
-        ["column", "adds"],
-        [[name, f"{share:.2%}"] for name, share in by_share],
+        say("cli.assess.what_each_column_adds"),
+        [say("cli.column.column"), say("cli.column.adds")],
+        [[name, console.number(share, ".2%")] for name, share in by_share],
     )
     worst = sorted(found.subsets, key=lambda each: (-each.unique, len(each.columns)))[:most]
     console.show_table(
-        f"Sets of at most {found.at_most} columns, the most identifying first",
-        ["columns", "unique records", "average risk"],
-        [[", ".join(each.columns), f"{each.unique:.2%}", f"{each.average:.2%}"] for each in worst],
+        say("cli.assess.sets_at_most_columns", at_most=found.at_most),
+        [
+            say("cli.column.columns"),
+            say("cli.column.unique_records"),
+            say("cli.column.average_risk"),
+        ],
+        [
+            [
+                ", ".join(each.columns),
+                console.number(each.unique, ".2%"),
+                console.number(each.average, ".2%"),
+            ]
+            for each in worst
+        ],
     )
-    _list("Keys (every record is unique, and no part of the set is enough):", found.minimal_keys)
-    _list("Smallest sets that make a record unique:", found.minimal_unique_sets[:most])
+    _list(say("cli.assess.keys"), found.minimal_keys)
+    _list(say("cli.assess.smallest_sets"), found.minimal_unique_sets[:most])
     scores = _scores(found)
     console.show(
-        f"SUDA: {scores['special_records']:,} special records, highest score "
-        f"{scores['highest']:,.6g}, average {scores['average']:,.4g}"
+        say(
+            "cli.assess.suda_special_records_highest",
+            special_records=scores["special_records"],
+            highest=scores["highest"],
+            average=scores["average"],
+        )
     )
     console.show(str(found), strong=True)
 

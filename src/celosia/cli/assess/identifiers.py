@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.advice import no_groups
+from celosia.core.messages import Message, say
 
 EXAMPLES = """**Examples**
 
@@ -35,10 +36,10 @@ def identifiers(
     from celosia.frames import read
     from celosia.tables.schema_draft import draft_schema
 
-    options.check_outputs({"the schema": output}, inputs=(table,), overwrite=overwrite)
+    options.check_outputs({"schema": output}, inputs=(table,), overwrite=overwrite)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         draft = draft_schema(read(table, **reading), progress=progress)
     found = draft.findings
     if output is not None:
@@ -47,15 +48,22 @@ def identifiers(
         console.show_json([finding.as_dict() for finding in found])
         return
     console.show_table(
-        "What the columns seem to hold",
-        ["column", "suggested role", "kind", "cells", "distinct", "why"],
+        say("cli.assess.what_columns_seem_hold"),
+        [
+            say("cli.column.column"),
+            say("cli.column.suggested_role"),
+            say("cli.column.kind"),
+            say("cli.column.cells"),
+            say("cli.column.distinct"),
+            say("cli.column.why"),
+        ],
         [
             [
                 each.column,
                 each.role,
                 each.kind,
-                f"{each.share:.0%}" if each.share else "",
-                f"{each.distinctness:.0%}",
+                console.number(each.share, ".0%") if each.share else "",
+                console.number(each.distinctness, ".0%"),
                 each.why,
             ]
             for each in found
@@ -63,13 +71,20 @@ def identifiers(
         numbers=False,
     )
     if output is not None:
-        console.show(f"schema: {output}")
-        console.note("Read the draft before you use it: a role that is guessed may be wrong.")
+        console.show(say("cli.assess.schema", output=output))
+        console.note(say("cli.assess.read_draft_before_you"))
         if draft.nominal:
             console.note(no_groups(draft.nominal))
     _note_decimal_mark(table, reading)
     named = [each.column for each in found if each.role != "insensitive"]
-    console.show(f"{len(named)} of {len(found)} columns need protection", strong=True)
+    console.show(
+        say(
+            "cli.assess.columns_need_protection",
+            number_of_named=len(named),
+            number_of_found=len(found),
+        ),
+        strong=True,
+    )
 
 
 identifiers.__doc__ = f"{identifiers.__doc__}\n\n{EXAMPLES}"
@@ -83,10 +98,6 @@ def _note_decimal_mark(table: Path, reading: dict[str, Any]) -> None:
         return
     mark = sniff(table, **reading).decimal
     if mark == ",":
-        console.note('decimal: "," (detected; use --decimal . if commas are not decimal marks)')
+        console.note(say("cli.assess.decimal_detected_use_decimal"))
     elif mark is None:
-        console.note(
-            "decimal: unclear. In 1,234 the comma may be a decimal mark or a thousands "
-            "separator: columns that hold only such numbers are read as text until you give "
-            "--decimal , or --decimal ."
-        )
+        console.note(say("cli.assess.decimal_unclear_comma_may"))

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 EXAMPLES = """**Examples**
 
@@ -73,18 +74,18 @@ def individual(
     from celosia.frames import format_of, read, write
     from celosia.tables import Role
 
-    places = {"the risks": output, "the report": report}
+    places = {"risks": output, "report": report}
     options.check_outputs(places, inputs=(table, schema), overwrite=overwrite)
     if output is not None:
         format_of(output)
     if missing not in ("own", "any"):
-        raise InputError("CEL-A290.individual", missing=missing)
+        raise InputError("CEL-A290.missing", missing=missing)
     keys = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         frame = read(table, **reading)
-        progress(Step("Estimating risks", 0))
+        progress(Step(Message("cli.step.estimating_risks"), 0))
         found = individual_risk(
             frame,
             keys=keys,
@@ -102,9 +103,9 @@ def individual(
         console.show_json(found.as_dict())
         return
     console.show_table(
-        "Records by their risk",
-        ["risk", "records"],
-        [[name, f"{count:,}"] for name, count in bands(found).items()],
+        say("cli.assess.records_their_risk"),
+        [say("cli.column.risk"), say("cli.column.records")],
+        [[name, console.number(count, ",")] for name, count in bands(found).items()],
     )
     for what, path in (("risks", output), ("report", report)):
         if path is not None:

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.assess import comparison_options
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.accounts import MaskedAccount
@@ -65,11 +66,11 @@ def linkage(
     from celosia.core.progress import Step
     from celosia.frames import read
 
-    options.check_outputs({"the report": report}, inputs=(original, masked), overwrite=overwrite)
+    options.check_outputs({"report": report}, inputs=(original, masked), overwrite=overwrite)
     models = comparison_options.regressions(regression)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the files", 0))
+        progress(Step(Message("cli.step.reading_files"), 0))
         before, after = read(original, **reading), read(masked, **reading)
         rows = None if identifier is None else rows_by(before, after, identifier)
         if identifier is not None and not columns:
@@ -93,7 +94,7 @@ def linkage(
         return
     _show(found)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
         console.note(PRIVATE)
     console.show(str(found), strong=True)
 
@@ -107,8 +108,13 @@ def _show(found: MaskedAccount) -> None:
         for each in (found.distance, found.rank)
     ]
     console.show_table(
-        f"Masked records linked correctly (a random guess: {1 / found.originals:.2g})",
-        ["linkage", "right", "certain", "tied"],
+        say("cli.assess.masked_records_linked_correctly", value=1 / found.originals),
+        [
+            say("cli.column.linkage"),
+            say("cli.column.right"),
+            say("cli.column.certain"),
+            say("cli.column.tied"),
+        ],
         rows,
     )
     if found.probabilistic is not None:

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.risk_utility import LossName, RiskName
@@ -73,12 +74,12 @@ def map_maskings(
     from celosia.frames import read
     from celosia.tables import masking
 
-    places = {"the plot": plot, "the report": report}
+    places = {"plot": plot, "report": report}
     options.check_outputs(places, inputs=(table,), overwrite=overwrite)
     tried = None if not methods else _candidates(methods)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         found = masking.map_methods(
             read(table, **reading),
             columns,
@@ -91,16 +92,30 @@ def map_maskings(
     if plot is not None:
         options.write_text(plot, str(found.plot()), overwrite)
     if report is not None:
-        page = Document("Maskings of a table", f"{', '.join(columns)} masked.", map_blocks(found))
+        page = Document(
+            say("cli.assess.maskings_title"),
+            say("cli.assess.maskings_columns", columns=columns),
+            map_blocks(found),
+        )
         options.write_text(report, page.html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return
     console.show_table(
-        f"Every masking by risk ({risk}) and loss ({loss})",
-        ["masking", "risk", "loss", "best"],
+        say("cli.assess.every_masking_risk_loss", risk=risk, loss=loss),
         [
-            [each.name, f"{each.risk:.2%}", f"{each.loss:.4f}", "*" if each.is_best else ""]
+            say("cli.column.masking"),
+            say("cli.column.risk"),
+            say("cli.column.loss"),
+            say("cli.column.best"),
+        ],
+        [
+            [
+                each.name,
+                console.number(each.risk, ".2%"),
+                console.number(each.loss, ".4f"),
+                "*" if each.is_best else "",
+            ]
             for each in found.points
         ],
     )

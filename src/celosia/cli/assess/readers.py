@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def released_schema(schema: Schema, frame: pl.DataFrame) -> Schema:
 def report_progress(chunks: Iterator[pl.DataFrame], progress: Progress) -> Iterator[pl.DataFrame]:
     """The same chunks, with a step after each."""
     done = 0
-    progress(Step("Reading the file", done))
+    progress(Step(Message("cli.step.reading_file"), done))
     for chunk in chunks:
         yield chunk
         done += chunk.height
-        progress(Step("Reading the file", done))
+        progress(Step(Message("cli.step.reading_file"), done))

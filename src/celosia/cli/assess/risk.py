@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.assess.readers import report_progress
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.risk import AttackerRisks, RiskProfile
@@ -75,11 +76,9 @@ def risk(
     if wished is not None and profile.smallest < wished.k:
         raise PrivacyError(
             "CEL-A010.risk",
-            promise=wished.promise(),
-            smallest=profile.smallest,
-            maximum=profile.maximum,
-            k=wished.k,
             **profile.as_dict(),
+            promise=wished.promise(),
+            k=wished.k,
         )
     if as_json:
         facts: dict[str, Any] = {} if others is None else {"attackers": others.as_dict()}
@@ -89,8 +88,12 @@ def risk(
     if others is not None:
         _show_attackers(others)
     console.show(
-        f"smallest class {profile.smallest:,}: average risk {profile.average:.3%}, "
-        f"highest {profile.maximum:.3%}",
+        say(
+            "cli.assess.smallest_class_average_risk",
+            smallest=profile.smallest,
+            average=profile.average,
+            maximum=profile.maximum,
+        ),
         strong=True,
     )
 
@@ -100,35 +103,48 @@ risk.__doc__ = f"{risk.__doc__}\n\n{EXAMPLES}"
 
 def _show(profile: RiskProfile) -> None:
     console.show_table(
-        "Re-identification risk (the attacker knows that the person is in the table)",
-        ["measure", "value"],
+        say("cli.assess.re_identification_risk_attacker"),
+        [say("cli.column.measure"), say("cli.column.value")],
         [
-            ["average risk", f"{profile.average:.3%}"],
-            ["highest risk", f"{profile.maximum:.3%}"],
-            [f"records above {100 * profile.threshold:.4g}%", f"{profile.at_risk:.2%}"],
-            ["records alone in their class", f"{profile.unique:,}"],
-            ["classes", f"{profile.classes:,}"],
-            ["smallest class (records)", f"{profile.smallest:,}"],
-            ["average class (records)", f"{profile.average_size:,.2f}"],
-            ["largest class (records)", f"{profile.largest:,}"],
-            ["records", f"{profile.records:,}"],
-            ["suppressed records", f"{profile.suppressed:,}"],
+            [say("cli.column.average_risk"), console.number(profile.average, ".3%")],
+            [say("cli.risk.highest"), console.number(profile.maximum, ".3%")],
+            [
+                say("cli.column.records_above", value=100 * profile.threshold),
+                console.number(profile.at_risk, ".2%"),
+            ],
+            [say("cli.risk.alone"), console.number(profile.unique, ",")],
+            [say("cli.column.classes"), console.number(profile.classes, ",")],
+            [say("cli.risk.smallest"), console.number(profile.smallest, ",")],
+            [say("cli.risk.average_class"), console.number(profile.average_size, ",.2f")],
+            [say("cli.risk.largest"), console.number(profile.largest, ",")],
+            [say("cli.column.records"), console.number(profile.records, ",")],
+            [say("cli.risk.suppressed"), console.number(profile.suppressed, ",")],
         ],
     )
 
 
 def _show_attackers(found: AttackerRisks) -> None:
     kinds = {
-        "prosecutor (knows who is in the table)": found.prosecutor,
-        "journalist (knows the population)": found.journalist,
-        "marketer (wants as many people as possible)": found.marketer,
+        say("cli.risk.prosecutor"): found.prosecutor,
+        say("cli.risk.journalist"): found.journalist,
+        say("cli.risk.marketer"): found.marketer,
     }
-    how = "counted" if found.basis == "population" else "expected by the sampling fraction"
+    how = Message("cli.risk.counted" if found.basis == "population" else "cli.risk.expected")
     console.show_table(
-        f"By attacker ({found.population:,.0f} people in the classes of the table, {how})",
-        ["attacker", "average", "highest", f"records above {100 * found.threshold:.4g}%"],
+        say("cli.assess.attacker_people_classes_table", population=found.population, how=how),
         [
-            [name, f"{each.average:.3%}", f"{each.maximum:.3%}", f"{each.at_risk:.2%}"]
+            say("cli.column.attacker"),
+            say("cli.column.average"),
+            say("cli.column.highest"),
+            say("cli.column.records_above", value=100 * found.threshold),
+        ],
+        [
+            [
+                name,
+                console.number(each.average, ".3%"),
+                console.number(each.maximum, ".3%"),
+                console.number(each.at_risk, ".2%"),
+            ]
             for name, each in kinds.items()
         ],
     )

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.assess import comparison_options
+from celosia.core.messages import Message, say
 
 EXAMPLES = """**Examples**
 
@@ -56,13 +57,11 @@ def synthetic(
     from celosia.core.randomness import source
     from celosia.frames import read
 
-    options.check_outputs(
-        {"the report": report}, inputs=(original, made, holdout), overwrite=overwrite
-    )
+    options.check_outputs({"report": report}, inputs=(original, made, holdout), overwrite=overwrite)
     models = comparison_options.regressions(regression)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the files", 0))
+        progress(Step(Message("cli.step.reading_files"), 0))
         found = synthetic_account(
             read(original, **reading),
             read(made, **reading),
@@ -80,10 +79,14 @@ def synthetic(
         console.show_json(found.as_dict())
         return
     console.show_table(
-        "How far distributions moved (0 kept, 1 nothing in common)",
-        ["column", "Hellinger", "total variation"],
+        say("cli.assess.how_far_distributions_moved"),
+        [say("cli.column.column"), say("cli.column.hellinger"), say("cli.column.total_variation")],
         [
-            [each.column, f"{each.hellinger:.4f}", f"{each.total_variation:.4f}"]
+            [
+                each.column,
+                console.number(each.hellinger, ".4f"),
+                console.number(each.total_variation, ".4f"),
+            ]
             for each in found.utility.marginals
         ],
     )
@@ -93,9 +96,9 @@ def synthetic(
         console.show(str(model))
     if found.utility.moments is not None:
         console.show(str(found.utility.moments))
-    console.note("A synthetic table made without noise has no formal guarantee.")
+    console.note(say("cli.assess.synthetic_table_made_without"))
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
         console.note(PRIVATE)
     console.show(str(found), strong=True)
 

@@ -8,6 +8,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.assess.readers import report_progress
+from celosia.core.messages import say
 
 EXAMPLES = """**Examples**
 
@@ -45,10 +46,10 @@ def uniqueness(
         console.show_json(found.as_dict())
         return
     console.show_table(
-        "People who are unique in the population, by each model",
-        ["model", "people"],
+        say("cli.assess.people_who_unique_population"),
+        [say("cli.column.model"), say("cli.column.people")],
         [
-            [name, "does not fit" if people is None else f"{people:,.0f}"]
+            [name, say("cli.assess.no_fit") if people is None else console.number(people, ",.0f")]
             for name, people in found.estimates.items()
         ],
     )

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.assess.readers import read_released
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.utility import UtilityReport
@@ -67,12 +68,12 @@ def utility(
     from celosia.tables.meanings import meanings
 
     options.check_outputs(
-        {"the report": report}, inputs=(original, released, schema), overwrite=overwrite
+        {"report": report}, inputs=(original, released, schema), overwrite=overwrite
     )
     roles = options.schema_from(schema, quasi_identifiers)
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
-        progress(Step("Reading the files", 0))
+        progress(Step(Message("cli.step.reading_files"), 0))
         before = read(original, types=roles.types(), **reading)
         after = read_released(released, roles)
         found = measures.utility(
@@ -92,12 +93,15 @@ def utility(
         return
     _show(found)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
         console.note(utility_report.PRIVATE)
     console.show(
-        f"median relative error of {found.queries.queries:,} random counts: "
-        f"{found.queries.median:.1%}; mean change of associations: "
-        f"{found.associations.mean_change:.3f}",
+        say(
+            "cli.assess.median_relative_error_random",
+            queries=found.queries.queries,
+            median=found.queries.median,
+            mean_change=found.associations.mean_change,
+        ),
         strong=True,
     )
 
@@ -122,53 +126,77 @@ def _show(found: UtilityReport) -> None:
     from celosia.assess.utility_report import mean
 
     console.show_table(
-        "How far distributions moved (0 kept, 1 nothing in common)",
-        ["column", "Hellinger", "total variation", "earth mover's"],
+        say("cli.assess.how_far_distributions_moved"),
+        [
+            say("cli.column.column"),
+            say("cli.column.hellinger"),
+            say("cli.column.total_variation"),
+            say("cli.column.earth_mover_s"),
+        ],
         [
             [
                 each.column,
-                f"{each.hellinger:.4f}",
-                f"{each.total_variation:.4f}",
-                f"{each.earth_mover:.4f}",
+                console.number(each.hellinger, ".4f"),
+                console.number(each.total_variation, ".4f"),
+                console.number(each.earth_mover, ".4f"),
             ]
             for each in found.distances
         ],
     )
     if found.associations.pairs:
         console.show_table(
-            "Association of pairs of columns",
-            ["columns", "measure", "original", "released"],
+            say("cli.assess.association_pairs_columns"),
+            [
+                say("cli.column.columns"),
+                say("cli.column.measure"),
+                say("cli.column.original"),
+                say("cli.column.released"),
+            ],
             [
                 [
                     f"{pair.first}, {pair.second}",
                     pair.measure,
-                    f"{pair.before:.3f}",
-                    f"{pair.after:.3f}",
+                    console.number(pair.before, ".3f"),
+                    console.number(pair.after, ".3f"),
                 ]
                 for pair in found.associations.pairs
             ],
         )
     if found.aggregates:
         console.show_table(
-            "Means",
-            ["column", "original", "released"],
+            say("cli.assess.means"),
+            [say("cli.column.column"), say("cli.column.original"), say("cli.column.released")],
             [[each.column, mean(each.before), mean(each.after)] for each in found.aggregates],
         )
     if found.learning is not None:
         console.show_table(
-            f"Predicting {found.learning.target} (majority guess {found.learning.majority:.1%})",
-            ["classifier", "from the original", "from the release", "kept"],
+            say(
+                "cli.assess.predicting_majority_guess",
+                target=found.learning.target,
+                majority=found.learning.majority,
+            ),
+            [
+                say("cli.column.classifier"),
+                say("cli.column.from_original"),
+                say("cli.column.from_release"),
+                say("cli.column.kept"),
+            ],
             [
                 [
                     lesson.model,
-                    f"{lesson.original_accuracy:.1%}",
-                    f"{lesson.accuracy:.1%}",
-                    f"{lesson.kept:.1%}",
+                    console.number(lesson.original_accuracy, ".1%"),
+                    console.number(lesson.accuracy, ".1%"),
+                    console.number(lesson.kept, ".1%"),
                 ]
                 for lesson in found.learning.lessons
             ],
         )
     console.show(str(found.queries))
     console.show(
-        f"{found.rows_after:,} of {found.rows_before:,} records, {found.suppressed:,} suppressed"
+        say(
+            "cli.assess.records_suppressed",
+            rows_after=found.rows_after,
+            rows_before=found.rows_before,
+            suppressed=found.suppressed,
+        )
     )

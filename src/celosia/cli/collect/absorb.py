@@ -9,6 +9,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.collect.collector.collector import Collector
@@ -83,7 +84,7 @@ def absorb(
     if as_json:
         console.show_json(found.as_dict() | {"total": total})
         return
-    console.show(f"{found}; {total:,} in all", strong=True)
+    console.show(say("cli.collect.all", found=found, total=total), strong=True)
 
 
 def _gather(
@@ -122,19 +123,14 @@ def _show_refusals(found: IngestionSummary) -> None:
         for each in found.refused:
             console.note(str(each))
         raise InputError(
-            "CEL-R082.show_refusals",
-            refused_count=len(found.refused),
-            files=found.files,
-            counted=found.counted,
-            already_counted=found.already_counted,
-            **found.as_dict(),
+            "CEL-R082.refused", **(found.as_dict() | {"number_refused": len(found.refused)})
         )
 
 
 def _check(processes: int | None, engine: str | None, url: str | None) -> None:
     if engine not in (None, "spark"):
-        raise InputError("CEL-E076.check", engine=engine)
+        raise InputError("CEL-E076.engine", engine=engine)
     if engine is not None and processes is not None:
-        raise InputError("CEL-E076.check_2")
+        raise InputError("CEL-E076.both")
     if engine is None and url is not None:
-        raise InputError("CEL-E076.check_3")
+        raise InputError("CEL-E076.url")

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.collect.recommendations.results import Recommendations
@@ -70,7 +71,7 @@ def choose(
     from celosia.collect.recommendations import report as choosing_report
     from celosia.collect.recommendations import selection
 
-    options.check_outputs({"the report": report}, overwrite=overwrite)
+    options.check_outputs({"report": report}, overwrite=overwrite)
     wished, share = _target_error(error)
     found = selection.choose(
         domain=domain,
@@ -91,7 +92,7 @@ def choose(
         return
     _show(found)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     console.show(str(found), strong=True)
 
 
@@ -99,17 +100,17 @@ def _show(found: Recommendations) -> None:
     from celosia.collect.recommendations import report as choosing_report
 
     console.show_table(
-        "Protocols, the best first (errors of a rare value, in users)",
+        say("cli.collect.protocols_best_first_errors"),
         choosing_report.header(found),
         [choosing_report.row(each, found) for each in found.ranked],
     )
     for label, why in found.left_out:
-        console.note(f"{label} is left out: {why}.")
+        console.note(say("cli.collect.left_out", label=label, why=why))
     for each in found.ranked:
         for warning in each.warnings:
             console.note(f"{each.label}: {warning}.")
     listed = ", ".join(f"{name} {value}" for name, value in found.best.parameters.items())
-    console.show(f"parameters: {listed}")
+    console.show(say("cli.collect.parameters", listed=listed))
 
 
 def _target_error(text: str | None) -> tuple[float | None, float | None]:

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,22 +82,20 @@ def estimate(
     from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
 
-    options.check_outputs(
-        {"the estimates": output}, inputs=[protocol, candidates], overwrite=overwrite
-    )
+    options.check_outputs({"estimates": output}, inputs=[protocol, candidates], overwrite=overwrite)
     chosen = _candidates(candidate or [], candidates, numbers=numbers)
     finds = chosen is None or decode
     if finds and post != "raw":
-        raise _useless_option("--post", "values are found, not all of them estimated")
+        raise InputError("CEL-R106.post")
     if not finds and significance is not None:
-        raise _useless_option("--significance", "all candidates are estimated: add --decode")
+        raise InputError("CEL-R106.significance")
     with (
         Collector.open(folder, load_protocol(protocol), make=False) as collector,
         console.progress_bar(quiet=as_json) as progress,
     ):
         found: Estimates | Summary | None = collector.summary() if chosen is None else None
         if found is not None and (decode or significance is not None):
-            raise _useless_option("--decode or --significance", "no values are found")
+            raise InputError("CEL-R106.decode")
         if chosen is not None and not decode:
             found = collector.estimate(chosen, post=post)
         elif found is None:
@@ -112,7 +111,9 @@ def estimate(
     else:
         facts = found.as_dict(confidence)
         console.show_table(
-            "Summary", ["figure", "value"], [[word, _format_fact(facts[word])] for word in facts]
+            say("cli.collect.summary"),
+            [say("cli.column.figure"), say("cli.column.value")],
+            [[word, _format_fact(facts[word])] for word in facts],
         )
         console.show(str(found), strong=True)
 
@@ -120,17 +121,31 @@ def estimate(
 def _show(found: Estimates, confidence: float, output: Path | None) -> None:
     frame = found.frame(confidence)
     console.show_table(
-        "Estimates",
-        ["value", "count", "share", "error", f"{confidence:.0%} from", "to"],
+        say("cli.collect.estimates"),
         [
-            [value, f"{count:,.0f}", f"{share:.2%}", f"{error:,.0f}", f"{low:,.0f}", f"{high:,.0f}"]
+            say("cli.column.value"),
+            say("cli.column.count"),
+            say("cli.column.share"),
+            say("cli.column.error"),
+            say("cli.column.from", confidence=confidence),
+            say("cli.column.to"),
+        ],
+        [
+            [
+                value,
+                console.number(count, ",.0f"),
+                console.number(share, ".2%"),
+                console.number(error, ",.0f"),
+                console.number(low, ",.0f"),
+                console.number(high, ",.0f"),
+            ]
             for value, count, share, error, low, high in frame.head(SHOWN).iter_rows()
         ],
     )
     if output is not None:
-        console.show(f"all of them: {output}")
+        console.show(say("cli.collect.all_them", output=output))
     elif frame.height > SHOWN:
-        console.note(f"{frame.height - SHOWN:,} more; give -o FILE for all of them.")
+        console.note(say("cli.collect.more_give_o_file", height=frame.height - SHOWN))
     console.show(str(found), strong=True)
 
 
@@ -160,7 +175,7 @@ def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[s
         try:
             listed += path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
-            raise InputError("CEL-R082.candidates_2", path2=path, path=str(path)) from None
+            raise InputError("CEL-R082.no_candidates", path=str(path)) from None
     try:
         chosen: list[str | int] = [int(each) for each in listed] if numbers else [*listed]
     except ValueError:
@@ -168,7 +183,3 @@ def _candidates(given: list[str], path: Path | None, *, numbers: bool) -> list[s
     if not chosen:
         raise InputError("CEL-R082.candidates")
     return chosen
-
-
-def _useless_option(option: str, reason: str) -> InputError:
-    return InputError("CEL-R106", option=option, reason=reason)

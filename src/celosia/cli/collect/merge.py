@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 
 def merge(
@@ -50,7 +51,7 @@ def merge(
     if as_json:
         console.show_json({"shards": merged, "total": total})
         return
-    console.show(f"{total:,} reports in all", strong=True)
+    console.show(say("cli.collect.reports_all", total=total), strong=True)
 
 
 def _bytes(path: Path) -> bytes:
@@ -58,8 +59,5 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(
-            "CEL-R082.bytes",
-            path2=path,
-            strerror=(error.strerror or "it cannot be opened").lower(),
-            path=str(path),
+            "CEL-R082.bytes", path=str(path), reason=(error.strerror or str(error.errno)).lower()
         ) from None

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.collect.shared import ProtocolFile
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 
 def privatise(
@@ -47,7 +48,7 @@ def privatise(
     declared = load_protocol(protocol)
     if output.suffix not in {".clr", *TABLES}:
         raise InputError("CEL-R082.privatise", output=output, tables=", ".join(TABLES))
-    options.check_outputs({"the reports": output}, inputs=[table, protocol], overwrite=overwrite)
+    options.check_outputs({"reports": output}, inputs=[table, protocol], overwrite=overwrite)
     values = _values(table, column)
     client = declared.client(rng=source(seed))
     if output.suffix == ".clr":
@@ -67,8 +68,13 @@ def privatise(
         )
         return
     if seed is not None:
-        console.note("Simulation: made with a seed, not for real reports.")
-    console.show(f"{len(values):,} reports of {size:,} bytes each: {output}", strong=True)
+        console.note(say("cli.collect.simulation_made_seed_real"))
+    console.show(
+        say(
+            "cli.collect.reports_bytes_each", number_of_values=len(values), size=size, output=output
+        ),
+        strong=True,
+    )
 
 
 def _values(table: Path, column: str) -> Any:

@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console
 from celosia.cli.collect.shared import Folder, ProtocolFile
+from celosia.core.messages import say
 
 
 def serve(
@@ -66,7 +67,7 @@ def serve(
     access = Access.load(curator=curator_token, senders=sender_token or [])
     limits = BatchLimits(batch_bytes=batch_bytes, source_reports=source_reports)
     scheme = "http" if certificate is None else "https"
-    collecting = f"Collecting at {scheme}://{host}:{port} until Ctrl-C."
+    collecting = say("cli.collect.serving", address=f"{scheme}://{host}:{port}")
     run_endpoint(
         protocol,
         folder=folder,
@@ -79,4 +80,4 @@ def serve(
         plain=plain,
         ready=lambda: console.note(collecting),
     )
-    console.show("The endpoint has ended; what was acknowledged is in the folder.")
+    console.show(say("cli.collect.endpoint_has_ended_what"))

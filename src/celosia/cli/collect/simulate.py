@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.collect.protocol import Protocol
@@ -84,7 +85,7 @@ def simulate(
     from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
     from celosia.collect.simulation.run import simulate as play
 
-    options.check_outputs({"the report": report}, inputs=[table, candidates], overwrite=overwrite)
+    options.check_outputs({"report": report}, inputs=[table, candidates], overwrite=overwrite)
     settings = _settings(setting or [])
     is_file = protocol not in NAMES and protocol.endswith(".toml")
     declared = _load_protocol(Path(protocol), epsilon, settings) if is_file else None
@@ -114,28 +115,41 @@ def simulate(
         return
     _show(found)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     console.show(str(found), strong=True)
 
 
 def _show(found: Simulation) -> None:
     from celosia.collect.simulation import report as told
 
-    console.show_table("Time and size", ["", "value"], told.timing_rows(found))
+    console.show_table(
+        say("cli.collect.time_size"), ["", say("cli.column.value")], told.timing_rows(found)
+    )
     if found.elements:
         console.show_table(
-            "Values found" if found.found else "Values",
-            ["value", "real", "estimated", "share", "difference", "error"],
+            say("cli.collect.values_found" if found.found else "cli.collect.values"),
+            [
+                say("cli.column.value"),
+                say("cli.column.real"),
+                say("cli.column.estimated"),
+                say("cli.column.share"),
+                say("cli.column.difference"),
+                say("cli.column.error"),
+            ],
             told.element_rows(found)[:SHOWN],
         )
     if len(found.elements) > SHOWN:
-        console.note(f"{len(found.elements) - SHOWN:,} more; --json or --report has them.")
+        console.note(
+            say("cli.collect.more_json_or_report", number_of_elements=len(found.elements) - SHOWN)
+        )
     if found.elements and not found.is_mean:
         _bars(found)
-    console.show_table("Errors", ["", "value"], told.metric_rows(found))
+    console.show_table(
+        say("cli.collect.errors"), ["", say("cli.column.value")], told.metric_rows(found)
+    )
     for note in found.notes:
         console.note(note)
-    console.note("Simulation: made from known values; it protects no privacy.")
+    console.note(say("cli.collect.simulation_made_from_known"))
 
 
 def _bars(found: Simulation) -> None:
@@ -143,7 +157,7 @@ def _bars(found: Simulation) -> None:
     shown = found.elements[:SHOWN]
     longest = max(1.0, *(max(each.real, each.estimated) for each in shown))
     width = min(20, max(len(str(each.value)) for each in shown))
-    console.show("Real (=) and estimated (o)", strong=True)
+    console.show(say("cli.collect.real_estimated_o"), strong=True)
     for each in shown:
         name = console.visible(str(each.value))[:width]
         line = list(f"{'=' * round(BAR * each.real / longest):<{BAR + 1}}")
@@ -164,16 +178,14 @@ def _values(
     assert table is not None
     frame = read(table)
     if column not in frame.columns:
-        told = "no column was named" if column is None else f"{table} has no column {column!r}"
-        raise InputError(
-            "CEL-R102.values_2",
-            told=told,
-            hint=did_you_mean(column, frame.columns) if column else "",
-            frame_columns=", ".join(frame.columns[:8]),
-        )
+        some = frame.columns[:8]
+        if column is None:
+            raise InputError("CEL-R102.no_column", columns=some)
+        hint = did_you_mean(column, frame.columns)
+        raise InputError("CEL-R102.column", table=table, column=column, hint=hint, columns=some)
     found = frame[column].drop_nulls()
     if found.len() < frame.height:
-        console.note(f"{frame.height - found.len():,} rows without a value send no report.")
+        console.note(say("cli.collect.rows_without_value_send", height=frame.height - found.len()))
     # Values are counted by how they are written; only a mean asks for numbers with a fraction.
     as_numbers = found.dtype.is_integer() or (is_mean and found.dtype.is_numeric())
     return found.to_numpy() if as_numbers else found.cast(str).to_list()
@@ -184,7 +196,7 @@ def _generate_values(data: str, seed: int | None) -> Any:
 
     name, _, rows = data.partition(":")
     if name not in GENERATORS or not (rows or "1").isascii() or not (rows or "1").isdigit():
-        raise InputError("CEL-R102.generate_values", generators=", ".join(GENERATORS), data=data)
+        raise InputError("CEL-R102.data", generators=list(GENERATORS), data=data)
     made = datasets.load(name, rows=int(rows) if rows else None, seed=seed)["value"]
     return made.to_numpy() if made.dtype.is_numeric() else made.to_list()
 
@@ -198,7 +210,7 @@ def _read_candidates(path: Path, values: Any) -> list[Any]:
     except (OSError, ValueError):  # a UnicodeDecodeError is a ValueError
         chosen = []
     if not chosen:
-        raise InputError("CEL-R103", path2=path, path=str(path))
+        raise InputError("CEL-R103", path=str(path))
     return list(dict.fromkeys(chosen))
 
 

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss
@@ -82,15 +83,31 @@ def amplify(
         return
     console.show_table(
         f"{found.how} ({found.neighbours})",
-        ["", "epsilon", "delta"],
+        ["", say("cli.column.epsilon"), say("cli.column.delta")],
         [
-            ["before", format_at_most(found.before[0]), f"{found.before[1]:g}"],
-            ["after", format_at_most(found.after[0]), f"{found.after[1]:g}"],
+            [
+                say("cli.column.before"),
+                format_at_most(found.before[0]),
+                console.number(found.before[1], "g"),
+            ],
+            [
+                say("cli.column.after"),
+                format_at_most(found.after[0]),
+                console.number(found.after[1], "g"),
+            ],
         ],
     )
-    console.show(f"Holds if {found.assumes}.")
-    failing = f", delta {found.after[1]:.6g}" if found.after[1] else ""
-    console.show(f"{found.how}: epsilon {format_at_most(found.after[0])}{failing}", strong=True)
+    console.show(say("cli.epsilon.holds_if", assumes=found.assumes))
+    failing = Message("cli.epsilon.failing", delta=found.after[1]) if found.after[1] else ""
+    console.show(
+        say(
+            "cli.epsilon.epsilon",
+            how=found.how,
+            format_at_most=format_at_most(found.after[0]),
+            failing=failing,
+        ),
+        strong=True,
+    )
 
 
 amplify.__doc__ = f"{amplify.__doc__}\n\n{EXAMPLES}"
@@ -120,18 +137,19 @@ def _amplify_by_sampling(
     loss = _loss(epsilon, delta)
     if rate is not None:
         how, relation = (
-            f"a sample that each row joins with chance {rate:g}",
-            "add or remove one row",
+            Message("cli.epsilon.poisson", rate=rate),
+            Message("cli.epsilon.add_remove_one"),
         )
         after = amplify_by_poisson_sampling(loss, rate=rate)
     else:
         assert sample is not None
         assert population is not None
         after = amplify_by_sampling_without_replacement(loss, sample=sample, population=population)
-        how, relation = f"a sample of {sample:,} of {population:,} rows", "change one row"
+        how = Message("cli.epsilon.sample", sample=sample, population=population)
+        relation = Message("cli.epsilon.change_one")
     return Amplification(
         how,
-        "the sample is drawn afresh for each release and stays secret",
+        Message("cli.epsilon.fresh_sample"),
         _numbers(loss),
         _numbers(after),
         relation,
@@ -147,11 +165,11 @@ def _amplify_by_shuffling(
     failure = float(delta_amount(SHUFFLED_DELTA if delta is None else delta, zero=True))
     loss = amplify_by_shuffling(epsilon, reports=reports, choices=choices)
     return Amplification(
-        f"{reports:,} shuffled reports",
-        "reports are shuffled before they are read and each person sends one",
+        Message("cli.epsilon.shuffled", reports=reports),
+        Message("cli.epsilon.shuffled_first"),
         (loss.pure, 0.0),
         (loss.epsilon(failure), failure),
-        "change one report",
+        Message("cli.epsilon.change_report"),
     )
 
 

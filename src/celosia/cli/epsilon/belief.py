@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting import BeliefTable
@@ -47,7 +48,7 @@ def belief(
     from celosia.accounting import belief_table, report
     from celosia.accounting.belief import EPSILONS, PRIORS
 
-    options.check_outputs({"the plot": plot}, overwrite=overwrite)
+    options.check_outputs({"plot": plot}, overwrite=overwrite)
     priors, epsilons = prior or list(PRIORS), epsilon or list(EPSILONS)
     table = belief_table(priors, epsilons, delta=delta)
     if plot is not None:
@@ -57,12 +58,17 @@ def belief(
         return
     _show(table, delta)
     if plot is not None:
-        console.show(f"plot: {plot}")
+        console.show(say("cli.epsilon.plot", plot=plot))
     cells = [cell for row in table.rows for cell in row]
     usual = min(cells, key=lambda cell: (abs(cell.prior - 0.5), abs(cell.epsilon - 1)))
     console.show(
-        f"at epsilon {usual.epsilon:g} a belief of {usual.prior:g} may become anything from "
-        f"{usual.low:.4f} to {usual.high:.4f}",
+        say(
+            "cli.epsilon.at_epsilon_belief_may",
+            epsilon=usual.epsilon,
+            prior=usual.prior,
+            low=usual.low,
+            high=usual.high,
+        ),
         strong=True,
     )
 
@@ -71,14 +77,17 @@ belief.__doc__ = f"{belief.__doc__}\n\n{EXAMPLES}"
 
 
 def _show(table: BeliefTable, delta: float) -> None:
-    failing = f" and delta {delta:g}" if delta else ""
+    failing = Message("cli.epsilon.and_delta", delta=delta) if delta else ""
     console.show_table(
-        f"The lowest and the highest that a belief may become, by epsilon{failing}",
-        ["before", *(f"{each:g}" for each in table.epsilons)],
+        say("cli.epsilon.lowest_highest_belief_may", failing=failing),
+        [say("cli.column.before"), *(f"{each:g}" for each in table.epsilons)],
         [
             ["e^epsilon", *map(_factor, table.factors)],
             *(
-                [f"{row[0].prior:g}", *(f"{cell.low:.4f} {cell.high:.4f}" for cell in row)]
+                [
+                    console.number(row[0].prior, "g"),
+                    *(f"{cell.low:.4f} {cell.high:.4f}" for cell in row),
+                ]
                 for row in table.rows
             ),
         ],
@@ -86,4 +95,4 @@ def _show(table: BeliefTable, delta: float) -> None:
 
 
 def _factor(factor: float) -> str:
-    return f"{factor:.0f}" if 100 <= factor < 10**9 else f"{factor:.3g}"
+    return console.number(factor, ".0f" if 100 <= factor < 10**9 else ".3g")

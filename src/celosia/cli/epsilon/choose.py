@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.mechanisms import EpsilonRecommendation
@@ -57,7 +58,7 @@ def choose(
     """
     from celosia.mechanisms import Targets, calibration_report, choose_epsilon
 
-    options.check_outputs({"the report": report}, overwrite=overwrite)
+    options.check_outputs({"report": report}, overwrite=overwrite)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     targets = Targets(
         error=error,
@@ -79,7 +80,7 @@ def choose(
         return
     _show(chosen)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     console.show(_summary(chosen, found), strong=True)
 
 
@@ -102,24 +103,35 @@ def _price(chosen: EpsilonRecommendation) -> float:
 
 def _show(chosen: EpsilonRecommendation) -> None:
     console.show_table(
-        "How far a belief may move because one person's data was used",
-        ["belief before", "at least after", "at most after"],
+        say("cli.epsilon.how_far_belief_may"),
         [
-            [format_share(each.prior), f"{each.low:.2%}", f"{each.high:.2%}"]
+            say("cli.column.belief_before"),
+            say("cli.column.at_least_after"),
+            say("cli.column.at_most_after"),
+        ],
+        [
+            [
+                format_share(each.prior),
+                console.number(each.low, ".2%"),
+                console.number(each.high, ".2%"),
+            ]
             for each in chosen.beliefs
         ],
     )
-    console.show(
-        f"A membership test beats a guess by at most {chosen.advantage:.1%} "
-        "(true less false positives)."
-    )
+    console.show(say("cli.epsilon.membership_test_beats_guess", advantage=chosen.advantage))
 
 
 def _summary(chosen: EpsilonRecommendation, found: statistics.Statistic) -> str:
-    promised = f"{format_at_most(chosen.epsilon)} at delta {chosen.delta:g}"
-    also = f" (a promise of {promised})" if chosen.delta else ""
-    return (
-        f"epsilon {format_at_most(_price(chosen))}{also}: {found.words} is off by at most "
-        f"{format_at_most(chosen.error)}, {format_share(chosen.confidence)} of the time; "
-        f"{chosen.reason}"
+    also: str = ""
+    if chosen.delta:
+        promised = format_at_most(chosen.epsilon)
+        also = Message("cli.epsilon.promised", epsilon=promised, delta=chosen.delta)
+    return say(
+        "cli.epsilon.chosen",
+        epsilon=format_at_most(_price(chosen)),
+        also=also,
+        statistic=found.words,
+        error=format_at_most(chosen.error),
+        share=format_share(chosen.confidence),
+        reason=chosen.reason,
     )

@@ -12,7 +12,7 @@ from celosia.cli import console, options
 from celosia.cli.epsilon import release_notation
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import PrivacyError
-from celosia.core.wording import counted
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting import Explanation
@@ -87,7 +87,7 @@ def compose(
     from celosia.accounting import report as pages
     from celosia.accounting.amounts import delta_amount
 
-    options.check_outputs({"the report": report}, overwrite=overwrite)
+    options.check_outputs({"report": report}, overwrite=overwrite)
     parts = release_notation.parse_releases(
         {
             "--pure": pure,
@@ -112,14 +112,22 @@ def compose(
         return
     _show(found, parts)
     if report is not None:
-        console.show(f"report: {report}")
+        console.show(say("cli.assess.report", report=report))
     count, best, adaptive = len(found.loss.parts), found.tightest, found.tightest_adaptive
     same = format_at_most(best.epsilon) == format_at_most(adaptive.epsilon)
-    also = format_at_most(adaptive.epsilon)
+    also: str = ""
+    if not same:
+        least = format_at_most(adaptive.epsilon)
+        also = Message("cli.epsilon.adaptive", epsilon=least, bound=adaptive.name)
     console.show(
-        f"{counted(count, 'release', 'releases')} at delta {failure:g}: "
-        f"epsilon {format_at_most(best.epsilon)} ({best.name})"
-        + ("" if same else f"; {also} if losses are chosen on the way ({adaptive.name})"),
+        say(
+            "cli.epsilon.composed",
+            releases=count,
+            delta=failure,
+            epsilon=format_at_most(best.epsilon),
+            bound=best.name,
+            also=also,
+        ),
         strong=True,
     )
 
@@ -173,8 +181,8 @@ def _show(found: Explanation, parts: Sequence[release_notation.ReleaseGroup]) ->
         [
             bound.name,
             f"{format_at_most(bound.epsilon):>9}",
-            "yes" if bound.adaptive else "fixed in advance only",
-            "tightest" if bound is found.tightest else bound.reason,
+            say("cli.word.yes" if bound.adaptive else "cli.epsilon.fixed"),
+            say("cli.epsilon.tightest") if bound is found.tightest else bound.reason,
         ]
         for bound in found.bounds
     ]
@@ -182,15 +190,20 @@ def _show(found: Explanation, parts: Sequence[release_notation.ReleaseGroup]) ->
     if textbook is not None:
         remark = "Dwork & Roth 2014, Thm 3.20"
         known = [
-            "advanced, textbook form",
+            say("cli.epsilon.textbook"),
             f"{format_at_most(textbook):>9}",
-            "fixed in advance only",
+            say("cli.epsilon.fixed"),
             remark,
         ]
         rows.insert(2, known)
     console.show_table(
-        f"Epsilon of all together at delta {found.delta:g}",
-        ["bound", "epsilon", "losses chosen on the way", ""],
+        say("cli.epsilon.epsilon_all_together_at", delta=found.delta),
+        [
+            say("cli.column.bound"),
+            say("cli.column.epsilon"),
+            say("cli.column.losses_chosen_way"),
+            "",
+        ],
         rows,
         numbers=False,
     )

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.mechanisms import ErrorCurve
@@ -45,7 +46,7 @@ def curve(
     from celosia.mechanisms import calibration_report, error_curve
     from celosia.mechanisms.calibration import EPSILONS
 
-    options.check_outputs({"the plot": plot}, overwrite=overwrite)
+    options.check_outputs({"plot": plot}, overwrite=overwrite)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)
@@ -57,24 +58,35 @@ def curve(
         console.show_json({**found.as_dict(), **facts})
         return
     console.show_table(
-        f"Error of {found.words} (in {found.unit})",
+        say("cli.epsilon.error", words=found.words, unit=found.unit),
         [
-            "epsilon",
-            f"error, {format_share(drawn.confidence)} of the time",
-            "a belief of 50% may become",
+            say("cli.column.epsilon"),
+            say("cli.column.error_time", format_share=format_share(drawn.confidence)),
+            say("cli.column.belief_may_become"),
         ],
         [
-            [f"{point['epsilon']:g}", format_at_most(point["error"]), f"{point['belief']:.1%}"]
+            [
+                console.number(point["epsilon"], "g"),
+                format_at_most(point["error"]),
+                console.number(point["belief"], ".1%"),
+            ]
             for point in facts["points"]
         ],
     )
     if plot is not None:
-        console.show(f"plot: {plot}")
+        console.show(say("cli.epsilon.plot", plot=plot))
     first, last = drawn.points[0], drawn.points[-1]
     largest, least = format_at_most(first.error), format_at_most(last.error)
     console.show(
-        f"{found.words}: off by at most {largest} at epsilon {first.epsilon:g} and "
-        f"{least} at epsilon {last.epsilon:g}, {format_share(drawn.confidence)} of the time",
+        say(
+            "cli.epsilon.off_at_most_at",
+            words=found.words,
+            largest=largest,
+            epsilon=first.epsilon,
+            least=least,
+            epsilon_2=last.epsilon,
+            format_share=format_share(drawn.confidence),
+        ),
         strong=True,
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import isfinite
 
+from celosia.core.messages import current, localise, say
+
 DIGITS = 6
 
 
@@ -14,7 +16,7 @@ def format_at_least(value: float) -> str:
     >>> format_at_least(0.6931471805599453), format_at_least(0.1), format_at_least(123456.9)
     ('0.693147', '0.1', '123456')
     """
-    return _rounded(value, ROUND_FLOOR)
+    return localise(_rounded(value, ROUND_FLOOR), current())
 
 
 def format_at_most(value: float) -> str:
@@ -23,7 +25,9 @@ def format_at_most(value: float) -> str:
     >>> format_at_most(0.6931471805599453), format_at_most(0.1), format_at_most(10.0)
     ('0.693148', '0.1', '10')
     """
-    return _rounded(value, ROUND_CEILING) if isfinite(value) else "infinite"
+    if not isfinite(value):
+        return say("cli.word.infinite")
+    return localise(_rounded(value, ROUND_CEILING), current())
 
 
 def _rounded(value: float, direction: str) -> str:
@@ -38,4 +42,4 @@ def format_share(value: float) -> str:
     >>> format_share(0.95), format_share(0.999), format_share(0.5)
     ('95%', '99.9%', '50%')
     """
-    return f"{(Decimal(repr(value)) * 100).normalize():f}%"
+    return localise(f"{(Decimal(repr(value)) * 100).normalize():f}%", current())

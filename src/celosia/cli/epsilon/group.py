@@ -11,6 +11,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Message, say
 from celosia.core.neighbours import Neighbours, Relation
 
 if TYPE_CHECKING:
@@ -79,19 +80,35 @@ def group(
         console.show_json({"relation": neighbours, "rows": [row.as_dict() for row in rows]})
         return
     console.show_table(
-        "What the promise means",
-        ["for whom", "epsilon", "delta", "a belief of 50% may become"],
+        say("cli.epsilon.what_promise_means"),
         [
-            [row.protects, "nothing promised", "", ""]
+            say("cli.column.whom"),
+            say("cli.column.epsilon"),
+            say("cli.column.delta"),
+            say("cli.column.belief_may_become"),
+        ],
+        [
+            [row.protects, say("cli.epsilon.nothing_promised"), "", ""]
             if row.epsilon is None or row.belief is None
-            else [row.protects, format_at_most(row.epsilon), f"{row.delta:g}", f"{row.belief:.1%}"]
+            else [
+                row.protects,
+                format_at_most(row.epsilon),
+                console.number(row.delta, "g"),
+                console.number(row.belief, ".1%"),
+            ]
             for row in rows
         ],
     )
     last = [row for row in rows if row.relation is (to or neighbours)][-1]
-    failing = f", delta {last.delta:.6g}" if last.delta else ""
+    failing = Message("cli.epsilon.failing", delta=last.delta) if last.delta else ""
     console.show(
-        f"{last.protects}: epsilon {format_at_most(last.epsilon or 0)}{failing}", strong=True
+        say(
+            "cli.epsilon.epsilon_2",
+            protects=last.protects,
+            format_at_most=format_at_most(last.epsilon or 0),
+            failing=failing,
+        ),
+        strong=True,
     )
 
 
@@ -137,8 +154,11 @@ def _row(loss: Loss | None, relation: Relation, count: int, *, at: float) -> Gro
     from celosia.accounting.amounts import delta_amount
     from celosia.accounting.checks import round_up
 
-    verb = "add or remove" if relation is Relation.ADD_REMOVE else "change"
-    protects = f"{verb} {'one row' if count == 1 else f'{count:,} rows'}"
+    if relation is Relation.ADD_REMOVE:
+        key = "cli.epsilon.add_remove_one" if count == 1 else "cli.epsilon.add_remove_rows"
+    else:
+        key = "cli.epsilon.change_one" if count == 1 else "cli.epsilon.change_rows"
+    protects = Message(key, rows=count)
     if loss is None:
         return GroupRow(protects, relation, count, None, 1.0, None)
     if isinstance(loss, ApproximateLoss):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def sample_releases(parts: Sequence[ReleaseGroup], rate: float) -> tuple[Release
     return tuple(
         replace(
             part,
-            words=f"{part.words} on a sample of rate {rate:g}",
+            words=Message("cli.loss.sampled", words=part.words, rate=rate),
             loss=amplify_by_poisson_sampling(part.loss, rate=rate),
         )
         for part in parts
@@ -87,7 +88,7 @@ def _all(written: Mapping[str, Sequence[str] | None]) -> Iterator[ReleaseGroup]:
 
 def _times(times: str, text: str, option: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,8}", times.strip()):
-        raise _unreadable(text, option, "what follows the x is not a number of times")
+        raise _unreadable(text, option, Message("cli.notation.times"))
     return int(times)
 
 
@@ -98,14 +99,13 @@ def _values(body: str, text: str, option: str) -> dict[str, Fraction]:
         name, mark, value = piece.rpartition("=")
         name = name.strip() if mark else (names[place] if place < len(names) else "")
         if name not in names:
-            near = f": {name!r}{did_you_mean(name, names)}" if name else ""
-            raise _unreadable(text, option, f"there is more than {' and '.join(names)} in it{near}")
+            raise _unreadable(text, option, _too_much(name, names))
         if name in found:
-            raise _unreadable(text, option, f"it has two values for {name}")
+            raise _unreadable(text, option, Message("cli.notation.twice", name=name))
         found[name] = _number(value, text, option)
     missing = [name for name in names if name not in found and name not in OPTIONAL]
     if missing:
-        raise _unreadable(text, option, f"{missing[0]} is missing")
+        raise _unreadable(text, option, Message("cli.notation.missing", name=missing[0]))
     return {name: found.get(name, OPTIONAL.get(name, Fraction(0))) for name in names}
 
 
@@ -115,7 +115,14 @@ def _number(value: str, text: str, option: str) -> Fraction:
         number = Fraction(top) / int(bottom or 1)
         if LEAST <= number <= MOST:
             return number
-    raise _unreadable(text, option, f"{value.strip()!r} is not a number above 0 and up to {MOST}")
+    reason = Message("cli.notation.number", value=value.strip(), most=MOST)
+    raise _unreadable(text, option, reason)
+
+
+def _too_much(name: str, names: Sequence[str]) -> Message:
+    if not name:
+        return Message("cli.notation.more", names=names)
+    return Message("cli.notation.other", names=names, name=name, hint=did_you_mean(name, names))
 
 
 def _loss(option: str, values: Mapping[str, Fraction]) -> Loss:
@@ -151,25 +158,24 @@ def _words(option: str, values: Mapping[str, Fraction]) -> str:
     if option == "--rho":
         return f"{texts['rho']}-zCDP"
     if option == "--exponential":
-        return f"exponential mechanism of epsilon {texts['epsilon']}"
-    noise = (
-        f"Gaussian noise of sigma {texts['sigma']}"
-        if option == "--gaussian"
-        else f"Laplace noise of scale {texts['scale']}"
-    )
-    return noise if values["sensitivity"] == 1 else f"{noise}, sensitivity {texts['sensitivity']}"
+        return Message("cli.loss.exponential", epsilon=texts["epsilon"])
+    key = "cli.loss.gaussian" if option == "--gaussian" else "cli.loss.laplace"
+    noise = Message(key, scale=texts["sigma" if option == "--gaussian" else "scale"])
+    if values["sensitivity"] == 1:
+        return noise
+    return Message("cli.loss.sensitivity", noise=noise, sensitivity=texts["sensitivity"])
 
 
-def _unreadable(text: str, option: str, what: str) -> InputError:
+def _unreadable(text: str, option: str, reason: Message) -> InputError:
     names = FIELDS[option]
     example = ",".join(name.upper() for name in names if name not in OPTIONAL)
     return InputError(
         "CEL-B083.unreadable",
         option=option,
         text=text,
-        thing=what,
-        example=example,
-        example2=_EXAMPLE[option],
+        reason=reason,
+        form=example,
+        example=_EXAMPLE[option],
     )
 
 

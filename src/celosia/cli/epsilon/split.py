@@ -8,6 +8,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_least
+from celosia.core.messages import say
 
 EXAMPLES = """**Examples**
 
@@ -37,22 +38,30 @@ def split(
         return
     best = found.best
     console.show_table(
-        f"Epsilon of each of {found.releases:,} releases within epsilon {found.total:g} and "
-        f"delta {found.delta:g}",
-        ["by", "epsilon", "one part in", ""],
+        say(
+            "cli.epsilon.epsilon_each_releases_within",
+            releases=found.releases,
+            total=found.total,
+            delta=found.delta,
+        ),
+        [say("cli.column.by"), say("cli.column.epsilon"), say("cli.column.one_part"), ""],
         [
             [
                 share.name,
                 format_at_least(share.epsilon),
-                f"{found.total / share.epsilon:,.2f}",
-                "the most" if share is best else "",
+                console.number(found.total / share.epsilon, ",.2f"),
+                say("cli.epsilon.the_most") if share is best else "",
             ]
             for share in found.shares
         ],
     )
     console.show(
-        f"each of {found.releases:,} releases may spend epsilon {format_at_least(best.epsilon)} "
-        f"({best.name})",
+        say(
+            "cli.epsilon.each_releases_may_spend",
+            releases=found.releases,
+            format_at_least=format_at_least(best.epsilon),
+            name=best.name,
+        ),
         strong=True,
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.wording import did_you_mean
 
@@ -86,59 +87,55 @@ class StatisticKind:
     mechanism: str
     """Its name in `celosia.mechanisms`."""
     words: str
-    """Its description, with the options that it needs in brackets."""
+    """The key of its description, whose fields are its options."""
     unit: str
-    """The unit of its error."""
+    """The key of the unit of its error."""
     needs: tuple[str, ...] = ()
     allows: tuple[str, ...] = ()
     size: str = ""
     """The option that `accuracy` calls its size."""
 
 
-VALUES = "the unit of the values"
-RANKS = "ranks: rows between the answer and the true one"
-SCORES = "score that the choice falls short of the best"
+VALUES = "cli.unit.values"
+RANKS = "cli.unit.ranks"
+SCORES = "cli.unit.scores"
 KINDS = {
-    "count": StatisticKind("Count", "a count", "rows"),
-    "sum": StatisticKind(
-        "Sum", "a sum of rows from {lower:g} to {upper:g}", VALUES, ("lower", "upper")
-    ),
+    "count": StatisticKind("Count", "cli.statistic.count", "cli.unit.rows"),
+    "sum": StatisticKind("Sum", "cli.statistic.sum", VALUES, ("lower", "upper")),
     "mean": StatisticKind(
         "Mean",
-        "a mean of {rows:,} rows from {lower:g} to {upper:g}",
+        "cli.statistic.mean",
         VALUES,
         ("lower", "upper", "rows"),
         size="rows",
     ),
     "variance": StatisticKind(
         "Variance",
-        "a variance of {rows:,} rows from {lower:g} to {upper:g}",
-        "the unit of the values, squared",
+        "cli.statistic.variance",
+        "cli.unit.values_squared",
         ("lower", "upper", "rows"),
         size="rows",
     ),
     "standard-deviation": StatisticKind(
         "StandardDeviation",
-        "a standard deviation of {rows:,} rows from {lower:g} to {upper:g}",
+        "cli.statistic.standard_deviation",
         VALUES,
         ("lower", "upper", "rows"),
         size="rows",
     ),
-    "median": StatisticKind(
-        "Median", "a median of rows from {lower:g} to {upper:g}", RANKS, ("lower", "upper")
-    ),
+    "median": StatisticKind("Median", "cli.statistic.median", RANKS, ("lower", "upper")),
     "quantile": StatisticKind(
         "Quantile",
-        "the {q:g} quantile of rows from {lower:g} to {upper:g}",
+        "cli.statistic.quantile",
         RANKS,
         ("lower", "upper", "q"),
     ),
     "histogram": StatisticKind(
-        "Histogram", "a histogram of {bins:,} bins", "rows of the bin that is worst off", ("bins",)
+        "Histogram", "cli.statistic.histogram", "cli.unit.worst_bin", ("bins",)
     ),
     "noisy-max": StatisticKind(
         "NoisyMax",
-        "the best of {candidates:,} candidates",
+        "cli.statistic.best",
         SCORES,
         ("candidates",),
         ("sensitivity", "monotone"),
@@ -146,7 +143,7 @@ KINDS = {
     ),
     "exponential": StatisticKind(
         "Exponential",
-        "the best of {candidates:,} candidates",
+        "cli.statistic.best",
         SCORES,
         ("candidates",),
         ("sensitivity", "monotone"),
@@ -154,7 +151,7 @@ KINDS = {
     ),
     "permute-and-flip": StatisticKind(
         "PermuteAndFlip",
-        "the best of {candidates:,} candidates",
+        "cli.statistic.best",
         SCORES,
         ("candidates",),
         ("sensitivity", "monotone"),
@@ -162,27 +159,27 @@ KINDS = {
     ),
     "above-threshold": StatisticKind(
         "AboveThreshold",
-        "the first of {questions:,} questions above a threshold",
-        "distance from the threshold",
+        "cli.statistic.above_threshold",
+        "cli.unit.threshold",
         ("questions",),
         size="questions",
     ),
     "laplace": StatisticKind(
         "Laplace",
-        "a number of sensitivity {sensitivity:g}, with Laplace noise",
-        "the unit of the number",
+        "cli.statistic.laplace",
+        "cli.unit.number",
         ("sensitivity",),
     ),
     "gaussian": StatisticKind(
         "Gaussian",
-        "a number of sensitivity {sensitivity:g}, with Gaussian noise",
-        "the unit of the number",
+        "cli.statistic.gaussian",
+        "cli.unit.number",
         ("sensitivity",),
     ),
     "randomised-response": StatisticKind(
         "RandomisedResponse",
-        "the share of yes among {rows:,} randomised answers",
-        "a share of the people",
+        "cli.statistic.randomised_response",
+        "cli.unit.people",
         ("rows",),
         size="rows",
     ),
@@ -230,15 +227,15 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
     arguments = options.as_dict()
     missing = [f"--{need}" for need in kind.needs if need not in arguments]
     if missing:
-        raise InputError("CEL-B081", name=name, missing=" and ".join(missing))
+        raise InputError("CEL-B081", name=name, missing=missing)
     idle = [f"--{option}" for option in arguments if option not in known]
     if idle:
         raise InputError("CEL-B082", idle=idle[0], name=name, names=NAMES)
     size = arguments.pop(kind.size, 1)
     mechanism = _mechanism(kind, dict(arguments), size=size, delta=delta)
     values = {each.name: getattr(options, each.name) for each in fields(options)}
-    words = kind.words.format(**values)
-    return Statistic(name, words, kind.unit, mechanism, size, options)
+    words = Message(kind.words, **values)
+    return Statistic(name, words, Message(kind.unit), mechanism, size, options)
 
 
 def _mechanism(

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
@@ -54,7 +55,7 @@ def assess(
     from celosia.graphs.report import UNMATCHED
 
     options.check_outputs(
-        {"the report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
+        {"report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
     )
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(original, progress)
@@ -65,16 +66,16 @@ def assess(
     summary = str(found) if known else messages.describe_graphs(found)
     if report is not None:
         warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
-        page = Document("A graph and its release", f"{summary}.", [*warning, *found.blocks()])
+        page = Document(say("cli.graph.and_release"), f"{summary}.", [*warning, *found.blocks()])
         options.write_text(report, page.html(), overwrite)
     if as_json:
         told_of = {"world": world, "matched": known, "reading": reading.as_dict()}
         console.show_json(found.as_dict() | told_of)
         return
     if world:
-        console.note("The release is not a plain graph: one random world of it was compared.")
+        console.note(say("cli.graph.release_plain_graph_one"))
     messages.show_utility(found, matched=known)
-    messages.show_files({"report": report})
+    console.show_files({"report": report})
     console.show(summary, strong=True)
 
 

@@ -13,6 +13,7 @@ from celosia.cli import console, options
 from celosia.cli.graph import messages, method_options
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
@@ -96,7 +97,7 @@ def attack(
     from celosia.core.report import Document
     from celosia.graphs.matching import open_release
 
-    places = {"the report": report, "the list of candidates": exposed}
+    places = {"report": report, "candidates": exposed}
     inputs = (original, release, key, rules.vertices)
     options.check_outputs(places, inputs=inputs, overwrite=overwrite)
     wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
@@ -117,7 +118,7 @@ def attack(
     if report is not None:
         blocks = [block for each in found for block in each.blocks()]
         options.write_text(
-            report, Document("Attacks on a graph", f"{graph}.", blocks).html(), overwrite
+            report, Document(say("cli.graph.attacks"), f"{graph}.", blocks).html(), overwrite
         )
     if as_json:
         console.show_json([each.as_dict() for each in found])
@@ -233,7 +234,7 @@ def _show(found: list[AttackResult], places: dict[str, Path | None]) -> None:
     from celosia.graphs.attacks import GraphAttack
 
     messages.show_candidates(each for each in found if isinstance(each, GraphAttack))
-    messages.show_files(places)
+    console.show_files(places)
     for each in found[:-1]:
         console.show(str(each))
     console.show(str(found[-1]), strong=True)

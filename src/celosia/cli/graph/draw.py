@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
+from celosia.core.messages import Message
 
 if TYPE_CHECKING:
     from celosia.graphs.readers import ReadResult
@@ -53,7 +54,7 @@ def draw(
     from celosia.graphs.metrics.summary import align_vertices
 
     inputs = (graph, after, key, rules.vertices)
-    options.check_outputs({"the drawing": output}, inputs=inputs, overwrite=overwrite)
+    options.check_outputs({"drawing": output}, inputs=inputs, overwrite=overwrite)
     rng = Seeded(seed)  # a place on paper is no secret
     readings: list[tuple[ReadResult | None, Path]] = []
     with console.progress_bar(quiet=as_json) as progress:
@@ -77,7 +78,7 @@ def draw(
             both = match_vertices(original, opened, key=key, rng=rng)
             release = align_vertices(both.release, both.numbers)
             made = drawing.draw_comparison(original, release, rng=rng, names=names, most=most)
-            summary = f"{original} before, {release} after"
+            summary = Message("cli.graph.before_after", before=original, after=release)
     for each, path in readings:
         messages.note_ignored(each, path)
     options.write_text(output, str(made), overwrite)

@@ -9,6 +9,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, Rules
+from celosia.core.messages import Message, say
 
 
 def info(
@@ -28,7 +29,6 @@ def info(
     `celosia graph info friends.graphml --directed mutual --json`
     """
     from celosia.core.randomness import source
-    from celosia.core.wording import counted
     from celosia.graphs import attacks, measure
     from celosia.graphs.account import MOST_NEIGHBOURHOODS
 
@@ -50,13 +50,16 @@ def info(
             }
         )
         return
-    console.show(f"read: {reading}")
-    messages.show_numbers("The whole graph", found.items())
+    console.show(say("cli.graph.read", reading=reading))
+    messages.show_numbers(say("cli.graph.whole_graph"), found.items())
     messages.show_candidates(results)
-    alone = counted(results[0].exposed.size, "vertex has", "vertices have")
     console.show(
-        f"{results[0].smallest}-degree anonymous: {alone} a unique degree, "
-        f"{results[1].exposed.size:,} unique degrees of neighbours",
+        say(
+            "cli.graph.degree_anonymous_unique_degree",
+            smallest=results[0].smallest,
+            alone=results[0].exposed.size,
+            size=results[1].exposed.size,
+        ),
         strong=True,
     )
 
@@ -98,4 +101,8 @@ def methods(as_json: options.AsJson = False) -> None:
             name if name in each["needs"] else f"{name} ({value})"
             for name, value in each["parameters"].items()  # type: ignore[attr-defined]
         ]
-        console.show(f"  parameters: {', '.join(parameters) or 'none'}")
+        console.show(
+            say(
+                "cli.graph.parameters", parameters=", ".join(parameters) or Message("cli.word.none")
+            )
+        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
 from celosia.cli.release_summary import show_warnings
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.graphs.attacks import GraphAttack
@@ -30,34 +31,36 @@ def show_release(
         exact = {"reading": reading.as_dict()} if release.guarantee.neighbours is None else {}
         console.show_json(release.certificate() | exact)
         return
-    console.show(f"read: {reading}")
+    console.show(say("cli.graph.read", reading=reading))
     for name in ("edge_attributes", "attributes"):
         if names := release.left_out.get(name):
-            console.show(f"left out: {LEFT_OUT[name]} {', '.join(names)}")
+            console.show(say("cli.graph.left_out", left_out=LEFT_OUT[name], names=", ".join(names)))
     for number, each in enumerate(release.methods, 1):
-        console.show(f"step {number}: {each}")
+        console.show(say("cli.graph.step", number=number, each=each))
     account = release.account
     if account.attacks:
-        title = "Who can be found" + (" (in one random world)" if account.world else "")
+        title = say("cli.graph.found_in_world" if account.world else "cli.graph.found")
         _show_before_after(title, account.before, account.attacks)
     if account.utility is not None:
         console.show(
-            f"utility: {account.utility if account.matched else describe_graphs(account.utility)}"
+            say(
+                "cli.graph.utility",
+                utility=account.utility if account.matched else describe_graphs(account.utility),
+            )
         )
     elif account.attacks:
-        console.note("Utility was not measured: run celosia graph assess.")
+        console.note(say("cli.graph.utility_measured_run_celosia"))
     output = places.get("data")
     written = places | {"certificate": None if output is None else certificate_path(output)}
-    show_files(written)
+    console.show_files(written)
     _note_isolated(release, output)
     if output is None:
-        console.note("The release was not written: give -o FILE to keep it.")
+        console.note(say("cli.graph.release_written_give_o"))
     console.show(str(release), strong=True)
 
 
 def _note_isolated(release: GraphRelease, output: Path | None) -> None:
     """Tell of vertices that an edge list has no line for."""
-    from celosia.core.wording import counted
     from celosia.graphs import Graph
     from celosia.graphs.readers import format_of
     from celosia.graphs.release import EDGE_LISTS
@@ -65,11 +68,8 @@ def _note_isolated(release: GraphRelease, output: Path | None) -> None:
     if output is None or not isinstance(release.data, Graph) or not release.data.isolated:
         return
     if format_of(output) in EDGE_LISTS:
-        alone = counted(release.data.isolated, "vertex has", "vertices have")
-        console.note(
-            f"{alone} no edge and therefore no line in {output.name}; the certificate states the "
-            "number of vertices."
-        )
+        alone = release.data.isolated
+        console.note(say("cli.graph.no_edge_therefore_no", alone=alone, name=output.name))
 
 
 def note_ignored(reading: ReadResult | None, path: Path, *, changes: bool = True) -> None:
@@ -78,9 +78,9 @@ def note_ignored(reading: ReadResult | None, path: Path, *, changes: bool = True
         return
     names = reading.edge_attributes
     if names:
-        console.note(f"Ignored: the edge attributes {', '.join(names)} of {path}.")
+        console.note(say("cli.graph.ignored_edge_attributes", names=", ".join(names), path=path))
     if changes and reading.changed:
-        console.note(f"read: {reading}")
+        console.note(say("cli.graph.read", reading=reading))
 
 
 def _show_before_after(
@@ -88,14 +88,20 @@ def _show_before_after(
 ) -> None:
     console.show_table(
         title,
-        ["attack", "exposed before", "after", "right guesses before", "after"],
+        [
+            say("cli.column.attack"),
+            say("cli.column.exposed_before"),
+            say("cli.column.after"),
+            say("cli.column.right_guesses_before"),
+            say("cli.column.after"),
+        ],
         [
             [
                 new.name,
                 f"{old.exposed.size:,} ({old.share_exposed:.2%})",
                 f"{new.exposed.size:,} ({new.share_exposed:.2%})",
-                f"{old.chance:.2%}",
-                f"{new.chance:.2%}",
+                console.number(old.chance, ".2%"),
+                console.number(new.chance, ".2%"),
             ]
             for old, new in zip(before, after, strict=True)
         ],
@@ -108,12 +114,12 @@ def show_candidates(attacks: Iterable[GraphAttack]) -> None:
     if not results:
         return
     console.show_table(
-        "Candidates of each target",
-        ["attack", *results[0].buckets, "exposed"],
+        say("cli.graph.candidates_each_target"),
+        [say("cli.column.attack"), *results[0].buckets, say("cli.column.exposed")],
         [
             [
                 each.name,
-                *(f"{count:,}" for count in each.buckets.values()),
+                *(console.number(count, ",") for count in each.buckets.values()),
                 f"{each.exposed.size:,} ({each.share_exposed:.2%})",
             ]
             for each in results
@@ -124,10 +130,10 @@ def show_candidates(attacks: Iterable[GraphAttack]) -> None:
 def describe_graphs(found: GraphUtility) -> str:
     """Describe both graphs where their vertices cannot be matched."""
     words = {
-        "average_distance": "average distance",
-        "transitivity": "transitivity",
+        "average_distance": say("cli.graph.average_distance"),
+        "transitivity": say("cli.graph.transitivity"),
         "largest_eigenvalue": "lambda 1",
-        "modularity": "modularity",
+        "modularity": say("cli.graph.modularity"),
     }
     before, after = dict(found.before.items()), dict(found.after.items())
     return ", ".join(f"{word} {before[name]} -> {after[name]}" for name, word in words.items())
@@ -140,18 +146,18 @@ def show_utility(found: GraphUtility, *, matched: bool) -> None:
 
     after, moved = dict(found.after.items()), found.errors
     console.show_table(
-        "The whole graph",
-        ["", "original", "release", "difference"],
+        say("cli.graph.whole_graph"),
+        ["", say("cli.column.original"), say("cli.column.release"), say("cli.column.difference")],
         [
             [WORDS[name], str(value), str(after[name]), str(moved[name])]
             for name, value in found.before.items()
         ],
     )
     console.show_table(
-        "In common",
-        ["", "value"],
+        say("cli.graph.common"),
+        ["", say("cli.column.value")],
         [
-            [WORDS[name], f"{value:.4f}"]
+            [WORDS[name], console.number(value, ".4f")]
             for name, value in found.shares.items()
             if matched or name in WITHOUT_MATCH
         ],
@@ -162,11 +168,6 @@ def show_numbers(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     """Tell numbers by the words of the report."""
     from celosia.graphs.metrics.utility_report import WORDS
 
-    console.show_table(title, ["", "value"], [[WORDS[name], str(value)] for name, value in rows])
-
-
-def show_files(places: Mapping[str, Path | None]) -> None:
-    """Tell what was written, and where."""
-    for what, path in places.items():
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_table(
+        title, ["", say("cli.column.value")], [[WORDS[name], str(value)] for name, value in rows]
+    )

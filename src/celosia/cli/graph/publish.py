@@ -13,6 +13,7 @@ from celosia.cli import console, options
 from celosia.cli.graph import messages, method_options
 from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.graphs.method import GraphMethod
@@ -96,10 +97,10 @@ def publish(
     from celosia.tables.masking import Recipe
 
     places = {
-        "the release": output,
-        "its certificate": None if output is None else certificate_path(output),
-        "the report": report,
-        "the key": key,
+        "release": output,
+        "certificate": None if output is None else certificate_path(output),
+        "report": report,
+        "key": key,
     }
     inputs = (graph, rules.vertices, attributes)
     options.check_outputs(places, inputs=inputs, overwrite=overwrite)
@@ -127,7 +128,7 @@ def publish(
     if report is not None:
         release.report(report, overwrite=overwrite)
     if key is not None:
-        console.note(f"Warning: {key} re-identifies every vertex: keep it secret.")
+        console.note(say("cli.graph.warning_re_identifies_every", the_key=key))
     messages.show_release(
         release, reading, {"data": output, "report": report, "key": key}, as_json=as_json
     )

@@ -117,9 +117,9 @@ def release(
     from celosia.frames import format_of
 
     places = {
-        "the answer": output,
-        "its certificate": None if output is None else certificate_path(output),
-        "the report": report,
+        "answer": output,
+        "certificate": None if output is None else certificate_path(output),
+        "report": report,
     }
     options.check_outputs(places, inputs=(graph, rules.vertices), overwrite=overwrite)
     if output is not None and output.suffix.lower() != ".json":
@@ -154,12 +154,10 @@ def _check(statistic: Statistic, chosen: dict[str, Any]) -> None:
     missing = statistic is Statistic.JOINT and "cap" not in chosen
     if idle or missing:
         raise InputError(
-            "CEL-G031",
-            f"{statistic} takes no --{', --'.join(idle)}." if idle else f"{statistic} needs --cap.",
-            why="An ignored option would suggest a setting that has no effect."
-            if idle
-            else "Vertices of this degree or more are counted together.",
-            fix=f"It takes {', '.join(f'--{name}' for name in sorted(_OPTIONS[statistic]))}.",
+            "CEL-G031.idle" if idle else "CEL-G031.no_cap",
+            statistic=statistic,
+            idle=[f"--{name}" for name in idle],
+            options=[f"--{name}" for name in sorted(_OPTIONS[statistic])],
         )
 
 

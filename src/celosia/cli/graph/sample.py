@@ -10,6 +10,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 
 def sample(
@@ -47,7 +48,10 @@ def sample(
     from celosia.graphs.readers import format_of
 
     format_of(output)
-    places = {f"world {number + 1}": _place(output, number, worlds) for number in range(worlds)}
+    places: dict[str, Path] = {
+        Message("cli.output.world", number=number + 1): _place(output, number, worlds)
+        for number in range(worlds)
+    }
     options.check_outputs(places, inputs=(release,), overwrite=overwrite)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
@@ -56,7 +60,7 @@ def sample(
             raise InputError("CEL-G030", release=release)
         sizes = []
         for number, path in enumerate(places.values()):  # all worlds take their names, or none
-            progress(Step("Drawing worlds", number, worlds))
+            progress(Step(Message("cli.step.drawing_worlds"), number, worlds))
             world = world_of(content, rng)
             write(world, files.enter_context(replacing(path, overwrite=overwrite)), partial=True)
             sizes.append(world.size)
@@ -65,8 +69,8 @@ def sample(
         console.show_json({"vertices": content.order, "edges": sizes, "files": written})
         return
     for name, size in zip(written, sizes, strict=True):
-        console.show(f"{name}: {size:,} edges")
-    console.show(f"{worlds:,} possible worlds of {content}", strong=True)
+        console.show(say("cli.graph.edges", name=name, size=size))
+    console.show(say("cli.graph.possible_worlds", worlds=worlds, content=content), strong=True)
 
 
 def _place(output: Path, number: int, worlds: int) -> Path:

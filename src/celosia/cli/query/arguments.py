@@ -7,6 +7,7 @@ from pathlib import Path
 
 from celosia.cli import options
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.queries.paths import ledger_path
 
 LONGEST = 1_000_000
@@ -38,24 +39,15 @@ def check_options(
         is_remote: whether a service is asked.
     """
     if is_remote and policy is not None:
-        raise _useless_option("a policy", "The service has a policy of its own.")
+        raise InputError("CEL-Q213.policy")
     for name, value in (without if is_remote else with_server).items():
         if value is not None:
-            why = "The service knows who asks, keeps its own ledger and draws its own noise."
-            raise _useless_option(name, why if is_remote else "It is for a service.")
+            key = "CEL-Q213.not_for_service" if is_remote else "CEL-Q213.only_for_service"
+            raise InputError(key, option=name)
     if question is None or (policy is None and not is_remote):
         raise InputError("CEL-Q214")
     if epsilon is None and not explain:
         raise InputError("CEL-Q215")
-
-
-def _useless_option(what: str, why: str) -> InputError:
-    return InputError(
-        "CEL-Q213",
-        f"{what} cannot be used with the other options.",
-        why=why,
-        fix="Leave it out. Either a policy is asked, or a service with --server.",
-    )
 
 
 def question_file(written: str) -> Path | None:
@@ -87,7 +79,7 @@ def read_question(written: str) -> str:
     except (OSError, ValueError):
         found = ""
     if not found.strip() or len(found) > LONGEST:
-        raise InputError("CEL-Q216", source=source or "standard input")
+        raise InputError("CEL-Q216", source=source or Message("cli.standard_input"))
     return found
 
 
@@ -104,7 +96,7 @@ def check_outputs(
     from celosia.core.release import certificate_path
 
     certificate = None if output is None else certificate_path(output)
-    places = {"the answer": output, "its certificate": certificate, "the report": report}
+    places = {"answer": output, "certificate": certificate, "report": report}
     read = [question_file(question), None if ledger is None else Path(ledger)]
     if policy is not None:
         read += [Path(policy), ledger_path(policy)]

@@ -12,6 +12,7 @@ from celosia.cli import console, options
 from celosia.cli.query import messages
 from celosia.cli.query.arguments import check_options, check_outputs, read_question
 from celosia.cli.query.sessions import TOKEN, QueryOptions, open_vault
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting.prices import Price
@@ -154,9 +155,9 @@ def query(
     if report is not None:
         answer.report(report, overwrite=overwrite)
     for warning in () if as_json else answer.warnings:  # which JSON holds anyway
-        console.note(f"Warning: {warning}")
+        console.note(say("cli.query.warning", warning=warning))
     if answer.guarantee.simulation:
-        console.note("Simulation: made with a seed, not for release.")
+        console.note(say("cli.magnitude.simulation_made_seed_release"))
     if as_json:
         remaining = {name: price.as_dict() for name, price in left.items()}
         console.show_json(answer.as_dict() | {"remaining": remaining})
@@ -172,12 +173,12 @@ def _run_query(vault: Vault | Client, options: QueryOptions, *, quiet: bool) -> 
 
     try:
         with console.progress_bar(quiet=quiet) as progress:
-            progress(Step("Asking the database", 0))
+            progress(Step(Message("cli.step.asking_database"), 0))
             return options.answer(vault)
     except BaseException as error:
         # An engine may tell Ctrl-C as an error of its own.
         if isinstance(error, KeyboardInterrupt) or console.STOPPED.is_set():
-            console.note("If it was reserved, it stays charged: see `celosia ledger show`.")
+            console.note(say("cli.query.if_reserved_stays_charged"))
         raise
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.accounting.prices import Price
@@ -23,31 +24,40 @@ def show_plan(plan: Plan | RemotePlan, *, as_json: bool) -> None:
     if as_json:
         console.show_json(plan.as_dict())
         return
-    console.show("How it would be answered", strong=True)
+    console.show(say("cli.query.how_would_be_answered"), strong=True)
     for line in plan.tree:
         console.show(f"  {line}")
     console.show_table(
-        "What would be measured",
-        ["", "mechanism", "one unit adds", "epsilon", "delta", "typical error"],
+        say("cli.query.what_would_be_measured"),
+        [
+            "",
+            say("cli.column.mechanism"),
+            say("cli.column.one_unit_adds"),
+            say("cli.column.epsilon"),
+            say("cli.column.delta"),
+            say("cli.column.typical_error"),
+        ],
         [
             [
                 part.name,
                 part.mechanism,
                 part.bound,
-                f"{float(part.epsilon):.6g}",
-                f"{float(part.delta):.6g}",
-                "not public" if part.error is None else _cell(part.error),
+                console.number(float(part.epsilon), ".6g"),
+                console.number(float(part.delta), ".6g"),
+                say("cli.word.not_public") if part.error is None else _cell(part.error),
             ]
             for part in plan.parts
         ],
         numbers=False,
     )
     for note in plan.notes:
-        console.show(f"note: {note}")
-    console.show(f"neighbours: {plan.neighbours}")
-    console.show(f"method: {plan.method}")
-    console.note("Nothing was spent: leave out --explain to ask.")
-    console.show(f"price: {_price(float(plan.epsilon), float(plan.delta))}", strong=True)
+        console.show(say("cli.query.note", note=note))
+    console.show(say("cli.query.neighbours", neighbours=plan.neighbours))
+    console.show(say("cli.query.method", method=plan.method))
+    console.note(say("cli.query.nothing_spent_leave_out"))
+    console.show(
+        say("cli.query.price", price=_price(float(plan.epsilon), float(plan.delta))), strong=True
+    )
 
 
 def show_answer(
@@ -59,47 +69,44 @@ def show_answer(
 
     _show_rows(answer)
     guarantee = answer.guarantee
-    promise = "promise without a seed" if guarantee.simulation else "promise"
-    console.show(f"{promise}: {guarantee.promise} (neighbours: {guarantee.neighbours})")
-    console.show(f"meaning: {sentence(guarantee.protects)}")
+    key = "cli.query.promise_without_seed" if guarantee.simulation else "cli.query.promise"
+    console.show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))
+    console.show(say("cli.query.meaning", protects=sentence(guarantee.protects)))
     for assumption in guarantee.assumes:
-        console.show(f"assumes: {assumption}")
+        console.show(say("cli.query.assumes", assumption=assumption))
     price = _price(answer.epsilon, answer.delta)
     if answer.entry is None:
-        console.show("cost: nothing, as only public tables were used")
+        console.show(say("cli.query.cost_nothing_as_only"))
     elif answer.stored:
-        console.show(
-            f"cost: nothing now; {price} when it was first answered (entry {answer.entry})"
-        )
-        console.show(f"{answer.stored_note}; rows may have changed since, and --fresh pays anew")
+        console.show(say("cli.query.cost_nothing_now_when", price=price, entry=answer.entry))
+        console.show(say("cli.query.rows_may_have_changed", stored_note=answer.stored_note))
     else:
-        console.show(f"cost: {price} (entry {answer.entry} of the ledger)")
+        console.show(say("cli.query.cost_entry_ledger", price=price, entry=answer.entry))
     for name, price_left in left.items():
-        console.show(f"left{'' if name == 'total' else f' to {name}'}: {price_left}")
+        key = "cli.query.left" if name == "total" else "cli.query.left_to"
+        console.show(say(key, name=name, price=price_left))
     if answer.head is not None:
-        console.show(f"head of the ledger: {answer.head}")
+        console.show(say("cli.query.head_ledger", head=answer.head))
     certificate = None if output is None else certificate_path(output)
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_files({"data": output, "certificate": certificate, "report": report})
     console.show(str(answer), strong=True)
 
 
 def _show_rows(answer: QueryAnswer) -> None:
     """The rows with the interval of each number beside it."""
     if not answer.rows:
-        console.show("no rows")
+        console.show(say("cli.query.no_rows"))
         return
     names = list(answer.rows[0])
     bounded = {name for row in answer.intervals for name, bounds in row.items() if bounds}
     noisy = {name for row in answer.noise_only for name, error in row.items() if error is not None}
-    percent = f"{100 * answer.confidence:.6g}%"
+    percent = f"{console.number(100 * answer.confidence, '.6g')}%"
     extra = {name: (name in bounded, name in noisy) for name in names}
-    header = [
-        word
-        for name in names
-        for word in (name, *compress((f"{percent} interval", f"noise {percent}"), extra[name]))
-    ]
+    titles = (
+        say("cli.query.interval", percent=percent),
+        say("cli.query.noise", percent=percent),
+    )
+    header = [word for name in names for word in (name, *compress(titles, extra[name]))]
     shown = zip(answer.rows[:MOST_SHOWN], answer.intervals, answer.noise_only, strict=False)
     rows = [
         [
@@ -112,37 +119,39 @@ def _show_rows(answer: QueryAnswer) -> None:
         ]
         for row, bounds, errors in shown
     ]
-    console.show_table("Answer", header, rows, numbers=len(rows) > 1)
+    console.show_table(say("cli.query.answer"), header, rows, numbers=len(rows) > 1)
     if noisy:
-        console.note(
-            "The noise is of the answer under the caps that were chosen; what they cut off is not "
-            "counted in it, but in the interval."
-        )
+        console.note(say("cli.query.noise_answer_under_caps"))
     if len(answer.rows) > MOST_SHOWN:
-        console.note(f"{len(answer.rows) - MOST_SHOWN:,} more are in the file: give -o FILE.")
+        console.note(
+            say("cli.query.more_file_give_o", number_of_rows=len(answer.rows) - MOST_SHOWN)
+        )
 
 
 def _cell(value: Any) -> str:
     if value is None:
-        return "nothing"
+        return say("cli.word.nothing")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     is_long = isfinite(value) and (value == int(value) or abs(value) >= 100_000)
-    return f"{value:,.0f}" if is_long else f"{value:,.6g}"
+    return console.number(value, ",.0f" if is_long else ",.6g")
 
 
 def _ends(bounds: Any) -> str:
     if bounds is None:
-        return "not public"
+        return say("cli.word.not_public")
     low, high = (_cell(end) if isfinite(end) else None for end in bounds)
-    if low is None or high is None:
-        return f"at least {low}" if low is not None else f"at most {high}"
-    return f"{low} to {high}"
+    if high is None:
+        return say("cli.query.at_least", bound=low)
+    if low is None:
+        return say("cli.query.at_most", bound=high)
+    return say("cli.policy.range", lower=low, upper=high)
 
 
 def _error(error: float | None) -> str:
-    return "not public" if error is None else f"± {_cell(error)}"
+    return say("cli.word.not_public") if error is None else f"± {_cell(error)}"
 
 
 def _price(epsilon: float, delta: float) -> str:
-    return f"epsilon {epsilon:.6g}" + (f", delta {delta:.6g}" if delta else "")
+    shown = f"epsilon {console.number(epsilon, '.6g')}"
+    return shown + (f", delta {console.number(delta, '.6g')}" if delta else "")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from celosia.cli import console, options
 from celosia.cli.policy import PolicyFile, show_warnings
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import say
 from celosia.core.wording import counted, plural
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def check(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     if wrong:
         raise _broken(declared, wrong, found)
     notes = f"; {counted(len(found), 'note', 'notes')}" if found else ""
-    console.show(f"{declared.name}: the graph is as declared{notes}", strong=True)
+    console.show(say("cli.rdf.graph_as_declared", name=declared.name, notes=notes), strong=True)
 
 
 def graph_policy(path: Path) -> tuple[Policy, Graph]:
@@ -65,11 +66,11 @@ def graph_policy(path: Path) -> tuple[Policy, Graph]:
 
 def _show(found: list[Violation]) -> None:
     for each in found:
-        console.note(f"{'Error' if each.is_error else 'Note'}: {each}")
+        console.note(say("cli.rdf.error" if each.is_error else "cli.rdf.note", violation=each))
         for example in each.examples:
             console.note(f"    {example}")
     if any(each.examples for each in found):
-        console.note("The terms above are private: they are for the curator only.")
+        console.note(say("cli.rdf.terms_above_private_they"))
 
 
 def _broken(policy: Policy, wrong: list[Violation], found: list[Violation]) -> PrivacyError:

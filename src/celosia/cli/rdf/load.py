@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.core.errors import InputError
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
@@ -82,7 +83,7 @@ def load(
     if wrong or (not remote and only_remote) or (predicates and policy is not None):
         raise InputError("CEL-Q218")
     options.check_outputs(
-        {"the store": output},
+        {"store": output},
         inputs=[] if remote else map(Path, sources),
         overwrite=overwrite or add,
     )
@@ -112,7 +113,7 @@ def load(
     if as_json:
         console.show_json(made.as_dict())
         return
-    console.note(f"Show its counts: celosia rdf info {output}")
+    console.note(say("cli.rdf.show_its_counts_celosia", output=output))
     console.show(str(made), strong=True)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.core.messages import say
 
 Store = Annotated[Path, typer.Argument(metavar="STORE", help="The store.", show_default=False)]
 
@@ -28,22 +29,31 @@ def info(store: Store, as_json: options.AsJson = False) -> None:
             console.show_json(graph.as_dict())
             return
         console.show_table(
-            "Predicates",
-            ["address", "facts", "subjects", "objects", "most of a subject", "most of an object"],
+            say("cli.policy.predicates"),
+            [
+                say("cli.column.address"),
+                say("cli.column.facts"),
+                say("cli.column.subjects"),
+                say("cli.column.objects"),
+                say("cli.column.most_subject"),
+                say("cli.column.most_object"),
+            ],
             [
                 [
                     each.predicate,
-                    f"{each.facts:,}",
-                    f"{each.subjects:,}",
-                    f"{each.objects:,}",
-                    f"{each.most_of_subject:,}",
-                    f"{each.most_of_object:,}",
+                    console.number(each.facts, ","),
+                    console.number(each.subjects, ","),
+                    console.number(each.objects, ","),
+                    console.number(each.most_of_subject, ","),
+                    console.number(each.most_of_object, ","),
                 ]
                 for each in graph.predicates()
             ],
         )
-        console.show(f"from: {', '.join(graph.sources)}; loaded {graph.loaded}")
-        console.note("These figures are exact and private: they are for the curator only.")
+        console.show(
+            say("cli.rdf.from_loaded", sources=", ".join(graph.sources), loaded=graph.loaded)
+        )
+        console.note(say("cli.rdf.these_figures_exact_private"))
         console.show(str(graph), strong=True)
 
 
@@ -63,11 +73,11 @@ def export(
     """
     from celosia.queries.rdf.store import GraphStore
 
-    options.check_outputs({"the export": output}, inputs=[store], overwrite=overwrite)
+    options.check_outputs({"export": output}, inputs=[store], overwrite=overwrite)
     with GraphStore.open(store) as graph, console.progress_bar(quiet=as_json) as progress:
         facts = graph.export(output, overwrite=overwrite, progress=progress)
     if as_json:
         console.show_json({"output": str(output), "triples": facts})
         return
-    console.note("The file is as private as the graph.")
-    console.show(f"{facts:,} facts: {output}", strong=True)
+    console.note(say("cli.rdf.file_as_private_as"))
+    console.show(say("cli.rdf.facts", facts=facts, output=output), strong=True)

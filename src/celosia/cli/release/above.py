@@ -68,4 +68,4 @@ def above(
             rounded=rounded,
         )
 
-    return ReleaseRequest(make=make, error_in="around the threshold", cells="decimal")
+    return ReleaseRequest(make=make, error_in="cli.unit.around_threshold", cells="decimal")

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.cli.release.options import ReleaseOptions
     from celosia.core.guarantee import Guarantee
     from celosia.mechanisms import Mechanism, NoisyAnswer
 
-ROWS = "rows"
+ROWS = "cli.unit.rows"
 MOST_SHOWN = 100
 """Rows of an answer that are printed; all of them are in the file."""
 
@@ -25,7 +26,7 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
     guarantee = guarantee_of(mechanism, simulation=options.seed is not None, bounded=True)
     error = mechanism.accuracy(options.confidence, size=options.size)
     for warning in weaknesses(mechanism):
-        console.note(f"Warning: {warning}")
+        console.note(say("cli.query.warning", warning=warning))
     if options.as_json:
         epsilon, delta = stated_epsilon_delta(mechanism)
         facts = {
@@ -41,14 +42,21 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
         }
         console.show_json(facts)
         return
-    console.show(f"mechanism: {mechanism}")
-    console.show(f"price: {mechanism.privacy_loss()}")
+    console.show(say("cli.release.mechanism", mechanism=mechanism))
+    console.show(say("cli.release.price", privacy_loss=mechanism.privacy_loss()))
     _show_guarantee(guarantee)
-    error_text = f"error of at most {error:,.6g} {error_in} with {_percent(options.confidence)}"
-    if options.size > 1:
-        error_text += f" for a size of {options.size:,}"
-    console.note("Nothing was read, drawn or spent: leave out --explain to release the answer.")
-    console.show(f"{guarantee.promise}; {error_text} confidence", strong=True)
+    console.note(say("cli.release.nothing_read_drawn_or"))
+    console.show(
+        say(
+            "cli.release.expected_for_size" if options.size > 1 else "cli.release.expected",
+            promise=guarantee.promise,
+            error=error,
+            unit=Message(error_in),
+            confidence=_percent(options.confidence),
+            size=options.size,
+        ),
+        strong=True,
+    )
 
 
 def show_answer(answer: NoisyAnswer, *, output: Path | None, report: Path | None) -> None:
@@ -59,21 +67,19 @@ def show_answer(answer: NoisyAnswer, *, output: Path | None, report: Path | None
         _show_table(answer)
     _show_guarantee(answer.guarantee)
     seed = answer.provenance.seed
-    drawn = "the operating system's entropy" if seed is None else f"the seed {seed}"
-    console.show(f"noise: drawn exactly, in whole steps, from {drawn}")
+    drawn = Message("cli.release.entropy" if seed is None else "cli.release.seed", seed=seed)
+    console.show(say("cli.release.noise_drawn_exactly_whole", drawn=drawn))
     certificate = None if output is None else certificate_path(output)
-    for what, path in (("data", output), ("certificate", certificate), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
+    console.show_files({"data": output, "certificate": certificate, "report": report})
     console.show(str(answer), strong=True)
 
 
 def show_warnings(answer: NoisyAnswer) -> None:
     """Print the warnings of an answer, and whether it is only a simulation."""
     for warning in answer.warnings:
-        console.note(f"Warning: {warning}")
+        console.note(say("cli.query.warning", warning=warning))
     if answer.guarantee.simulation:
-        console.note("Simulation: made with a seed, not for release.")
+        console.note(say("cli.magnitude.simulation_made_seed_release"))
 
 
 def _show_table(answer: NoisyAnswer) -> None:
@@ -87,24 +93,25 @@ def _show_table(answer: NoisyAnswer) -> None:
         for (label, value), both in zip(pairs, bounds, strict=True)
         if value != "below"  # the many below the threshold are left out
     ]
-    header = ["", "answer"]
+    header = ["", say("cli.release.answer")]
     if answer.interval is not None:
-        header += [f"at least ({_percent(answer.confidence)})", "at most"]
+        share = _percent(answer.confidence)
+        header += [say("cli.release.at_least", share=share), say("cli.release.at_most")]
     if rows:
         console.show_table(answer.question, header, rows[:MOST_SHOWN])
     if len(rows) > MOST_SHOWN:
-        console.note(f"{len(rows) - MOST_SHOWN:,} more are in the file: give -o FILE.")
+        console.note(say("cli.query.more_file_give_o", number_of_rows=len(rows) - MOST_SHOWN))
 
 
 def _show_guarantee(guarantee: Guarantee) -> None:
     from celosia.core.wording import sentence
 
-    promise = "promise without a seed" if guarantee.simulation else "promise"
-    console.show(f"{promise}: {guarantee.promise} (neighbours: {guarantee.neighbours})")
-    console.show(f"meaning: {sentence(guarantee.protects)}")
+    key = "cli.query.promise_without_seed" if guarantee.simulation else "cli.query.promise"
+    console.show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))
+    console.show(say("cli.query.meaning", protects=sentence(guarantee.protects)))
     for assumption in guarantee.assumes:
-        console.show(f"assumes: {assumption}")
+        console.show(say("cli.query.assumes", assumption=assumption))
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.6g}%"
+    return f"{console.number(100 * share, '.6g')}%"

@@ -88,7 +88,7 @@ def top(
     from celosia.mechanisms import MostFrequent
 
     make = partial(MostFrequent, categories=texts(categories), count=count, method=method.value)
-    return ReleaseRequest(make=make, error_in="rows below the best", cells="string")
+    return ReleaseRequest(make=make, error_in="cli.unit.below_best", cells="string")
 
 
 def texts(listed: str) -> list[str]:

@@ -14,7 +14,7 @@ from celosia.cli.release.options import Lower, ReleaseRequest, Step, Upper
 if TYPE_CHECKING:
     from celosia.mechanisms import Grid
 
-UNIT = "in the unit of the column"
+UNIT = "cli.unit.column"
 
 COUNT = """`celosia release count people.csv --epsilon 0.5`
 
@@ -109,7 +109,7 @@ def variance(
     from celosia.mechanisms import StandardDeviation, Variance
 
     kind = StandardDeviation if deviation else Variance
-    unit = UNIT if deviation else f"{UNIT}, squared"
+    unit = UNIT if deviation else "cli.unit.column_squared"
     return ReleaseRequest(
         make=partial(kind, lower=lower, upper=upper, grid=grid_of(grid)), error_in=unit
     )

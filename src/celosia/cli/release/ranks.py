@@ -10,7 +10,7 @@ import typer
 from celosia.cli.release.numbers import grid_of
 from celosia.cli.release.options import Lower, ReleaseRequest, Step, Upper
 
-RANK = "rows by which the rank may miss"
+RANK = "cli.unit.rank"
 
 MEDIAN = """`celosia release median salaries.csv --column salary --lower 0 --upper 200000 -e 0.5`
 

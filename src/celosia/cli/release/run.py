@@ -9,6 +9,7 @@ from celosia.cli import options as common
 from celosia.cli.release import display
 from celosia.cli.release.options import ReleaseOptions, ReleaseRequest, RowReleaseOptions
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +36,9 @@ def run_release(options: ReleaseOptions, request: ReleaseRequest) -> None:
         return
     _check_column(options, request)
     with console.progress_bar(quiet=options.as_json) as progress:
-        progress(Step("Reading the file", 0))
+        progress(Step(Message("cli.step.reading_file"), 0))
         frame = _read(options, request, mechanism)
-        progress(Step("Drawing the answer", 0))
+        progress(Step(Message("cli.step.drawing_answer"), 0))
         answer = table_release.release_from_table(
             frame,
             mechanism,
@@ -65,7 +66,7 @@ def _check_paths(options: ReleaseOptions) -> None:
 
     output = options.output
     certificate = None if output is None else certificate_path(output)
-    places = {"the answer": output, "its certificate": certificate, "the report": options.report}
+    places = {"answer": output, "certificate": certificate, "report": options.report}
     common.check_outputs(places, inputs=(options.table,), overwrite=options.overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
@@ -135,4 +136,4 @@ def _read(
 def _question(options: ReleaseOptions, request: ReleaseRequest) -> str | None:
     if request.equals is None:
         return None
-    return f"number of rows with {options.column} {request.equals}"
+    return Message("cli.release.rows_with", column=options.column, value=request.equals)

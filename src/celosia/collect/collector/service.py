@@ -157,7 +157,7 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
     if certificate is None and not plain and not _is_this_machine(host):
         raise InputError("CEL-R089", host=host)
     declared = load_protocol(protocol)
-    with listening(host, port, code="CEL-R089", name="the endpoint") as sockets:
+    with listening(host, port, code="CEL-R089") as sockets:
         app = create_app(lambda: Collector.open(folder, declared, limits=limits), access=access)
         app.state.endpoint.open()  # here, so that what is wrong with the folder is told as an error
         try:
@@ -166,7 +166,6 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
                 sockets,
                 ready=ready,
                 code="CEL-R089",
-                name="the endpoint",
                 access_log=False,  # senders and times are not logged
                 server_header=False,
                 proxy_headers=False,

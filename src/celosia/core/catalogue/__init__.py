@@ -21,6 +21,7 @@ from celosia.core.wording import did_you_mean
 FAMILIES = {
     "accounting": "B",
     "assess": "A",
+    "cli": "",
     "collect": "R",
     "datasets": "D",
     "engines": "E",

@@ -177,4 +177,4 @@ def parent_and_name(place: str) -> tuple[str, str]:
 
 def file_exists(place: str | Path) -> InputError:
     """The error of files that would be written over."""
-    return InputError("CEL-I004.file_exists", place=place, path=str(place))
+    return InputError("CEL-I004", path=str(place))

@@ -101,7 +101,7 @@ class SparkEngine:
         except Exception:
             fault = True
         if fault:  # outside the handler: the cause may quote cells
-            raise EngineError("CEL-E013.init_2")
+            raise EngineError("CEL-E013.spark")
 
     def run(self, query: exp.Expr, *, timeout: float) -> Rows:
         """The rows of a query, see `SqlEngine.run`; decimals that are whole come as integers."""

@@ -127,7 +127,7 @@ class SparkTables:
         if exists and not overwrite:
             raise file_exists(target)
         if not parent:
-            raise InputError("CEL-I005.check_target", target=target, path=str(target))
+            raise InputError("CEL-I005.folder_of", path=str(target))
 
     def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
         """Group by some columns, see `TableEngine.count_groups`."""

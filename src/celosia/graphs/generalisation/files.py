@@ -57,7 +57,7 @@ def read_generalised(path: str | Path) -> GeneralisedGraph:
         with open_bytes(file) as stream:
             plain = json.loads(stream.read())
     except (OSError, EOFError, zlib.error):
-        raise unreadable(file, "it is damaged, or not all there") from None
+        raise unreadable("CEL-F014.damaged", file) from None
     except (ValueError, RecursionError):
         raise _no_graph(file) from None
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:

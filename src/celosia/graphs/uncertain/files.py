@@ -56,7 +56,7 @@ def read_uncertain(path: str | Path) -> UncertainGraph:
         with open_bytes(file) as stream:
             data = stream.read()
     except (OSError, EOFError, zlib.error):
-        raise unreadable(file, "it is damaged, or not all there") from None
+        raise unreadable("CEL-F014.damaged", file) from None
     about: dict[str, Any] = {}
     try:
         head, _, _ = data.partition(b"\n")

@@ -143,7 +143,7 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
     bounded = limits or Limits()
     named = audit_log or audit_log_path(policy)
     log = named if isinstance(named, AuditLog) else AuditLog(named)
-    with listening(host, port, code="CEL-Q208", name="the service") as sockets:
+    with listening(host, port, code="CEL-Q208") as sockets:
         app = create_app(
             _opener(policy, limits=bounded, ledger=ledger, traces=(log.path, store.path)),
             tokens=store,
@@ -157,7 +157,6 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
             sockets,
             ready=ready,
             code="CEL-Q208",
-            name="the service",
             access_log=False,  # the audit log tells more, and outlives the terminal
             server_header=False,
             proxy_headers=False,  # who counts refusals must not believe what a client says it is

@@ -65,7 +65,7 @@ class Collection:
         self, *, data: str, devices: int, protocol: str, epsilon: float, seed: int
     ) -> None:
         if data not in DATA or protocol not in PROTOCOLS or not 1 <= devices <= MOST_DEVICES:
-            raise InputError("CEL-W080", most_devices=MOST_DEVICES)
+            raise InputError("CEL-W080", most=MOST_DEVICES)
         made = datasets.load(data, rows=devices, seed=seed)["value"]
         counts = Counter(made.to_list())
         self.candidates: tuple[Hashable, ...] = tuple(

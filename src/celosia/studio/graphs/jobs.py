@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ import numpy as np
 
 from celosia.core.errors import InputError
 from celosia.core.progress import Progress, Step
+from celosia.studio import stored_json
 from celosia.studio.graphs import drawing as graph_drawing
 from celosia.studio.graphs import model
 from celosia.studio.worker import JobProgress
@@ -78,7 +78,7 @@ def prepare(
         "choice": {"method": "k-degree", "parameters": {"k": 3}},
         "seed": None,
     }
-    (place / "graphs.json").write_text(json.dumps(about), "utf-8")
+    (place / "graphs.json").write_text(stored_json.dumps(about), "utf-8")
     return about
 
 
@@ -102,7 +102,7 @@ def _stored(place: Path) -> ReadResult:
     from celosia.graphs import read  # noqa: PLC0415 - slow to load
     from celosia.graphs.formats.rules import Counts  # noqa: PLC0415
 
-    about = json.loads((place / "graphs.json").read_text("utf-8"))
+    about = stored_json.loads((place / "graphs.json").read_text("utf-8"))
     found = read(place / "graph.json")
     if "counts" not in about:  # the work of an earlier version
         return found
@@ -165,7 +165,7 @@ def run(
         "matched": release.account.matched,
         "world": release.account.world,
     } | _drawn(graph, release, place, rng)
-    (place / "result.json").write_text(json.dumps(result), "utf-8")
+    (place / "result.json").write_text(stored_json.dumps(result), "utf-8")
     (place / "attacks.json").unlink(missing_ok=True)
     return result
 
@@ -274,7 +274,7 @@ def attack(
             way = _way(name, rng, progress)
             facts = {"before": way(graph, graph), "after": way(graph, world)}
         found.append({"name": name} | facts)
-    (place / "attacks.json").write_text(json.dumps(found), "utf-8")
+    (place / "attacks.json").write_text(stored_json.dumps(found), "utf-8")
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from celosia.core.progress import Progress, Step
-from celosia.studio import comparison
+from celosia.studio import comparison, stored_json
 from celosia.studio.mask import model
 from celosia.studio.worker import JobProgress
 
@@ -72,7 +71,7 @@ def prepare(
     steps = model.first_recipe(columns)
     about = {"rows": frame.height, "columns": columns, "sample": sample, "name": shown or sample}
     (place / "mask.json").write_text(
-        json.dumps(about | {"steps": steps, "seed": None, "weights": None}), "utf-8"
+        stored_json.dumps(about | {"steps": steps, "seed": None, "weights": None}), "utf-8"
     )
     return about
 
@@ -162,7 +161,7 @@ def run(
             "seed": seed,
         }
     )
-    (place / "result.json").write_text(json.dumps(result), "utf-8")
+    (place / "result.json").write_text(stored_json.dumps(result), "utf-8")
     return result
 
 
@@ -271,5 +270,5 @@ def map_variants(
         method = parameters.pop("method", None)
         points.append(each.as_dict() | {"method": method, "parameters": parameters})
     result = {"risk": risk, "loss": loss, "columns": list(columns), "points": points}
-    (place / "map.json").write_text(json.dumps(result), "utf-8")
+    (place / "map.json").write_text(stored_json.dumps(result), "utf-8")
     return result

@@ -160,7 +160,7 @@ def schema_table(form: PublishForm) -> dict[str, Any]:
             entry["type"] = TYPES[column.kind]
         if column.role in ("quasi-identifier", "sensitive") and column.hierarchy is not None:
             if "file" in column.hierarchy:
-                raise InputError("CEL-W052", column_name=column.name)
+                raise InputError("CEL-W052", column=column.name)
             entry["hierarchy"] = dict(column.hierarchy)
         if column.missing != "refuse":
             entry["missing"] = column.missing

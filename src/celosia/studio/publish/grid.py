@@ -93,7 +93,7 @@ def rename(grid: Grid, level: int, label: str, new: str) -> Grid:
     """
     name = checked_label(new)
     if level == 0:
-        raise InputError("CEL-W055.rename")
+        raise InputError("CEL-W055.value")
     if name in grid.levels[level] and name != label:
         return put(grid, level - 1, _members(grid, level, label), name)
     row = tuple(name if each == label else each for each in grid.levels[level])
@@ -107,7 +107,7 @@ def dissolve(grid: Grid, level: int, label: str) -> Grid:
         InputError: CEL-W055, a value of the data is no group.
     """
     if level == 0:
-        raise InputError("CEL-W055.dissolve")
+        raise InputError("CEL-W055.no_group")
     below, here = grid.levels[level - 1], grid.levels[level]
     row = tuple(low if each == label else each for low, each in zip(below, here, strict=True))
     return _settled(replace(grid, levels=(*grid.levels[:level], row, *grid.levels[level + 1 :])))

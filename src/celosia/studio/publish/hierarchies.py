@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.frames import as_text, encode
 from celosia.studio.publish.form import ColumnForm
 from celosia.studio.publish.grid import Grid, as_rule
@@ -96,7 +97,7 @@ def rule_of(column: ColumnForm) -> Hierarchy | Builder:
     """
     table = {"kind": "automatic"} if column.hierarchy is None else dict(column.hierarchy)
     if "file" in table:
-        raise InputError("CEL-W052", column_name=column.name)
+        raise InputError("CEL-W052", column=column.name)
     return from_table(table, folder=Path())
 
 
@@ -169,7 +170,7 @@ def imported(path: Path, column: str) -> ImportedHierarchy:
         found = table if "kind" in table else table["columns"][column]["hierarchy"]
         rule = dict(found)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
-        raise InputError("CEL-W056.imported") from error
+        raise InputError("CEL-W056.no_hierarchy") from error
     rule_of(ColumnForm(name=column, kind="text", hierarchy=rule))
     return ImportedHierarchy(rule)
 
@@ -179,12 +180,7 @@ def _without_path(path: Path) -> Hierarchy:
     try:
         return read_hierarchy(path)
     except InputError as error:
-        raise InputError(
-            error.code,
-            error.what.replace(f"{path}: ", "").replace(str(path), "the file"),
-            why=error.why,
-            fix=error.fix,
-        ) from None
+        raise error.replace(str(path), Message("studio.the_file")) from None
 
 
 def _level(hierarchy: Hierarchy, number: int, rows: NDArray[np.int64]) -> Level:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import warnings
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from celosia import tables
 from celosia.core.errors import CelosiaError
 from celosia.core.files import replacing
 from celosia.core.progress import Step
+from celosia.studio import stored_json
 from celosia.studio.publish import code, results, results_solutions, results_table
 from celosia.studio.publish import form as chosen
 from celosia.studio.publish.form import PublishForm
@@ -140,4 +140,4 @@ def _written(task: _Task, release: tables.TableRelease) -> dict[str, Any]:
 
 def _write_json(path: Path, value: Any) -> None:
     with replacing(path) as draft:
-        draft.write_text(json.dumps(value, ensure_ascii=False, allow_nan=False), "utf-8")
+        draft.write_text(stored_json.dumps(value, allow_nan=False), "utf-8")

@@ -73,7 +73,7 @@ def read_population(
     frame = _read(progress, place / file, shown, reading)
     absent = [name for name in form.named("quasi-identifier") if name not in frame.columns]
     if absent:
-        raise InputError("CEL-W057", absent=", ".join(map(repr, absent)))
+        raise InputError("CEL-W057", columns=absent)
     _write(frame, place / POPULATION)
     form.with_options(population=shown).save(work)
     return {"rows": frame.height}
@@ -108,7 +108,7 @@ def _read(progress: JobProgress, path: Path, shown: str, reading: dict[str, Any]
     if frame.height == 0 or frame.width == 0:
         raise InputError("CEL-W058")
     if frame.width > MOST_COLUMNS:
-        raise InputError("CEL-W059", frame_width=frame.width, most_columns=MOST_COLUMNS)
+        raise InputError("CEL-W059", columns=frame.width, most=MOST_COLUMNS)
     check_names(frame.columns)
     return frame
 
@@ -120,7 +120,7 @@ def check_names(names: Iterable[str]) -> None:
         InputError: CEL-W060, one is too long.
     """
     if any(len(name) > LONGEST_NAME for name in names):
-        raise InputError("CEL-W060", longest_name=LONGEST_NAME)
+        raise InputError("CEL-W060", longest=LONGEST_NAME)
 
 
 def _kept(

@@ -32,7 +32,7 @@ def numbers_in(text: str) -> list[int | float]:
         try:
             found.append(int(word) if re.fullmatch(r"[+-]?[0-9]+", word) else _decimal(word))
         except ValueError:
-            raise InputError("CEL-I036.numbers_in") from None
+            raise InputError("CEL-I036.field") from None
     return found
 
 
@@ -169,7 +169,7 @@ def editable(column: ColumnForm, values: Values) -> Grid:
 
 def too_many(values: int) -> InputError:
     """The error for a tree that nobody could look at."""
-    return InputError("CEL-W056.too_many", values=values, most_edited=MOST_EDITED)
+    return InputError("CEL-W056.too_many", values=values, most=MOST_EDITED)
 
 
 def _decimal(word: str) -> float:

@@ -295,7 +295,7 @@ def python_text(query: str, *, epsilon: float) -> str:
 
 def _check_query(query: str) -> None:
     if len(query) > MOST_QUERY:
-        raise InputError("CEL-W093", most_query=MOST_QUERY)
+        raise InputError("CEL-W093", most=MOST_QUERY)
 
 
 def _unreadable() -> InputError:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from celosia import lab
 from celosia.core.files import replacing
+from celosia.studio import stored_json
 from celosia.studio.statistics.model import file_name
 from celosia.studio.worker import JobProgress
 
@@ -18,5 +18,5 @@ def run(progress: JobProgress, *, study: str, folder: str) -> dict[str, Any]:
     place = Path(folder)
     place.mkdir(mode=0o700, exist_ok=True)
     with replacing(place / file_name(study)) as draft:
-        draft.write_text(json.dumps(found), "utf-8")
+        draft.write_text(stored_json.dumps(found), "utf-8")
     return found

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from celosia import lab
+from celosia.studio import stored_json
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page
@@ -199,5 +200,5 @@ def _kept(study: str) -> dict[str, Any] | None:
     path = _folder() / file_name(study)
     if not path.is_file():
         return None
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    found: dict[str, Any] = stored_json.loads(path.read_text("utf-8"))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from celosia.core.progress import Step
-from celosia.studio import comparison
+from celosia.studio import comparison, stored_json
 from celosia.studio.mask.jobs import compared, pairs, recording_source, result_facts, stages, write
 from celosia.studio.synthesise import model
 from celosia.studio.worker import JobProgress
@@ -43,7 +42,7 @@ def declare(
         elif column.n_unique() <= MOST_DECLARED:
             values = column.unique().cast(pl.String).sort().to_list()
             found[each["name"]] = {"values": values}
-    (place / "declared.json").write_text(json.dumps(found), "utf-8")
+    (place / "declared.json").write_text(stored_json.dumps(found), "utf-8")
     return found
 
 
@@ -109,5 +108,5 @@ def run(
     if alike and made.height:
         result |= compared(raw, made, names)
         result["nearest"] = comparison.nearest_distances(raw, made, names, progress=progress)
-    (place / "synthetic.json").write_text(json.dumps(result), "utf-8")
+    (place / "synthetic.json").write_text(stored_json.dumps(result), "utf-8")
     return result

@@ -6,6 +6,7 @@ import json
 
 from nicegui import ui
 
+from celosia.core.messages import Message
 from celosia.studio.translation import Field, translate
 
 
@@ -20,11 +21,12 @@ def name_editor(editor: ui.codemirror, text: str) -> None:
     )
 
 
-def from_library(text: str, of: Field) -> ui.label:
+def from_library(text: object, of: Field) -> ui.label:
     """What the library says, in the language of the page; marked as English where it stays so."""
     translated = translate(text, of)
     label = ui.label(translated)
-    return label.props('lang="en"') if translated == text else label
+    is_english = not isinstance(text, Message) and translated == text
+    return label.props('lang="en"') if is_english else label
 
 
 def heading(text: str, level: int = 1) -> ui.label:

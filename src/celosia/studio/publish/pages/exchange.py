@@ -11,7 +11,6 @@ from celosia.studio.language import _
 from celosia.studio.publish.code import toml_text
 from celosia.studio.publish.form import schema_table
 from celosia.studio.publish.hierarchies import imported
-from celosia.studio.translation import translate
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.upload import upload
 
@@ -44,7 +43,7 @@ def exchange(editor: Editor) -> None:
             if found is not None:
                 ui.notify(_("The hierarchy was imported."), type="positive")
                 if found.note is not None:
-                    ui.notify(translate(found.note, "errors"), type="info")
+                    ui.notify(str(found.note), type="info")
                 await editor.choose(found.rule, redraw=True)
 
         upload(
@@ -68,4 +67,4 @@ def _export_toml(editor: Editor) -> None:
 
 
 def _too_long() -> InputError:
-    return InputError("CEL-W056.too_long", largest=LARGEST // 1000000)
+    return InputError("CEL-W056.too_large", largest=LARGEST // 1000000)

@@ -7,6 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.core.messages import Message
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.publish import model_kinds
 from celosia.studio.publish.pages.results_parts import (
@@ -170,6 +171,8 @@ def _warnings(facts: Mapping[str, Any]) -> None:
 
 def warning(text: str, facts: Mapping[str, Any]) -> str:
     """A warning of the library in the language of the page."""
+    if isinstance(text, Message):
+        return text.render()
     solution = facts["solution"]
     if text.startswith("Only "):
         return n_(

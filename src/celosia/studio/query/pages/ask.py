@@ -202,7 +202,7 @@ def _plan(plan: dict[str, Any]) -> None:
             [
                 translate(part["name"], "plans"),
                 translate(part["mechanism"], "plans"),
-                translate(str(part["bound"]), "plans"),
+                translate(part["bound"], "plans"),
                 part["epsilon"],
                 _("not public") if part["error"] is None else part["error"],
             ]
@@ -211,7 +211,7 @@ def _plan(plan: dict[str, Any]) -> None:
         caption=_("Nothing was spent: all of this follows from the policy and the question"),
     )
     for note in plan["notes"]:
-        from_library(str(note), "plans").classes("celosia-quiet")
+        from_library(note, "plans").classes("celosia-quiet")
     ui.label(
         _(
             "The typical error is the usual size of the noise, in the unit of the answer: orders "
@@ -357,4 +357,4 @@ def _price(answer: dict[str, Any]) -> None:
         ]
     )
     for note in answer["warnings"]:
-        from_library(str(note), "plans").classes("celosia-quiet")
+        from_library(note, "plans").classes("celosia-quiet")
