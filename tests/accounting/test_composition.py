@@ -350,7 +350,7 @@ class Unknown(Foreign):
         return 0.1 * order
 
     def distribution(self) -> PrivacyLossDistribution:
-        raise PrivacyError("CEL-B010", "none.")
+        raise PrivacyError("CEL-B010")
 
 
 def test_losses_of_another_kind_compose_by_their_distribution() -> None:

@@ -125,7 +125,7 @@ def test_refusals_of_estimates_have_a_status_and_a_code(
     assert code(http.get("/v1/estimates", params=odd, headers=headers)) == (400, "CEL-R085")
     odd = {"candidate": "a", "decode": True, "post": "clip"}
     assert code(http.get("/v1/estimates", params=odd, headers=headers)) == (400, "CEL-R085")
-    refusal = QueryRefused("CEL-R063", "too few.", why="", fix="")
+    refusal = QueryRefused("CEL-R063")
     assert error_reply(refusal).status == 422
 
 

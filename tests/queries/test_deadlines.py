@@ -99,7 +99,7 @@ def real(folder: Path, policy: Policy = SMALL) -> Iterator[Vault]:
 
 
 def fails(_: Any) -> Any:
-    raise EngineError("CEL-E010", "the number 4532 of Ada")
+    raise EngineError("CEL-E010", reason="the number 4532 of Ada")
 
 
 def overflows(_: Any) -> Any:

@@ -1,7 +1,7 @@
 """One family of errors that teach: what is wrong, why it matters, what to do.
 
-An error is a code of the catalogue (`core/catalogue/`) and the fields of its templates. No field may
-hold a cell value of private data: columns, row numbers and counts only.
+An error is a code of the catalogue (`core/catalogue/`) and the fields of its templates. No field
+may hold a cell value of private data: columns, row numbers and counts only.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Language, language, speaking
+from celosia.core.messages import Language, current, speaking
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
@@ -79,7 +79,7 @@ class Study:
                 get it; CEL-L003 a study that makes no graph, CEL-D023 a number out of reach.
         """
         source = None if path is None else Path(path)
-        shown = _in_language(language.get(), progress)
+        shown = _in_language(current(), progress)
         with speaking("en"):  # rows are found by their names, which do not depend on a language
             return Findings(self.name, tuple(self._sized(triples)(source, shown)))
 

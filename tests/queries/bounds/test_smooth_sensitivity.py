@@ -257,7 +257,7 @@ def test_a_search_without_end_is_refused_before_it_begins() -> None:
 
 def test_the_search_can_be_cancelled() -> None:
     def stop(step: object) -> None:
-        raise CelosiaError("CEL-C001", "Cancelled.")
+        raise CelosiaError("CEL-C001")
 
     with pytest.raises(CelosiaError):
         smooth(line(1), beta=Fraction(1, 10), progress=stop)

@@ -128,7 +128,7 @@ def test_a_failure_is_one_error_that_stays_charged(place: Place, tmp_path: Path)
             return getattr(inner, name)
 
         def snapshot(self, *, timeout: float) -> Any:
-            raise EngineError("CEL-E010", "secret 4532")
+            raise EngineError("CEL-E010", reason="secret 4532")
 
     inner = vault._engine
     broken: Any = Broken()
