@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import is_dataclass
 from enum import EnumType
@@ -102,7 +102,50 @@ def pages() -> dict[Path, str]:
     found = {REFERENCE / "api" / file: module_page(name) for name, file in MODULES.items()}
     found[REFERENCE / "command-line.md"] = command_line_page()
     found[REFERENCE / "errors.md"] = errors_page()
+    found[REFERENCE / "methods.md"] = methods_page()
     return found
+
+
+REGISTRIES = {
+    "Privacy models": ("celosia.tables.models.notation", "MODELS"),
+    "Metrics": ("celosia.tables.metrics", "METRICS"),
+}
+"""Where the methods of each sort are listed: a mapping by name, or a function that returns one."""
+
+
+def methods_page() -> str:
+    """Every method with its declared parameters."""
+    parts = [
+        WRITTEN,
+        "# Methods and their parameters\n\n",
+        "On the command line a method is written as `NAME`, or as `NAME:VALUE,...,KEY=VALUE,...`: values without "
+        "a key come first, in the order of the table. In files its name is under the key `method`.\n",
+    ]
+    for title, (module, name) in REGISTRIES.items():
+        found = getattr(importlib.import_module(module), name)
+        known = found if isinstance(found, Mapping) else found()
+        parts.append(f"\n## {title}\n")
+        for each, kind in known.items():
+            parts += _method_entry(each, kind)
+    return "".join(parts)
+
+
+def _method_entry(name: str, kind: type[Any]) -> Iterator[str]:
+    """One method: what it does, and a row for each parameter."""
+    from celosia.core.catalogue import read_family  # noqa: PLC0415 - the package is imported late
+    from celosia.core.methods import allowed, help_of, parameters  # noqa: PLC0415
+
+    words = read_family("methods").get(name, {})
+    yield f"\n### `{name}` {{#{name}}}\n\n"
+    summary = words["summary"]["text"]["en"] if "summary" in words else kind.__doc__ or ""
+    yield f"{_cell(summary.partition(chr(10))[0])}\n"
+    declared = parameters(kind)
+    if declared:
+        yield "\n| parameter | what it may be | default | what it is |\n|---|---|---|---|\n"
+    for each in declared:
+        default = "" if each.is_required else f"`{each.default!r}`"
+        about = _cell(help_of(name, each.name))
+        yield f"| `{each.name}` | {_cell(allowed(each))} | {default} | {about} |\n"
 
 
 def module_page(name: str) -> str:
