@@ -118,8 +118,9 @@ def methods_page() -> str:
     parts = [
         WRITTEN,
         "# Methods and their parameters\n\n",
-        "On the command line a method is written as `NAME`, or as `NAME:VALUE,...,KEY=VALUE,...`: values without "
-        "a key come first, in the order of the table. In files its name is under the key `method`.\n",
+        "On the command line a method is written as `NAME`, or as `NAME:VALUE,...,KEY=VALUE,...`: "
+        "values without a key come first, in the order of the table. In files its name is under "
+        "the key `method`.\n",
     ]
     for title, (module, name) in REGISTRIES.items():
         found = getattr(importlib.import_module(module), name)
