@@ -58,7 +58,6 @@ def attack(
     ] = None,
     key: KeyFile = None,
     methods: method_options.Methods = None,
-    parameters: method_options.Parameters = None,
     edges: Annotated[
         int, typer.Option(help="subgraph: number of edges that the attacker knows around a target.")
     ] = 5,
@@ -88,7 +87,7 @@ def attack(
 
     `celosia graph attack friends.edges safe.edges --key key.csv --report attacks.html`
 
-    `celosia graph attack friends.edges --method random-switch --set amount=0.2 --attack links`
+    `celosia graph attack friends.edges --method random-switch:amount=0.2 --attack links`
 
     `celosia graph attack friends.edges --attack active --attack hubs --seed 7 --json`
     """
@@ -100,7 +99,7 @@ def attack(
     inputs = (original, release, key, rules.vertices)
     options.check_outputs(places, inputs=inputs, overwrite=overwrite)
     wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
-    method = _method(methods, parameters, release, active=AttackName.ACTIVE in wanted)
+    method = _method(methods, release, active=AttackName.ACTIVE in wanted)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(original, progress)
@@ -126,9 +125,9 @@ def attack(
 
 
 def _method(
-    names: list[str] | None, parameters: list[str] | None, release: Path | None, *, active: bool
+    written: list[str] | None, release: Path | None, *, active: bool
 ) -> GraphMethod[Any] | None:
-    chosen = method_options.methods_from_options(names, parameters)
+    chosen = method_options.methods_from_options(written)
     if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
         raise InputError("CEL-G029.method")
     return chosen[0] if chosen else None

@@ -246,5 +246,5 @@ def active(  # noqa: PLR0913 - the size of the attack, and what it is run agains
         recovered=recovered,
         ambiguous=ambiguous,
         exposed=exposed,
-        release="naive" if method is None else method.kind,
+        release="naive" if method is None else method.method_name,
     )
