@@ -112,10 +112,13 @@ def test_the_naive_release_exposes_those_who_stand_out(run: Run, tmp_path: Path)
 
 @pytest.mark.usefixtures("release")
 def test_every_attack_can_be_run(run: Run) -> None:
-    names = ("degree", "refinement", "neighbourhood", "subgraph", "hubs", "links", "propagation")
+    names = (
+        *("degree", "refinement", "neighbourhood", "subgraph:edges=3", "hubs", "links"),
+        "propagation:seeds=5",
+    )
     asked = [word for name in names for word in ("--attack", name)]
     command = ("graph", "attack", ORIGINAL[0], "safe.edges", *ORIGINAL[1:], "--key", "key.csv")
-    data = run(*command, *asked, "--seed", 2, "--seeds", 5, "--edges", 3, "--json").data()
+    data = run(*command, *asked, "--seed", 2, "--json").data()
     assert [each["name"].split()[0] for each in data] == [
         *("degree", "refinement", "neighbourhood", "subgraph", "hub", "link", "propagation")
     ]
@@ -137,8 +140,8 @@ def test_attacks_that_do_not_fit_are_refused(run: Run, tmp_path: Path) -> None:
     own = ("graph", "attack", *ORIGINAL)
     run(*own, "--method", "sangreea:k=3").complains("CEL-G029")
     run(*own, "--attack", "links", "--exposed", "who.csv").complains("CEL-G029")
-    run(*own, "--attack", "subgraph", "--edges", 99).complains("CEL-G404")
-    run(*own, "--attack", "luck").complains("CEL-I040")
+    run(*own, "--attack", "subgraph:edges=99").complains("CEL-I060")
+    run(*own, "--attack", "luck").complains("CEL-I061")
     assert not (tmp_path / "who.csv").exists()
 
 
