@@ -160,7 +160,7 @@ def _show(found: UtilityReport) -> None:
             ["classifier", "from the original", "from the release", "kept"],
             [
                 [
-                    lesson.model,
+                    str(lesson.title),
                     f"{lesson.original_accuracy:.1%}",
                     f"{lesson.accuracy:.1%}",
                     f"{lesson.kept:.1%}",
