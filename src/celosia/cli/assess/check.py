@@ -78,6 +78,4 @@ def _failure(found: Check) -> PrivacyError:
         for each in found.models
         if not each.holds
     ]
-    return PrivacyError(
-        "CEL-A010.failure", failed=", ".join(failed), classes=found.classes, **found.as_dict()
-    )
+    return PrivacyError("CEL-A010.failure", failed=", ".join(failed), **found.as_dict())

@@ -73,14 +73,8 @@ def risk(
     if profile.records == 0:
         raise InputError("CEL-P015.risk", table=table)
     if wished is not None and profile.smallest < wished.k:
-        raise PrivacyError(
-            "CEL-A010.risk",
-            promise=wished.promise(),
-            smallest=profile.smallest,
-            maximum=profile.maximum,
-            k=wished.k,
-            **profile.as_dict(),
-        )
+        found = profile.as_dict() | {"smallest": profile.smallest, "maximum": profile.maximum}
+        raise PrivacyError("CEL-A010.risk", **found | {"promise": wished.promise(), "k": wished.k})
     if as_json:
         facts: dict[str, Any] = {} if others is None else {"attackers": others.as_dict()}
         console.show_json(profile.as_dict() | facts)
