@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from celosia import CelosiaError
-from celosia.assess.utility.learning import _makers
+from celosia.assess.utility import GradientBoosting
 from celosia.collect.collector.service import serve as collect
 from celosia.engines.postgres import PostgresEngine
 from celosia.engines.postgres_tables import PostgresTables
@@ -47,7 +47,7 @@ USES: list[tuple[str, str, str, Callable[[], object]]] = [
         ("studio", package, "CEL-W031", check_toolkit)
         for package in ("babel", "fastapi", "nicegui", "uvicorn")
     ],
-    ("utility", "sklearn", "CEL-A080", _makers),
+    ("utility", "sklearn", "CEL-A080", lambda: GradientBoosting().make(1)),
     ("utility", "sklearn", "CEL-Y010", _trees),
 ]
 

@@ -75,10 +75,10 @@ def test_a_key_of_another_graph_is_refused(run: Run, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("friends")
 def test_other_sorts_of_releases_are_compared_by_a_random_world(run: Run) -> None:
     _publish(
-        *(run, "--method", "k-obfuscation", "--set", "k=2", "--set", "tolerance=0.3"),
+        *(run, "--method", "k-obfuscation:k=2,tolerance=0.3"),
         *("-o", "chances.csv", "--key", "key.csv"),
     )
-    _publish(run, "--method", "sangreea", "--set", "k=4", "-o", "groups.json")
+    _publish(run, "--method", "sangreea:k=4", "-o", "groups.json")
     for name, key, known in (
         ("chances.csv", ("--key", "key.csv"), True),
         ("groups.json", (), False),
@@ -112,16 +112,19 @@ def test_the_naive_release_exposes_those_who_stand_out(run: Run, tmp_path: Path)
 
 @pytest.mark.usefixtures("release")
 def test_every_attack_can_be_run(run: Run) -> None:
-    names = ("degree", "refinement", "neighbourhood", "subgraph", "hubs", "links", "propagation")
+    names = (
+        *("degree", "refinement", "neighbourhood", "subgraph:edges=3", "hubs", "links"),
+        "propagation:seeds=5",
+    )
     asked = [word for name in names for word in ("--attack", name)]
     command = ("graph", "attack", ORIGINAL[0], "safe.edges", *ORIGINAL[1:], "--key", "key.csv")
-    data = run(*command, *asked, "--seed", 2, "--seeds", 5, "--edges", 3, "--json").data()
+    data = run(*command, *asked, "--seed", 2, "--json").data()
     assert [each["name"].split()[0] for each in data] == [
         *("degree", "refinement", "neighbourhood", "subgraph", "hub", "link", "propagation")
     ]
     assert data[0]["share_exposed"] == 0  # of a 5-degree anonymous graph
     assert data[-1]["seeds"] == 5
-    method = ("--method", "random-switch", "--set", "amount=0.5")
+    method = ("--method", "random-switch:amount=0.5")
     own = ("graph", "attack", *ORIGINAL, *method, "--attack", "active", "--attack", "links")
     told = run(*own, "--seed", 2, "--json").data()
     assert told[0]["release"] == "random-switch"
@@ -133,12 +136,12 @@ def test_attacks_that_do_not_fit_are_refused(run: Run, tmp_path: Path) -> None:
     released = ("graph", "attack", ORIGINAL[0], "safe.edges", *ORIGINAL[1:])
     run(*released).complains("CEL-G028")
     run(*released, "--attack", "active").complains("CEL-G029")
-    run(*released, "--method", "k-degree", "--set", "k=3").complains("CEL-G029")
+    run(*released, "--method", "k-degree:k=3").complains("CEL-G029")
     own = ("graph", "attack", *ORIGINAL)
-    run(*own, "--method", "sangreea", "--set", "k=3").complains("CEL-G029")
+    run(*own, "--method", "sangreea:k=3").complains("CEL-G029")
     run(*own, "--attack", "links", "--exposed", "who.csv").complains("CEL-G029")
-    run(*own, "--attack", "subgraph", "--edges", 99).complains("CEL-G404")
-    run(*own, "--attack", "luck").complains("CEL-I040")
+    run(*own, "--attack", "subgraph:edges=99").complains("CEL-I060")
+    run(*own, "--attack", "luck").complains("CEL-I061")
     assert not (tmp_path / "who.csv").exists()
 
 
@@ -154,7 +157,7 @@ def test_graphs_are_drawn_with_names_only_on_demand(run: Run, tmp_path: Path) ->
     run(*both, "-o", "named.svg", "--names").complains("CEL-G421")
     assert run(*both, "-o", "named.svg", "--names", "--most", 20, "--json").data()
     assert MARK[:8] in (tmp_path / "named.svg").read_text("utf-8")
-    _publish(run, "--method", "sangreea", "--set", "k=4", "-o", "groups.json")
+    _publish(run, "--method", "sangreea:k=4", "-o", "groups.json")
     assert "super-vertices" in _told(run("graph", "draw", "groups.json", "-o", "groups.svg"))
 
 
@@ -235,9 +238,9 @@ def test_options_that_a_statistic_lacks_are_refused(run: Run, tmp_path: Path) ->
 
 @pytest.mark.usefixtures("friends")
 def test_worlds_are_drawn_from_chances_and_from_groups(run: Run, tmp_path: Path) -> None:
-    uncertain = ("--method", "k-obfuscation", "--set", "k=2", "--set", "tolerance=0.3")
+    uncertain = ("--method", "k-obfuscation:k=2,tolerance=0.3")
     _publish(run, *uncertain, "-o", "chances.csv")
-    _publish(run, "--method", "sangreea", "--set", "k=4", "-o", "groups.json")
+    _publish(run, "--method", "sangreea:k=4", "-o", "groups.json")
     told = _told(run("graph", "sample", "chances.csv", "-o", "w.edges", "--worlds", 3))
     assert told.splitlines()[0].startswith("w-1.edges: ")
     assert {f"w-{number}.edges" for number in (1, 2, 3)} <= {p.name for p in tmp_path.iterdir()}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
+from celosia.core.methods import help_of, notation, parameters
 from celosia.graphs import GeneralisedGraph, Graph, UncertainGraph, method_from, methods
-from celosia.graphs.registry import makes
+from celosia.graphs.registry import makes, method_from_text
 
 
 def test_every_method_of_the_issue_has_a_name() -> None:
@@ -21,9 +21,10 @@ def test_every_method_of_the_issue_has_a_name() -> None:
         *("k-obfuscation", "sangreea", "partition-search", "private-graph"),
     }
     for name, kind in known.items():
-        assert kind.kind == name
-        assert kind.summary
-        assert not kind.summary.endswith(".")
+        assert kind.method_name == name
+        assert all(help_of(name, each.name).endswith(".") for each in parameters(kind))
+        assert Message(f"methods.{name}.title")
+        assert Message(f"methods.{name}.summary").endswith(".")
         assert isinstance(kind.randomised, bool)
 
 
@@ -44,10 +45,18 @@ def test_only_the_private_methods_say_that_they_are() -> None:
 @pytest.mark.parametrize("name", list(methods()))
 def test_a_method_comes_back_from_its_parameters(name: str) -> None:
     given = {"k": 3, "amount": 0.1, "probability": 0.1, "epsilon": 1.0}
-    known = {each.name for each in fields(methods()[name])}  # type: ignore[arg-type]
+    known = {each.name for each in parameters(methods()[name])}
     method = method_from(name, {key: value for key, value in given.items() if key in known})
     told = method.as_dict()
     assert method_from(told.pop("method"), told) == method
+    assert method_from_text(notation(method)) == method
+
+
+def test_the_notation_tells_one_edge_from_all_edges() -> None:
+    for amount in (1, 1.0):
+        method = method_from("random-switch", {"amount": amount})
+        read = method_from_text(notation(method))
+        assert type(read.as_dict()["amount"]) is type(amount)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +66,7 @@ def test_a_method_comes_back_from_its_parameters(name: str) -> None:
         (None, {}, "CEL-I061"),
         ("k-degree", {}, "CEL-I063"),
         ("k-degree", {"k": 3, "l": 2}, "CEL-I062"),
-        ("k-degree", {"k": "three"}, "CEL-G100"),
+        ("k-degree", {"k": "three"}, "CEL-I060"),
     ],
 )
 def test_what_is_no_method_is_refused(

@@ -164,7 +164,9 @@ def test_kept_names_are_warned_of_and_go_with_their_vertices() -> None:
         publish(bare, RandomSwitch(amount=1), keep_names=True, rng=Seeded(1))
 
 
-@pytest.mark.parametrize("method", [VertexAddition(k=3), KAutomorphism(k=2)], ids=lambda m: m.kind)
+@pytest.mark.parametrize(
+    "method", [VertexAddition(k=3), KAutomorphism(k=2)], ids=lambda m: m.method_name
+)
 def test_vertices_that_a_method_makes_up_are_hidden_among_the_others(method: Any) -> None:
     graph = Graph.of(examples.g9().edges, order=9)
     release = publish(graph, method, rng=Seeded(3))
@@ -256,7 +258,9 @@ def test_graphs_of_other_libraries_are_taken() -> None:
     assert release.data.order == 34
 
 
-@pytest.mark.parametrize("method", [KDegree(k=3), RandomSwitch(amount=9)], ids=lambda m: m.kind)
+@pytest.mark.parametrize(
+    "method", [KDegree(k=3), RandomSwitch(amount=9)], ids=lambda m: m.method_name
+)
 def test_a_seed_repeats_the_file_and_the_original_stays(method: Any, tmp_path: Path) -> None:
     graph = network()
     edges = graph.edges.copy()

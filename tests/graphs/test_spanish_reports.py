@@ -40,7 +40,7 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.kind)
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.method_name)
 def test_a_report_of_a_graph_in_spanish_has_no_english(method: Any) -> None:
     with speaking("es"):
         release = publish(karate(), [method], rng=Seeded(1))
@@ -48,7 +48,7 @@ def test_a_report_of_a_graph_in_spanish_has_no_english(method: Any) -> None:
     assert english_in(page, "graphs") <= {"edge", "vertex"}  # the unit, which core shows
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.kind)
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.method_name)
 def test_what_a_release_keeps_does_not_depend_on_the_language(method: Any) -> None:
     english = publish(karate(), [method], rng=Seeded(1))
     with speaking("es"):

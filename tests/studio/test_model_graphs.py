@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import runpy
 import shlex
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from typer.testing import CliRunner
 
 from celosia.cli.app import app
 from celosia.core.errors import InputError
+from celosia.core.methods import parameters
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 from celosia.graphs import Graph, examples, methods
@@ -26,7 +26,7 @@ from celosia.graphs.report import LEFT_OUT
 from celosia.studio.graphs import drawing, jobs, labels, model
 from celosia.studio.graphs.pages import result as graphs_result
 from celosia.studio.language import Language, _catalogue, chosen
-from celosia.studio.parameter_labels import HIDDEN
+from celosia.studio.parameters import help_text
 from celosia.studio.translation import translate
 from celosia.studio.worker import JobEvent, JobProgress
 
@@ -61,19 +61,30 @@ def test_every_method_is_on_one_card_and_in_one_family() -> None:
 
 def test_every_parameter_has_a_control_or_is_left_to_the_command_line() -> None:
     for kind, method in methods().items():
-        names = {each.name for each in fields(method)}  # type: ignore[arg-type]
-        asked = {each.name for each in model.cards()[kind].controls}
-        assert names - asked <= {name.rpartition(".")[2] for name in HIDDEN}
+        asked = [each.name for each in model.cards()[kind].controls]
+        assert asked == [each.name for each in parameters(method) if each.is_asked]
+
+
+def test_a_form_asks_and_a_card_speaks_in_the_language_of_the_page() -> None:
+    card = model.cards()["random-switch"]
+    (amount,) = card.controls
+    token = chosen.set("es")
+    try:
+        assert (card.kind, card.title) == ("random-switch", "Permutas al azar")
+        assert help_text(card.kind, amount).startswith("Cuántas aristas se cambian")
+    finally:
+        chosen.reset(token)
+    assert model.first_choice("random-switch")["parameters"] == {"amount": 0.2}
 
 
 def test_every_word_has_a_spanish_one() -> None:
     spanish = _catalogue("es")[0]
-    tables = (labels.METRICS, labels.SHARES, labels.ATTACKS)
+    tables = (labels.METRICS, labels.SHARES)
     words = {
         *model.FAMILIES,
         *(text for each in model.SAMPLES for text in (each.title, each.about)),
-        *(text for card in model.cards().values() for text in (card.title, card.summary)),
         *(text for table in tables for entry in table.values() for text in entry),
+        *labels.REPAIRS.values(),
         *LEFT_OUT.values(),
     }
     assert {word for word in words if word not in spanish} == set()

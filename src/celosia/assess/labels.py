@@ -20,9 +20,6 @@ LABELS: Mapping[str, str] = MappingProxyType(
         "interval": "assess.measure.interval",
         "highest": "assess.measure.highest",
         "total variation": "assess.measure.total_variation",
-        "logistic regression": "assess.measure.logistic_regression",
-        "gradient boosting": "assess.measure.gradient_boosting",
-        "random forest": "assess.measure.random_forest",
         # verdict
         "violated": "assess.verdict.violated",
         "consistent": "assess.verdict.consistent",

@@ -76,7 +76,7 @@ def _summary(found: UtilityReport) -> list[Block]:
                 f"{best.kept:.1%}",
                 say(
                     "assess.report.kept_note",
-                    model=label(best.model),
+                    model=best.title,
                     target=found.learning.target,
                 ),
             )
@@ -181,7 +181,7 @@ def mean(found: Aggregates, *, lower: bool = False) -> str:
 
 
 def _learning(found: Learning) -> list[Block]:
-    names = [str(label(lesson.model)) for lesson in found.lessons]
+    names = [str(lesson.title) for lesson in found.lessons]
     chart = figures.bars(
         [say("assess.report.majority"), *names],
         {

@@ -377,8 +377,6 @@ def _write(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return value if value.isidentifier() else json.dumps(value, ensure_ascii=False)
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
     if isinstance(value, Mapping):
         pairs = (f"{json.dumps(key)} = {_write(each)}" for key, each in value.items())
         return f"{{ {', '.join(pairs)} }}"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from celosia.graphs.private import PrivateGraph
     from celosia.graphs.readers import ReadResult, read
-    from celosia.graphs.registry import method_from, methods
+    from celosia.graphs.registry import method_from, method_from_text, methods
     from celosia.graphs.relabelling import Relabelling
     from celosia.graphs.release import GraphRelease
     from celosia.graphs.run import publish
@@ -71,6 +71,7 @@ _HOMES = {
     "compare": "metrics",
     "measure": "metrics",
     "method_from": "registry",
+    "method_from_text": "registry",
     "methods": "registry",
     "publish": "run",
     "read": "readers",
@@ -110,6 +111,7 @@ __all__ = [
     "generators",
     "measure",
     "method_from",
+    "method_from_text",
     "methods",
     "metrics",
     "private",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
+from celosia.core.methods import Method
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -27,17 +28,13 @@ class MethodResult(Generic[Result]):
     """What is the same as before, in words."""
 
 
-class GraphMethod(ABC, Generic[Result]):
+class GraphMethod(Method, ABC, Generic[Result]):
     """A way to protect a graph; a frozen dataclass whose fields are its parameters.
 
-    The names of the fields are the options on the command line and the keys in a TOML file.
+    What it is called and what it does, in words, is in the catalogue of methods.
     A method says what it makes: `class RandomSwitch(GraphMethod[Graph])`.
     """
 
-    kind: ClassVar[str]
-    """The name of the method on the command line and in reports."""
-    summary: ClassVar[str]
-    """What it does, in one line."""
     randomised: ClassVar[bool]
     """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
     is_private: ClassVar[bool] = False
@@ -64,12 +61,3 @@ class GraphMethod(ABC, Generic[Result]):
     def leaves_open(self) -> tuple[str, ...]:
         """What a reader of the release must know that the method does not do."""
         return ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """The method and its parameters as a TOML file has them, defaults left out."""
-        parameters: dict[str, Any] = {"method": self.kind}
-        for each in fields(self):  # type: ignore[arg-type]  # every method is a dataclass
-            value = getattr(self, each.name)
-            if each.default is MISSING or value != each.default:
-                parameters[each.name] = list(value) if isinstance(value, tuple) else value
-        return parameters

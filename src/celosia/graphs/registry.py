@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from celosia.core.methods import build
+from celosia.core.methods import method_from_text as from_text
 from celosia.graphs.method import GraphMethod
 
 
@@ -38,7 +39,7 @@ def methods() -> dict[str, type[GraphMethod[Any]]]:
         uncertain,
     )
     found: dict[str, type[GraphMethod[Any]]] = {
-        each.kind: each for package in packages for each in package.METHODS
+        each.method_name: each for package in packages for each in package.METHODS
     }
     return dict(sorted(found.items()))
 
@@ -53,6 +54,18 @@ def method_from(name: Any, parameters: Mapping[str, Any]) -> GraphMethod[Any]:
     {'method': 'k-degree', 'k': 5}
     """
     return build(methods(), name, parameters)
+
+
+def method_from_text(text: str) -> GraphMethod[Any]:
+    """A method in the notation of the command line: NAME:VALUE,...,KEY=VALUE,...
+
+    >>> method_from_text("random-switch:amount=0.2")
+    RandomSwitch(amount=0.2)
+
+    Raises:
+        InputError: as `core.methods.method_from_text` says.
+    """
+    return from_text(methods(), text)
 
 
 def makes(method: type[GraphMethod[Any]]) -> type:

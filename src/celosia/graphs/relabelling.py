@@ -36,8 +36,7 @@ class Relabelling(GraphMethod[Graph]):
     Reference: Backstrom, Dwork, Kleinberg 2007.
     """
 
-    kind = "relabelling"
-    summary = Message("graphs.summary.relabelling")
+    method_name = "relabelling"
     randomised = True
 
     def apply(  # noqa: D102 - as in GraphMethod

@@ -137,7 +137,7 @@ def _apply_methods(
     content: Content = graph
     outcomes, promises = [], []
     for number, method in enumerate(methods, 1):
-        progress(Step(f"{method.kind}", number - 1, len(methods)))
+        progress(Step(method.method_name, number - 1, len(methods)))
         assert isinstance(content, Graph), "checked before any work"
         promises.append(method.promise(content))
         if isinstance(method, Relabelling):
@@ -149,7 +149,7 @@ def _apply_methods(
         else:
             done = method.apply(content, rng=rng, progress=progress)
         content = done.graph
-        outcomes.append(MethodOutcome(method.kind, dict(done.facts), done.kept))
+        outcomes.append(MethodOutcome(method.method_name, dict(done.facts), done.kept))
     return _ChainResult(content, tuple(outcomes), tuple(promises))
 
 
@@ -163,16 +163,22 @@ def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> N
         raise InputError("CEL-G021.no_method")
     for method, following in pairwise(methods):
         if makes(type(method)) is not Graph:
-            raise InputError("CEL-G021.not_plain", following=following.kind, method=method.kind)
+            raise InputError(
+                "CEL-G021.not_plain", following=following.method_name, method=method.method_name
+            )
     for method in methods[1:]:
         if method.is_private:
-            raise InputError("CEL-G023.private_first", method=method.kind, earlier=methods[0].kind)
+            raise InputError(
+                "CEL-G023.private_first", method=method.method_name, earlier=methods[0].method_name
+            )
     for number, method in enumerate(methods):
         before = [each for each in methods[:number] if not isinstance(each, Relabelling)]
         if method.needs_original and before:
-            raise InputError("CEL-G023.only_method", method=method.kind, earlier=before[0].kind)
+            raise InputError(
+                "CEL-G023.only_method", method=method.method_name, earlier=before[0].method_name
+            )
     if keep_names and any(isinstance(method, Relabelling) for method in methods):
-        raise InputError("CEL-G023.kept_names", method=Relabelling.kind)
+        raise InputError("CEL-G023.kept_names", method=Relabelling.method_name)
 
 
 def check_edge_attributes(reading: ReadResult) -> None:
@@ -256,14 +262,15 @@ def _guarantee(
     for number, (method, text) in enumerate(zip(methods, made.promises, strict=True), 1):
         if text is not None:
             stands = number == len(methods) or method.is_private
-            (kept if stands else lost).append((method.kind, text))
+            (kept if stands else lost).append((method.method_name, text))
     promises = [text for _, text in kept] or [NOTHING]
     promise = reduce(
         lambda one, other: Message("graphs.promise.both", one=one, other=other), promises
     )
     gaps = [gap for method in methods for gap in method.leaves_open()]
     gaps += [
-        Message("graphs.open.not_claimed", method=kind, last=methods[-1].kind) for kind, _ in lost
+        Message("graphs.open.not_claimed", method=kind, last=methods[-1].method_name)
+        for kind, _ in lost
     ]
     if attributes:
         gaps.append(Message("graphs.open.masked_attributes"))

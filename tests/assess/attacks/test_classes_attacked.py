@@ -247,18 +247,18 @@ def test_texts_are_no_numbers() -> None:
 def test_a_width_that_is_none_is_refused(width: Any) -> None:
     with pytest.raises(InputError) as caught:
         near_numbers(weak_releases.similar_problems(), QI, "salary", width)
-    assert caught.value.code == "CEL-A057"
+    assert caught.value.code == "CEL-I060"
 
 
 @pytest.mark.parametrize("share", [0, 1.1, float("nan"), True])
 def test_a_share_outside_its_range_is_refused(share: Any) -> None:
     with pytest.raises(InputError) as caught:
         homogeneity(weak_releases.one_problem(), QI, "problem", certainty=share)
-    assert caught.value.code == "CEL-A054"
+    assert caught.value.code == "CEL-I060"
 
 
 @pytest.mark.parametrize("number", [-1, 1.5, True])
 def test_a_count_that_is_none_is_refused(number: Any) -> None:
     with pytest.raises(InputError) as caught:
         worst_background(weak_releases.one_problem(), QI, "problem", exclusions=number)
-    assert caught.value.code == "CEL-A053"
+    assert caught.value.code == "CEL-I060"

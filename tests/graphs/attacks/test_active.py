@@ -86,10 +86,10 @@ def test_the_outcome_is_told_in_plain_values_and_in_a_report() -> None:
 @pytest.mark.parametrize(
     ("code", "options"),
     [
-        ("CEL-G407", {"accounts": 3}),
+        ("CEL-I060", {"accounts": 3}),
         ("CEL-G407", {"accounts": 4, "targets": 5}),
-        ("CEL-G408", {"accounts": 8, "runs": 0}),
-        ("CEL-G408", {"accounts": 8, "targets": 0}),
+        ("CEL-I060", {"accounts": 8, "runs": 0}),
+        ("CEL-I060", {"accounts": 8, "targets": 0}),
         ("CEL-G408", {"accounts": 8, "targets": 1001}),
     ],
     ids=["few", "crowded", "no runs", "no targets", "many"],

@@ -226,7 +226,7 @@ def test_a_wish_beyond_reach_is_refused() -> None:
 def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError) as error:
         KObfuscation(**wrong)  # type: ignore[arg-type]
-    assert error.value.code == "CEL-G202"
+    assert error.value.code == "CEL-I060"
 
 
 def test_k_above_the_number_of_vertices_is_refused() -> None:
@@ -237,7 +237,7 @@ def test_k_above_the_number_of_vertices_is_refused() -> None:
 
 def test_the_method_says_what_it_promises_and_what_not() -> None:
     method = KObfuscation(k=20, tolerance=0.1)
-    assert [kind.kind for kind in METHODS] == ["k-obfuscation"]
+    assert [kind.method_name for kind in METHODS] == ["k-obfuscation"]
     assert method.as_dict() == {"method": "k-obfuscation", "k": 20, "tolerance": 0.1}
     promise = method.promise(karate())
     assert promise is not None

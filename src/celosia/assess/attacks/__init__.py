@@ -1,10 +1,11 @@
 """Attacks on a release: who is exposed, and how confident the attacker is."""
 
-from celosia.assess.attacks.background import background, worst_background
+from celosia.assess.attacks.background import WorstBackground, background, worst_background
 from celosia.assess.attacks.compatibility import Meanings
 from celosia.assess.attacks.complementary import complementary
-from celosia.assess.attacks.homogeneity import homogeneity
+from celosia.assess.attacks.homogeneity import Homogeneity, homogeneity
 from celosia.assess.attacks.linkage import linkage
+from celosia.assess.attacks.method import ClassAttack
 from celosia.assess.attacks.minimality import minimality
 from celosia.assess.attacks.order import tuple_order
 from celosia.assess.attacks.posterior import (
@@ -12,15 +13,22 @@ from celosia.assess.attacks.posterior import (
     positive_disclosures,
     posterior,
 )
+from celosia.assess.attacks.registry import ATTACKS, attack_from_text
 from celosia.assess.attacks.result import Attack, Exposure
 from celosia.assess.attacks.similarity import categories_of, near_numbers, similarity
-from celosia.assess.attacks.skewness import effective_values, skewness
+from celosia.assess.attacks.skewness import Skewness, effective_values, skewness
 from celosia.assess.attacks.summary import attack_release
 
 __all__ = [
+    "ATTACKS",
     "Attack",
+    "ClassAttack",
     "Exposure",
+    "Homogeneity",
     "Meanings",
+    "Skewness",
+    "WorstBackground",
+    "attack_from_text",
     "attack_release",
     "background",
     "categories_of",

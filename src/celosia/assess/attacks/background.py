@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,15 @@ from celosia.assess.attacks.classes import (
     TOLERANCE,
     Classes,
     ValueCounts,
-    check_count,
-    check_share,
     classes_and_values,
     pick,
 )
+from celosia.assess.attacks.method import ClassAttack
+from celosia.assess.attacks.parameters import LEFT
+from celosia.assess.attacks.parameters import certainty as certainty_parameter
 from celosia.assess.attacks.result import Attack, Members, lists, singles
 from celosia.core.messages import Message
+from celosia.core.methods import checked, parameter
 
 Labels = Mapping[str, str | None]
 """The quasi-identifiers of a class, by column."""
@@ -59,7 +62,7 @@ def background(
 
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
-    left = check_count(left, Message("assess.number.values_left"), 1)
+    left = checked(WorstBackground.method_name, LEFT, left)
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     out, lost = _ruled_out(classes, spread, excluded)
     distinct = np.bincount(spread.owner[~out], minlength=classes.sizes.size)
@@ -85,6 +88,32 @@ def background(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstBackground(ClassAttack):
+    """The attacker can rule out some values, in the worst case; see `worst_background`."""
+
+    exclusions: int = parameter(1, least=0)
+    certainty: float = certainty_parameter()
+
+    method_name: ClassVar[str] = "background"
+
+    def run(  # noqa: D102 - as in ClassAttack
+        self,
+        release: Any,
+        quasi_identifiers: str | Sequence[str],
+        sensitive: str,
+        *,
+        watched: Collection[str] | None = None,
+    ) -> Attack:
+        return worst_background(
+            release,
+            quasi_identifiers,
+            sensitive,
+            exclusions=self.exclusions,
+            certainty=self.certainty,
+        )
+
+
 def worst_background(
     release: Any,
     quasi_identifiers: str | Sequence[str],
@@ -103,8 +132,8 @@ def worst_background(
     >>> worst_background(table, ["age"], "ill", exclusions=1).greatest
     0.6
     """
-    exclusions = check_count(exclusions, Message("assess.number.exclusions"), 0)
-    certainty = check_share(certainty, Message("assess.number.certainty"))
+    asked = WorstBackground(exclusions=exclusions, certainty=certainty)
+    exclusions, certainty = asked.exclusions, asked.certainty
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     order, rank = spread.ranked()
     out = np.zeros(order.size, dtype=np.bool_)
@@ -114,7 +143,7 @@ def worst_background(
     lost = np.zeros(classes.sizes.size)
     np.add.at(lost, spread.owner[out], spread.overall[spread.value[out]])
     return Attack(
-        name=Message("assess.attack.worst_background"),
+        name=Message("methods.background.title"),
         assumption=Message("assess.knows.worst_background", exclusions=exclusions),
         mitigation=Message("assess.prevent.background"),
         column=sensitive,

@@ -14,7 +14,6 @@ from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.names import quoted_names
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import real, whole
 from celosia.frames import as_frame, as_text, encode
 
 TOLERANCE = 1e-12
@@ -193,19 +192,3 @@ def classes_and_values(
     """The classes of a release and the values of one of its columns in them."""
     classes = Classes.of(texts_of(release, quasi_identifiers))
     return classes, ValueCounts.of(classes, texts_of(release, sensitive).get_column(sensitive))
-
-
-def check_share(value: float, what: str) -> float:
-    """Refuse what is not a share above 0 and at most 1."""
-    share = real(value)
-    if share is None or not 0 < share <= 1:
-        raise InputError("CEL-A054", share=what, value=value)
-    return share
-
-
-def check_count(value: int, what: str, least: int) -> int:
-    """Refuse a value that is not a whole number of at least `least`."""
-    number = whole(value)
-    if number is None or number < least:
-        raise InputError("CEL-A053", number=what, least=least, value=value, example=max(least, 1))
-    return number

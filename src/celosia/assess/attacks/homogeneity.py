@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from celosia.assess.attacks.classes import TOLERANCE, check_share, classes_and_values, pick
+from celosia.assess.attacks.classes import TOLERANCE, classes_and_values, pick
+from celosia.assess.attacks.method import ClassAttack
+from celosia.assess.attacks.parameters import certainty as certainty_parameter
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.messages import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Homogeneity(ClassAttack):
+    """The attacker knows the class of a person; see `homogeneity`."""
+
+    certainty: float = certainty_parameter()
+
+    method_name: ClassVar[str] = "homogeneity"
+
+    def run(  # noqa: D102 - as in ClassAttack
+        self,
+        release: Any,
+        quasi_identifiers: str | Sequence[str],
+        sensitive: str,
+        *,
+        watched: Collection[str] | None = None,
+    ) -> Attack:
+        return homogeneity(release, quasi_identifiers, sensitive, certainty=self.certainty)
 
 
 def homogeneity(
@@ -30,13 +52,13 @@ def homogeneity(
 
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
-    certainty = check_share(certainty, Message("assess.number.certainty"))
+    certainty = Homogeneity(certainty=certainty).certainty
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     top = spread.best(spread.share)
     confidence = pick(spread.share, top)
     hit = confidence >= certainty - TOLERANCE
     return Attack(
-        name=Message("assess.attack.homogeneity"),
+        name=Message("methods.homogeneity.title"),
         assumption=Message("assess.knows.homogeneity"),
         mitigation=Message("assess.prevent.homogeneity"),
         column=sensitive,

@@ -13,11 +13,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.attacks._worlds import Block, all_worlds, drawn_worlds, number_of_worlds
-from celosia.assess.attacks.classes import Classes, check_count, number_combinations, texts_of
+from celosia.assess.attacks.classes import Classes, number_combinations, texts_of
 from celosia.assess.attacks.compatibility import CodedColumn
+from celosia.assess.attacks.parameters import CAP, SAMPLES
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
+from celosia.core.methods import checked
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import encode
@@ -81,8 +83,7 @@ def minimality(  # noqa: PLR0913 - what the attacker knows, and how long the att
 
     Reference: Wong, Fu, Wang, Pei 2007.
     """
-    check_count(cap, Message("assess.number.cap"), 0)
-    check_count(samples, Message("assess.number.samples"), 1)
+    cap, samples = checked("minimality", CAP, cap), checked("minimality", SAMPLES, samples)
     structure = _Structure.of(release, quasi_identifiers, sensitive, finer)
     if not holds(structure.counted([block.counts for block in structure.blocks])):
         raise PrivacyError("CEL-A063")

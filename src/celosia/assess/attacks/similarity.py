@@ -14,15 +14,15 @@ from celosia.assess.attacks.classes import (
     TOLERANCE,
     Classes,
     ValueCounts,
-    check_share,
     classes_and_values,
     pick,
 )
+from celosia.assess.attacks.parameters import CERTAINTY, WIDTH
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.assess.meaning import Meaning
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import real
+from celosia.core.methods import checked
 from celosia.frames import encode
 
 
@@ -50,7 +50,7 @@ def similarity(
 
     Reference: Li, Li, Venkatasubramanian 2007.
     """
-    certainty = check_share(certainty, Message("assess.number.certainty"))
+    certainty = checked("similarity", CERTAINTY, certainty)
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     kinds = _merge(spread, categories, sensitive)
     top = kinds.best(kinds.share)
@@ -83,12 +83,10 @@ def near_numbers(
     ('3', '5')
 
     Raises:
-        InputError: CEL-A056 the column does not hold numbers, CEL-A057 the width is none.
+        InputError: CEL-A056 the column does not hold numbers, CEL-I060 the width is none.
     """
-    certainty = check_share(certainty, Message("assess.number.certainty"))
-    reach = real(width)
-    if reach is None or not 0 <= reach < np.inf:
-        raise InputError("CEL-A057", width=width)
+    certainty = checked("similarity", CERTAINTY, certainty)
+    reach = checked("similarity", WIDTH, width)
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     number, spread = _by_number(spread, sensitive)
     last = np.searchsorted(number, number + reach, side="right") - 1

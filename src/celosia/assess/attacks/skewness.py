@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,33 @@ from numpy.typing import NDArray
 from celosia.assess.attacks.classes import (
     TOLERANCE,
     ValueCounts,
-    check_share,
     classes_and_values,
     pick,
 )
+from celosia.assess.attacks.method import ClassAttack
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skewness(ClassAttack):
+    """The attacker compares a class with the whole table; see `skewness`."""
+
+    gain: float = parameter(0.2, above=0, most=1)
+
+    method_name: ClassVar[str] = "skewness"
+
+    def run(  # noqa: D102 - as in ClassAttack
+        self,
+        release: Any,
+        quasi_identifiers: str | Sequence[str],
+        sensitive: str,
+        *,
+        watched: Collection[str] | None = None,
+    ) -> Attack:
+        given = release, quasi_identifiers, sensitive
+        return skewness(*given, watched=watched, gain=self.gain)
 
 
 def skewness(
@@ -49,7 +71,7 @@ def skewness(
 
     Reference: Li, Li, Venkatasubramanian 2007.
     """
-    gain = check_share(gain, Message("assess.number.gain"))
+    gain = Skewness(gain=gain).gain
     classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
     keep = np.ones(spread.owner.size, dtype=np.bool_)
     if watched is not None:
@@ -62,7 +84,7 @@ def skewness(
     effective = _effective_by_class(spread)
     ratio = (spread.share / before)[keep]
     return Attack(
-        name=Message("assess.attack.skewness"),
+        name=Message("methods.skewness.title"),
         assumption=Message("assess.knows.skewness"),
         mitigation=Message("assess.prevent.skewness"),
         column=sensitive,

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from celosia.assess.attacks.background import worst_background
 from celosia.assess.attacks.classes import texts_of
 from celosia.assess.attacks.compatibility import Meanings
 from celosia.assess.attacks.complementary import complementary
-from celosia.assess.attacks.homogeneity import homogeneity
 from celosia.assess.attacks.linkage import linkage
+from celosia.assess.attacks.method import ClassAttack
 from celosia.assess.attacks.order import tuple_order
+from celosia.assess.attacks.registry import STANDARD
 from celosia.assess.attacks.result import Attack
 from celosia.assess.attacks.similarity import near_numbers, similarity
-from celosia.assess.attacks.skewness import skewness
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame
@@ -31,14 +30,13 @@ def attack_release(  # noqa: PLR0913 - each is something that an attacker may ha
     categories: Mapping[str, Mapping[str, str]] | None = None,
     widths: Mapping[str, float] | None = None,
     watched: Mapping[str, Collection[str]] | None = None,
-    exclusions: int = 1,
-    gain: float = 0.2,
+    attacks: Sequence[ClassAttack] = STANDARD,
     progress: Progress = silent,
 ) -> tuple[Attack, ...]:
     """Run the attacks for which there is what they need, in the order of this list.
 
-    - for each sensitive column: homogeneity, background knowledge at its worst, skewness, and
-      similarity if there are categories or a width for the column;
+    - for each sensitive column: the `attacks` on its classes (homogeneity, background knowledge at
+      its worst, skewness), and similarity if there are categories or a width for the column;
     - linkage, with an external table: on those quasi-identifiers that it has;
     - tuple order and complementary release, with an earlier release that has the columns too (tuple
       order only if it has as many rows).
@@ -53,8 +51,7 @@ def attack_release(  # noqa: PLR0913 - each is something that an attacker may ha
         categories: for a sensitive column, the category of each value.
         widths: for a sensitive column of numbers, the range that tells as much as a number.
         watched: for a sensitive column, the values that matter; all if not given.
-        exclusions: how many values an attacker may be able to rule out.
-        gain: the rise of a chance at which a class counts as skewed.
+        attacks: those on the classes of each sensitive column.
         progress: called as the work proceeds; may raise `Cancelled`.
 
     >>> import polars as pl
@@ -68,10 +65,8 @@ def attack_release(  # noqa: PLR0913 - each is something that an attacker may ha
     found: list[Attack] = []
     for done, column in enumerate(hidden):
         progress(Step(Message("assess.stage.attack"), done, len(hidden)))
-        found.append(homogeneity(frame, names, column))
-        found.append(worst_background(frame, names, column, exclusions=exclusions))
         matter = (watched or {}).get(column)
-        found.append(skewness(frame, names, column, watched=matter, gain=gain))
+        found += [each.run(frame, names, column, watched=matter) for each in attacks]
         if column in (categories or {}):
             found.append(similarity(frame, names, column, (categories or {})[column]))
         if column in (widths or {}):

@@ -11,6 +11,13 @@ from celosia.assess.utility.associations import (
     associations,
     cramers_v,
 )
+from celosia.assess.utility.classifiers import (
+    CLASSIFIERS,
+    Classifier,
+    GradientBoosting,
+    LogisticRegression,
+    RandomForest,
+)
 from celosia.assess.utility.column_pair import EMPTY, ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison, compare
 from celosia.assess.utility.distances import (
@@ -30,20 +37,25 @@ from celosia.assess.utility.statistics import Statistics, statistics
 from celosia.assess.utility.summary import AggregateChange, UtilityReport, utility
 
 __all__ = [
+    "CLASSIFIERS",
     "EMPTY",
     "AggregateChange",
     "Aggregates",
     "Association",
     "Associations",
+    "Classifier",
     "ClassifierScores",
     "ColumnPair",
     "Combinations",
     "Comparison",
     "Distances",
     "Distribution",
+    "GradientBoosting",
     "JointDistribution",
     "Learning",
+    "LogisticRegression",
     "QueryErrors",
+    "RandomForest",
     "Spread",
     "SpreadRule",
     "Statistics",

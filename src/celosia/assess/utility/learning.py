@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.assess.labels import label
 from celosia.assess.meaning import SUPPRESSED
 from celosia.assess.utility._features import features
+from celosia.assess.utility.classifiers import Classifier, GradientBoosting, LogisticRegression
 from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import Spread
@@ -21,7 +21,6 @@ from celosia.core.messages import Message, say
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.core.wording import did_you_mean
 
 Rows = NDArray[np.int64]
 
@@ -30,7 +29,7 @@ Rows = NDArray[np.int64]
 class ClassifierScores:
     """One kind of classifier, trained on the release and trained on the original."""
 
-    model: str
+    classifier: Classifier
     accuracy: float
     """Of the classifier that saw the release alone."""
     balanced_accuracy: float
@@ -40,18 +39,24 @@ class ClassifierScores:
     original_balanced_accuracy: float
 
     @property
+    def title(self) -> str:
+        """What the classifier is called."""
+        return Message(f"methods.{self.classifier.method_name}.title")
+
+    @property
     def kept(self) -> float:
         """Accuracy from the release as a part of that from the original."""
         return self.accuracy / self.original_accuracy if self.original_accuracy else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self) | {"kept": self.kept}
+        scores = {each.name: getattr(self, each.name) for each in fields(self)[1:]}
+        return self.classifier.as_dict() | scores | {"kept": self.kept}
 
     def __str__(self) -> str:
         return say(
             "assess.line.classifier",
-            model=label(self.model),
+            model=self.title,
             accuracy=self.accuracy,
             original_accuracy=self.original_accuracy,
             kept=self.kept,
@@ -73,7 +78,8 @@ class Learning:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self) | {"lessons": [lesson.as_dict() for lesson in self.lessons]}
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        return plain | {"lessons": [lesson.as_dict() for lesson in self.lessons]}
 
     def __str__(self) -> str:
         lessons = "; ".join(map(str, self.lessons))
@@ -87,7 +93,7 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
     target: str,
     *,
     rng: Source,
-    models: Sequence[str] = ("logistic regression", "gradient boosting"),
+    classifiers: Sequence[Classifier] = (LogisticRegression(), GradientBoosting()),
     folds: int = 3,
     progress: Progress = silent,
 ) -> Learning:
@@ -109,28 +115,29 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
         comparison: the two tables; its columns are the features and the target.
         target: the column to predict.
         rng: where the folds come from; a seeded one gives the same figures again.
-        models: "logistic regression", "gradient boosting" or "random forest".
+        classifiers: what is trained.
         folds: how many parts the records are split into.
         progress: called before each training.
 
     Raises:
-        InputError: CEL-A080 scikit-learn is not installed, CEL-A081 an unknown model, or no
-            feature, CEL-A082 folds that cannot be made, CEL-A071 an unknown target.
+        InputError: CEL-A080 scikit-learn is not installed, CEL-A081 no classifier or no feature,
+            CEL-A082 folds that cannot be made, CEL-A071 an unknown target.
     """
     goal = comparison.column(target)
     inputs = [column for column in comparison.columns if column.name != target]
-    _check(inputs, models, folds, comparison.rows_before)
-    makers = _makers()
+    _check(inputs, classifiers, folds, comparison.rows_before)
+    each_once = tuple(dict.fromkeys(classifiers))
     seed = int(rng.integers(2**31 - 1, 1)[0])
+    untrained = {each: each.make(seed) for each in each_once}  # refused before any work
     splits = _splits(comparison, folds, rng)
-    guesses = {(name, side): np.empty_like(goal.before) for name in models for side in (0, 1)}
+    guesses = {(each, side): np.empty_like(goal.before) for each in each_once for side in (0, 1)}
     done = 0
     for test, *training in splits:
         for side, rows in enumerate(training):
             x, y, questions = _training_set(inputs, goal, rows, test, from_release=side == 0)
-            for name in models:
-                progress(Step(Message("assess.stage.learning"), done, 2 * folds * len(models)))
-                guesses[name, side][test] = _predict(makers[name](seed), x, y, questions, goal)
+            for each in each_once:
+                progress(Step(Message("assess.stage.learning"), done, 2 * folds * len(each_once)))
+                guesses[each, side][test] = _predict(untrained[each], x, y, questions, goal)
                 done += 1
     progress(Step(Message("assess.stage.learning"), done, done))
     most = np.full_like(goal.before, int(np.argmax(goal.counts_before())))
@@ -144,13 +151,13 @@ def learning(  # noqa: PLR0913 - what to learn, and how to try it
         majority_balanced=majority_balanced,
         lessons=tuple(
             ClassifierScores(
-                model=name,
-                accuracy=scores[name, 0][0],
-                balanced_accuracy=scores[name, 0][1],
-                original_accuracy=scores[name, 1][0],
-                original_balanced_accuracy=scores[name, 1][1],
+                classifier=each,
+                accuracy=scores[each, 0][0],
+                balanced_accuracy=scores[each, 0][1],
+                original_accuracy=scores[each, 1][0],
+                original_balanced_accuracy=scores[each, 1][1],
             )
-            for name in dict.fromkeys(models)
+            for each in each_once
         ),
     )
 
@@ -235,38 +242,11 @@ def _scores(truth: NDArray[np.int32], guess: NDArray[np.int32]) -> tuple[float, 
     return float(right.mean()), float(recognised.mean())
 
 
-MODELS = ("logistic regression", "gradient boosting", "random forest")
-
-
-def _makers() -> dict[str, Callable[[int], Any]]:
-    try:
-        from sklearn.ensemble import (  # noqa: PLC0415 - optional, and slow to load
-            HistGradientBoostingClassifier,
-            RandomForestClassifier,
-        )
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - likewise
-    except ImportError:
-        raise InputError("CEL-A080") from None
-    return {
-        "logistic regression": lambda seed: LogisticRegression(max_iter=300, random_state=seed),
-        "gradient boosting": lambda seed: HistGradientBoostingClassifier(
-            max_iter=50, early_stopping=False, random_state=seed
-        ),
-        "random forest": lambda seed: RandomForestClassifier(
-            n_estimators=50, min_samples_leaf=5, random_state=seed
-        ),
-    }
-
-
-def _check(inputs: Sequence[ColumnPair], models: Sequence[str], folds: object, rows: int) -> None:
-    for name in models:
-        if name not in MODELS:
-            hint = did_you_mean(name, MODELS)
-            raise InputError("CEL-A081.unknown", name=name, hint=hint, known=MODELS)
-    if not inputs or not models:
-        raise InputError(
-            "CEL-A081.too_few", features=len(inputs), classifiers=len(models), known=MODELS
-        )
+def _check(
+    inputs: Sequence[ColumnPair], classifiers: Sequence[Classifier], folds: object, rows: int
+) -> None:
+    if not inputs or not classifiers:
+        raise InputError("CEL-A081", features=len(inputs), classifiers=len(classifiers))
     number = whole(folds)
     if number is None or not 2 <= number <= rows:
         raise InputError("CEL-A082", rows=rows, folds=folds)

@@ -29,6 +29,8 @@ EXAMPLES = """**Examples**
 
 `celosia assess attack safe.csv -s people.toml --earlier last-year.csv --report attack.html`
 
+`celosia assess attack safe.csv -s people.toml --attack background:exclusions=2`
+
 `celosia assess attack safe.csv -s people.toml --similar disease=1 --near salary=2 --json`
 """
 
@@ -65,12 +67,15 @@ def attack(
             metavar="COLUMN=WIDTH", help="Sensitive numbers within this range count as equal."
         ),
     ] = None,
-    exclusions: Annotated[
-        int, typer.Option(help="Number of values that an attacker may rule out.")
-    ] = 1,
-    gain: Annotated[
-        float, typer.Option(help="Increase of a probability from which a class counts as skewed.")
-    ] = 0.2,
+    attacks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attack",
+            metavar="NAME[:KEY=VALUE,...]",
+            help="Attack on classes with its parameters: homogeneity, background:exclusions=1 or "
+            "skewness:gain=0.2; repeat it for more. Default: all three.",
+        ),
+    ] = None,
     values: Annotated[
         bool,
         typer.Option(
@@ -93,7 +98,8 @@ def attack(
     from the values of a column need these values: from --original, or else from --external.
     """
     from celosia.assess import attack_report
-    from celosia.assess.attacks import attack_release
+    from celosia.assess.attacks import attack_from_text, attack_release
+    from celosia.assess.attacks.registry import STANDARD
     from celosia.core.progress import Step
     from celosia.frames import read
     from celosia.tables import Role
@@ -101,6 +107,7 @@ def attack(
 
     inputs = (table, schema, external, earlier, original)
     options.check_outputs({"report": report}, inputs=inputs, overwrite=overwrite)
+    wanted = tuple(map(attack_from_text, attacks)) if attacks else STANDARD
     roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
     if on and external is None:
         raise InputError("CEL-I056.no_table")
@@ -127,8 +134,7 @@ def attack(
             meanings=explained,
             categories={name: _categories(roles, frame, name, levels[name]) for name in levels},
             widths=widths,
-            exclusions=exclusions,
-            gain=gain,
+            attacks=wanted,
             progress=progress,
         )
     if not found:

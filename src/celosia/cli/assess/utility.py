@@ -183,7 +183,7 @@ def _show(found: UtilityReport) -> None:
             ],
             [
                 [
-                    lesson.model,
+                    str(lesson.title),
                     console.number(lesson.original_accuracy, ".1%"),
                     console.number(lesson.accuracy, ".1%"),
                     console.number(lesson.kept, ".1%"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,22 +24,6 @@ if TYPE_CHECKING:
     AttackResult = GraphAttack | ActiveAttack | LinkAttack | Propagation
 
 
-class AttackName(StrEnum):
-    """What the attacker knows or does."""
-
-    DEGREE = "degree"
-    REFINEMENT = "refinement"
-    NEIGHBOURHOOD = "neighbourhood"
-    SUBGRAPH = "subgraph"
-    HUBS = "hubs"
-    ACTIVE = "active"
-    LINKS = "links"
-    PROPAGATION = "propagation"
-
-
-STRUCTURAL = (AttackName.DEGREE, AttackName.REFINEMENT, AttackName.NEIGHBOURHOOD)
-
-
 def attack(
     rules: Rules,
     original: GraphFile,
@@ -52,21 +34,16 @@ def attack(
         ),
     ] = None,
     attacks: Annotated[
-        list[AttackName] | None,
+        list[str] | None,
         typer.Option(
-            "--attack", help="Attack to run; repeat it for more. Default: the first three."
+            "--attack",
+            metavar="NAME[:KEY=VALUE,...]",
+            help="Attack with its parameters: degree, refinement, neighbourhood (the default), "
+            "subgraph, hubs, active, links or propagation; repeat it for more.",
         ),
     ] = None,
     key: KeyFile = None,
     methods: method_options.Methods = None,
-    parameters: method_options.Parameters = None,
-    edges: Annotated[
-        int, typer.Option(help="subgraph: number of edges that the attacker knows around a target.")
-    ] = 5,
-    seeds: Annotated[
-        int,
-        typer.Option(help="propagation: number of hubs that the attacker knows in both graphs."),
-    ] = 10,
     exposed: Annotated[
         Path | None,
         typer.Option(help="Write the number of candidates of each vertex, by name (CSV)."),
@@ -89,27 +66,34 @@ def attack(
 
     `celosia graph attack friends.edges safe.edges --key key.csv --report attacks.html`
 
-    `celosia graph attack friends.edges --method random-switch --set amount=0.2 --attack links`
+    `celosia graph attack friends.edges --method random-switch:amount=0.2 --attack links`
+
+    `celosia graph attack friends.edges --attack subgraph:edges=6 --attack propagation:seeds=5`
 
     `celosia graph attack friends.edges --attack active --attack hubs --seed 7 --json`
     """
     from celosia.core.randomness import source
     from celosia.core.report import Document
+    from celosia.graphs.attacks import AttackedGraph, ByPlantedAccounts, attack_from_text
+    from celosia.graphs.attacks.registry import STRUCTURAL
     from celosia.graphs.matching import open_release
 
     places = {"report": report, "candidates": exposed}
     inputs = (original, release, key, rules.vertices)
     options.check_outputs(places, inputs=inputs, overwrite=overwrite)
-    wanted = tuple(dict.fromkeys(attacks or STRUCTURAL))
-    method = _method(methods, parameters, release, active=AttackName.ACTIVE in wanted)
+    wanted = tuple(dict.fromkeys(map(attack_from_text, attacks))) if attacks else STRUCTURAL
+    active = any(isinstance(each, ByPlantedAccounts) for each in wanted)
+    method = _method(methods, release, active=active)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(original, progress)
         graph = reading.graph
         opened = None if release is None else open_release(release, progress=progress)
         both = _release(graph, opened, key, method, rng, progress)
-        ways = _attack_runs(graph, both, method, rng, progress, edges=edges, seeds=seeds)
-        found = [ways[each]() for each in wanted]
+        attacked = AttackedGraph(
+            original=graph, release=both.release, numbers=both.numbers, method=method
+        )
+        found = [each.run(attacked, rng=rng, progress=progress) for each in wanted]
     messages.note_ignored(reading, original)
     if release is not None and opened is not None:
         messages.note_ignored(opened.reading, release)
@@ -127,9 +111,9 @@ def attack(
 
 
 def _method(
-    names: list[str] | None, parameters: list[str] | None, release: Path | None, *, active: bool
+    written: list[str] | None, release: Path | None, *, active: bool
 ) -> GraphMethod[Any] | None:
-    chosen = method_options.methods_from_options(names, parameters)
+    chosen = method_options.methods_from_options(written)
     if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
         raise InputError("CEL-G029.method")
     return chosen[0] if chosen else None
@@ -163,42 +147,6 @@ def _release(
 def _refuse_groups(wrong: bool) -> None:
     if wrong:
         raise InputError("CEL-G029.refuse_groups")
-
-
-def _attack_runs(
-    graph: Graph,
-    both: MatchedRelease,
-    method: GraphMethod[Any] | None,
-    rng: Source,
-    progress: Progress,
-    *,
-    edges: int,
-    seeds: int,
-) -> dict[AttackName, Callable[[], AttackResult]]:
-    """Each attack, ready to be run."""
-    from celosia.graphs import attacks
-
-    pair, numbers = (graph, both.release), both.numbers
-    return {
-        AttackName.DEGREE: lambda: attacks.degree(*pair, numbers=numbers),
-        AttackName.REFINEMENT: lambda: attacks.refinement(*pair, rounds=2, numbers=numbers),
-        AttackName.NEIGHBOURHOOD: lambda: attacks.neighbourhood(
-            *pair, numbers=numbers, progress=progress
-        ),
-        AttackName.SUBGRAPH: lambda: attacks.subgraph(
-            *pair, edges=edges, rng=rng, numbers=numbers, progress=progress
-        ),
-        AttackName.HUBS: lambda: attacks.hub_fingerprint(*pair, numbers=numbers),
-        AttackName.ACTIVE: lambda: attacks.active(graph, rng=rng, method=method, progress=progress),
-        AttackName.LINKS: lambda: attacks.link_prediction(*pair, rng=rng, numbers=numbers),
-        AttackName.PROPAGATION: lambda: attacks.propagation(
-            *pair,
-            seeds=attacks.top_hubs(graph, max(seeds, 0)).tolist(),
-            rng=rng,
-            numbers=numbers,
-            progress=progress,
-        ),
-    }
 
 
 def _write_candidates(

@@ -73,21 +73,17 @@ def methods(as_json: options.AsJson = False) -> None:
 
     `celosia graph methods --json`
     """
-    from dataclasses import MISSING, fields
-
+    from celosia.core.methods import parameters
     from celosia.graphs.registry import makes
     from celosia.graphs.registry import methods as known
 
     listed = [
         {
             "method": name,
-            "summary": kind.summary,
+            "summary": Message(f"methods.{name}.summary"),
             "makes": makes(kind).__name__,
-            "parameters": {
-                each.name: None if each.default is MISSING else each.default
-                for each in fields(kind)  # type: ignore[arg-type]  # every method is a dataclass
-            },
-            "needs": [each.name for each in fields(kind) if each.default is MISSING],  # type: ignore[arg-type]
+            "parameters": {each.name: each.default for each in parameters(kind)},
+            "needs": [each.name for each in parameters(kind) if each.is_required],
         }
         for name, kind in known().items()
     ]
@@ -97,12 +93,9 @@ def methods(as_json: options.AsJson = False) -> None:
     for each in listed:
         console.show(str(each["method"]), strong=True)
         console.show(f"  {each['summary']}")
-        parameters = [
+        written = [
             name if name in each["needs"] else f"{name} ({value})"
             for name, value in each["parameters"].items()  # type: ignore[attr-defined]
         ]
-        console.show(
-            say(
-                "cli.graph.parameters", parameters=", ".join(parameters) or Message("cli.word.none")
-            )
-        )
+        shown = ", ".join(written) or Message("cli.word.none")
+        console.show(say("cli.graph.parameters", parameters=shown))

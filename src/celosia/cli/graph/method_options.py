@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.core.errors import InputError
-
 if TYPE_CHECKING:
     from celosia.graphs.method import GraphMethod
 
@@ -15,42 +13,23 @@ Methods = Annotated[
     list[str] | None,
     typer.Option(
         "--method",
-        metavar="NAME",
-        help="Method to apply (list: celosia graph methods); repeat it for more.",
-    ),
-]
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="A parameter of the method; with several methods, METHOD.NAME=VALUE.",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="Method with its parameters (list: celosia graph methods); repeat it for more.",
     ),
 ]
 
 
 def methods_from_options(
-    names: list[str] | None, parameters: list[str] | None, *, k_degree: int | None = None
+    written: list[str] | None, *, k_degree: int | None = None
 ) -> tuple[GraphMethod[Any], ...]:
-    """The methods in the order in which they are named; k-degree by its short form comes last.
+    """The methods in the order in which they are given; k-degree by its short form comes last.
 
     Raises:
-        InputError: CEL-G025 a parameter that does not belong to one method; and as
-            `registry.method_from` says.
+        InputError: as `core.methods.method_from_text` says.
     """
-    from celosia.cli.mask import parse_setting
-    from celosia.graphs.registry import method_from
+    from celosia.graphs.registry import method_from, method_from_text
 
-    wanted = names or []
-    given: dict[str, dict[str, Any]] = {name: {} for name in wanted}
-    for text in parameters or ():
-        key, value = parse_setting(text)
-        method, dot, name = key.rpartition(".")
-        owner = method if dot else wanted[0] if len(wanted) == 1 else None
-        if owner not in given:
-            raise InputError("CEL-G025", key=key)
-        given[owner][name] = value
-    made = [method_from(name, given[name]) for name in wanted]
+    made = [method_from_text(each) for each in written or ()]
     if k_degree is not None:
         made.append(method_from("k-degree", {"k": k_degree}))
     return tuple(made)

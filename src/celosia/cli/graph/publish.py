@@ -31,7 +31,6 @@ def publish(
         ),
     ] = None,
     methods: method_options.Methods = None,
-    parameters: method_options.Parameters = None,
     attributes: Annotated[
         Path | None,
         typer.Option(help="Recipe that masks vertex attributes. Default: they are not published."),
@@ -80,11 +79,11 @@ def publish(
 
     `celosia graph publish friends.edges --k-degree 10 -o safe.edges --report report.html`
 
-    `celosia graph publish friends.edges --method k-obfuscation --set k=20 -o safe.csv`
+    `celosia graph publish friends.edges --method k-obfuscation:k=20 -o safe.csv`
 
-    `celosia graph publish friends.edges --method random-switch --set amount=0.1 --k-degree 5`
+    `celosia graph publish friends.edges --method random-switch:amount=0.1 --k-degree 5`
 
-    `celosia graph publish friends.edges --method sangreea --set k=5 -o groups.json`
+    `celosia graph publish friends.edges --method sangreea:k=5 -o groups.json`
 
     `celosia graph publish friends.graphml --k-degree 5 --attributes recipe.toml -o safe.graphml`
 
@@ -104,7 +103,7 @@ def publish(
     }
     inputs = (graph, rules.vertices, attributes)
     options.check_outputs(places, inputs=inputs, overwrite=overwrite)
-    wanted = method_options.methods_from_options(methods, parameters, k_degree=k_degree)
+    wanted = method_options.methods_from_options(methods, k_degree=k_degree)
     _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
     recipe = None if attributes is None else Recipe.load(attributes)
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():

@@ -3,35 +3,60 @@
 Each compares what the attacker knows, from the original, with a release.
 """
 
-from celosia.graphs.attacks.active import ActiveAttack, accounts_needed, active, plant, recover
+from celosia.graphs.attacks.active import (
+    ActiveAttack,
+    ByPlantedAccounts,
+    accounts_needed,
+    active,
+    plant,
+    recover,
+)
 from celosia.graphs.attacks.candidates import candidate_sizes, classes, groups
-from celosia.graphs.attacks.hubs import fingerprints, hub_fingerprint, top_hubs
+from celosia.graphs.attacks.hubs import ByHubs, fingerprints, hub_fingerprint, top_hubs
 from celosia.graphs.attacks.isomorphism import neighbourhood_classes
 from celosia.graphs.attacks.links import (
+    ByLinks,
     LinkAttack,
     LinkPosterior,
     link_posterior,
     link_prediction,
     simulated_posterior,
 )
-from celosia.graphs.attacks.propagation import Propagation, propagation
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
+from celosia.graphs.attacks.propagation import ByPropagation, Propagation, propagation
+from celosia.graphs.attacks.registry import ATTACKS, attack_from_text
 from celosia.graphs.attacks.result import GraphAttack
 from celosia.graphs.attacks.structural import (
+    ByDegree,
+    ByNeighbourhood,
+    ByRefinement,
     degree,
     neighbourhood,
     refinement,
     refinement_classes,
 )
-from celosia.graphs.attacks.subgraph import subgraph
+from celosia.graphs.attacks.subgraph import BySubgraph, subgraph
 
 __all__ = [
+    "ATTACKS",
     "ActiveAttack",
+    "AttackMethod",
+    "AttackedGraph",
+    "ByDegree",
+    "ByHubs",
+    "ByLinks",
+    "ByNeighbourhood",
+    "ByPlantedAccounts",
+    "ByPropagation",
+    "ByRefinement",
+    "BySubgraph",
     "GraphAttack",
     "LinkAttack",
     "LinkPosterior",
     "Propagation",
     "accounts_needed",
     "active",
+    "attack_from_text",
     "candidate_sizes",
     "classes",
     "degree",

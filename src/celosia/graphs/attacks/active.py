@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph
 from celosia.core.wording import sentence
 from celosia.graphs.attacks.candidates import Numbers
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
 from celosia.graphs.relabelling import relabel
@@ -24,6 +26,9 @@ from celosia.graphs.sampling import subset
 
 LINKS = 3
 """Accounts that befriend each target."""
+
+PATH = 4
+"""The fewest planted accounts: they form a path."""
 
 _MOST_STEPS = 20_000_000
 _MOST_PATHS = 2
@@ -130,6 +135,33 @@ class ActiveAttack:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByPlantedAccounts(AttackMethod[ActiveAttack]):
+    """The attacker plants accounts before the release, and looks for them; see `active`."""
+
+    accounts: int | None = parameter(None, least=PATH)
+    """How many are planted; by default as many as are found almost surely."""
+    targets: int = parameter(10, least=1)
+    """How many people are attacked in each run."""
+    runs: int = parameter(20, least=1)
+    """How often."""
+
+    method_name = "active"
+
+    def run(  # noqa: D102 - as in AttackMethod
+        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> ActiveAttack:
+        return active(
+            attacked.original,
+            rng=rng,
+            method=attacked.method,
+            accounts=self.accounts,
+            targets=self.targets,
+            runs=self.runs,
+            progress=progress,
+        )
+
+
 def accounts_needed(order: int, *, slack: float = 0.4) -> int:
     """How many accounts are found again almost surely: (2 + slack) times log2 n.
 
@@ -148,7 +180,7 @@ def plant(graph: Graph, *, accounts: int, targets: Numbers, rng: Source) -> Plan
         InputError: CEL-G407 fewer than four accounts, or more targets than threes of them.
     """
     count = whole(accounts)
-    if count is None or count < 4 or len(targets) > comb(count, LINKS):
+    if count is None or count < PATH or len(targets) > comb(count, LINKS):
         raise InputError("CEL-G407", accounts=accounts, targets=len(targets), links=LINKS)
     inside = np.zeros((count, count), dtype=np.bool_)
     low, high = np.triu_indices(count, 1)
@@ -213,13 +245,13 @@ def active(  # noqa: PLR0913 - the size of the attack, and what it is run agains
         progress: called now and then.
 
     Raises:
-        InputError: CEL-G407 too few accounts for the targets; CEL-G408 no runs, or more targets
-            than vertices.
+        InputError: CEL-I060 no runs or no targets; CEL-G407 too few accounts for the targets;
+            CEL-G408 more targets than vertices.
     """
-    count = accounts_needed(graph.order) if accounts is None else accounts
-    numbers = whole(runs), whole(targets)
-    if None in numbers or runs < 1 or not 1 <= targets <= graph.order:
-        raise InputError("CEL-G408", runs=runs, targets=targets, order=graph.order)
+    asked = ByPlantedAccounts(accounts=accounts, targets=targets, runs=runs)
+    count = accounts_needed(graph.order) if asked.accounts is None else asked.accounts
+    if asked.targets > graph.order:
+        raise InputError("CEL-G408", targets=targets, order=graph.order)
     recovered = ambiguous = exposed = 0
     for turn in range(runs):
         progress(Step(Message("graphs.stage.plant"), turn, runs))
@@ -246,5 +278,5 @@ def active(  # noqa: PLR0913 - the size of the attack, and what it is run agains
         recovered=recovered,
         ambiguous=ambiguous,
         exposed=exposed,
-        release="naive" if method is None else method.kind,
+        release="naive" if method is None else method.method_name,
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
 from celosia.graphs.attacks.candidates import (
     Numbers,
     candidate_sizes,
@@ -17,10 +20,37 @@ from celosia.graphs.attacks.candidates import (
     checked_truth,
     classes,
 )
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
 from celosia.graphs.attacks.result import GraphAttack
 from celosia.graphs.graph import Graph
 
 HUBS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByHubs(AttackMethod[GraphAttack]):
+    """The attacker knows how far each target is from the largest hubs; see `hub_fingerprint`."""
+
+    hubs: int = parameter(HUBS, least=1)
+    """How many hubs."""
+    reach: int = parameter(2, least=1)
+    """Distances up to this are known."""
+    closed: bool = True
+    """Whether a hub that is not in reach is known to be farther."""
+
+    method_name = "hubs"
+
+    def run(  # noqa: D102 - as in AttackMethod
+        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> GraphAttack:
+        return hub_fingerprint(
+            attacked.original,
+            attacked.release,
+            hubs=top_hubs(attacked.original, self.hubs).tolist(),
+            reach=self.reach,
+            closed=self.closed,
+            numbers=attacked.numbers,
+        )
 
 
 def fingerprints(graph: Graph, hubs: Iterable[int], *, reach: int) -> NDArray[np.int32]:
@@ -32,9 +62,7 @@ def fingerprints(graph: Graph, hubs: Iterable[int], *, reach: int) -> NDArray[np
     """
     from celosia.graphs.metrics._path_kernels import levels  # noqa: PLC0415 - compiles
 
-    limit = whole(reach)
-    if limit is None or limit < 1:
-        raise InputError("CEL-G405", reach=reach)
+    limit = ByHubs(reach=reach).reach
     columns: list[NDArray[np.int32]] = []
     for hub in checked_targets(graph, hubs).tolist():
         depth = np.full(graph.order, -1, dtype=np.int32)
@@ -70,7 +98,7 @@ def hub_fingerprint(  # noqa: PLR0913 - who is attacked, with what knowledge, ho
         numbers: the number in the release of each vertex of the original, the same by default.
 
     Raises:
-        InputError: CEL-G405 the reach is below 1; CEL-G406 a hub is not in the release.
+        InputError: CEL-I060 the reach is below 1; CEL-G406 a hub is not in the release.
 
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
     """

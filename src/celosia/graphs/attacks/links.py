@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import parameter
 from celosia.core.numbers import whole
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.core.wording import sentence
 from celosia.graphs.attacks.candidates import Numbers
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
 from celosia.graphs.metrics.metric_value import MetricValue
@@ -163,6 +166,22 @@ class LinkAttack:
             edges_added=self.edges_added,
             best=self.best,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByLinks(AttackMethod[LinkAttack]):
+    """The attacker guesses deleted and false edges; see `link_prediction`."""
+
+    most_pairs: int = parameter(MOST_PAIRS, least=1)
+    """How many pairs of each kind are scored."""
+
+    method_name = "links"
+
+    def run(  # noqa: D102 - as in AttackMethod
+        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> LinkAttack:
+        pair = attacked.original, attacked.release
+        return link_prediction(*pair, rng=rng, numbers=attacked.numbers, most_pairs=self.most_pairs)
 
 
 def link_prediction(

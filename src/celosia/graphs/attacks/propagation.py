@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.core.wording import sentence
 from celosia.graphs.attacks.candidates import Numbers, checked_targets, checked_truth
+from celosia.graphs.attacks.hubs import top_hubs
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
 from celosia.graphs.graph import Graph
 
 THRESHOLD = 0.5
@@ -100,6 +103,31 @@ class Propagation:
 
     def __repr__(self) -> str:
         return f"Propagation({self})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByPropagation(AttackMethod[Propagation]):
+    """The attacker knows another network and a few hubs in both; see `propagation`."""
+
+    seeds: int = parameter(10, least=1)
+    """How many hubs are known in both graphs."""
+    threshold: float = parameter(THRESHOLD, least=0)
+    """How far the best match must stand out, in standard deviations of the scores."""
+
+    method_name = "propagation"
+
+    def run(  # noqa: D102 - as in AttackMethod
+        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> Propagation:
+        return propagation(
+            attacked.original,
+            attacked.release,
+            seeds=top_hubs(attacked.original, self.seeds).tolist(),
+            rng=rng,
+            numbers=attacked.numbers,
+            threshold=self.threshold,
+            progress=progress,
+        )
 
 
 def propagation(  # noqa: PLR0913 - two graphs, how they belong together, and how bold to be

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
+from celosia.core.randomness import Source
 from celosia.graphs.attacks.candidates import (
     Numbers,
     candidate_sizes,
@@ -20,8 +21,50 @@ from celosia.graphs.attacks.candidates import (
     hits,
 )
 from celosia.graphs.attacks.isomorphism import neighbourhood_classes
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
 from celosia.graphs.attacks.result import GraphAttack
 from celosia.graphs.graph import Graph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByDegree(AttackMethod[GraphAttack]):
+    """The attacker knows how many contacts each target has; see `degree`."""
+
+    method_name = "degree"
+
+    def run(  # noqa: D102 - as in AttackMethod
+        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> GraphAttack:
+        return degree(attacked.original, attacked.release, numbers=attacked.numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByRefinement(AttackMethod[GraphAttack]):
+    """The attacker knows the degrees of contacts, and so on; see `refinement`."""
+
+    rounds: int = parameter(2, least=0)
+    """1 for degrees, 2 for the degrees of contacts, and so on."""
+
+    method_name = "refinement"
+
+    def run(  # noqa: D102 - as in AttackMethod
+        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> GraphAttack:
+        pair = attacked.original, attacked.release
+        return refinement(*pair, rounds=self.rounds, numbers=attacked.numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByNeighbourhood(AttackMethod[GraphAttack]):
+    """The attacker knows which contacts of each target know each other; see `neighbourhood`."""
+
+    method_name = "neighbourhood"
+
+    def run(  # noqa: D102 - as in AttackMethod
+        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> GraphAttack:
+        pair = attacked.original, attacked.release
+        return neighbourhood(*pair, numbers=attacked.numbers, progress=progress)
 
 
 def degree(
@@ -59,15 +102,13 @@ def refinement_classes(*graphs: Graph, rounds: int | None = None) -> tuple[Numbe
     H_0 is the same for all vertices, H_1 the degree, H_i the multiset of H_(i-1) around a vertex.
 
     Raises:
-        InputError: CEL-G403 the rounds are not a whole number of at least 0.
+        InputError: CEL-I060 the rounds are not a whole number of at least 0.
 
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
     """
     from celosia.graphs.attacks._kernels import neighbour_sums  # noqa: PLC0415 - compiles
 
-    number = whole(rounds)
-    if rounds is not None and (number is None or number < 0):
-        raise InputError("CEL-G403", rounds=rounds)
+    number = None if rounds is None else ByRefinement(rounds=rounds).rounds
     codes = tuple(np.zeros(graph.order, dtype=np.int64) for graph in graphs)
     count, done = 1, 0
     while number is None or done < number:

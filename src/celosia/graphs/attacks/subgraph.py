@@ -8,21 +8,44 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.attacks.candidates import Numbers, checked_targets, checked_truth
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
 from celosia.graphs.attacks.result import GraphAttack
 from celosia.graphs.graph import Graph
 from celosia.graphs.sampling import subset
 
 MOST_EDGES = 20
+"""A piece is looked for at every vertex, and large ones take too long."""
 MOST_TARGETS = 200
 """Targets drawn where none are named: each is looked for at every vertex of the release."""
 
 _MOST_STEPS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BySubgraph(AttackMethod[GraphAttack]):
+    """The attacker knows some edges around each target; see `subgraph`."""
+
+    edges: int = parameter(5, least=1, most=MOST_EDGES)
+    """How many edges."""
+
+    method_name = "subgraph"
+
+    def run(  # noqa: D102 - as in AttackMethod
+        self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
+    ) -> GraphAttack:
+        return subgraph(
+            attacked.original,
+            attacked.release,
+            edges=self.edges,
+            rng=rng,
+            numbers=attacked.numbers,
+            progress=progress,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,15 +113,13 @@ def subgraph(  # noqa: PLR0913 - who is attacked, with what knowledge, and how t
         progress: called now and then.
 
     Raises:
-        InputError: CEL-G404 the number of edges is not in 1 .. 20.
+        InputError: CEL-I060 the number of edges is not in 1 .. 20.
 
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
     """
     from celosia.graphs.attacks._kernels import embeds_everywhere  # noqa: PLC0415 - compiles
 
-    count = whole(edges)
-    if count is None or not 1 <= count <= MOST_EDGES:
-        raise InputError("CEL-G404", most_edges=MOST_EDGES, edges=edges)
+    count = BySubgraph(edges=edges).edges
     truth = checked_truth(original, release, numbers)
     if targets is None and original.order > MOST_TARGETS:
         chosen = subset(original.order, MOST_TARGETS, rng)

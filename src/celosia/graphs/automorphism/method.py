@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.automorphism.alignment_table import build_alignment
@@ -34,15 +35,11 @@ class KAutomorphism(GraphMethod[Graph]):
     Reference: Zou, Chen, Ozsu 2009, algorithm KM.
     """
 
-    k: int
+    k: int = parameter(least=2, start=2)
     """From how many places the graph looks the same."""
 
-    kind = "k-automorphism"
-    summary = Message("graphs.summary.k_automorphism")
+    method_name = "k-automorphism"
     randomised = True
-
-    def __post_init__(self) -> None:
-        check_k(self.k)
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

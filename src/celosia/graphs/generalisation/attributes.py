@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.methods import parameter
 from celosia.frames import as_text
 from celosia.graphs.generalisation.partition import Blocks
 from celosia.graphs.graph import Graph
@@ -121,6 +123,17 @@ def _ranges(series: pl.Series, block_of_vertex: Blocks) -> pl.Series:
         .otherwise(pl.format("[{}, {}]", "low", "high"))
     )
     return pl.DataFrame([low, high]).select(label.alias(series.name)).to_series()
+
+
+def schema_parameter() -> Any:
+    """The `schema` of a method: which attributes of vertices are quasi-identifiers."""
+    return parameter(None, kind="text", check=_check_schema, allowed="words.schema", is_asked=False)
+
+
+def _check_schema(given: Any) -> Schema | str:
+    if not isinstance(given, Schema) and not (isinstance(given, str) and given):
+        raise ValueError
+    return given
 
 
 def schema_of(given: Schema | str | None) -> Schema | None:

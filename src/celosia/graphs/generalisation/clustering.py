@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import real, whole
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.graphs.generalisation.attributes import Attributes, code_attributes, schema_of
+from celosia.graphs.generalisation.attributes import (
+    Attributes,
+    code_attributes,
+    schema_of,
+    schema_parameter,
+)
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.generalisation.partition import Blocks, check_k
 from celosia.graphs.generalisation.publication import LEFT_OPEN, promise_of, publish_partition
@@ -40,26 +45,24 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
     Reference: Campan, Truta 2009.
     """
 
-    k: int
+    k: int = parameter(least=2, start=3)
     """The least number of vertices of a group."""
-    alpha: float = 0.0
+    alpha: float = parameter(0.0, least=0, is_asked=False)
     """The weight of attributes; above 0 it needs a schema."""
-    beta: float = 1.0
+    beta: float = parameter(1.0, least=0, is_asked=False)
     """The weight of neighbours; the two weights add up to 1."""
-    schema: Schema | str | None = None
+    schema: Schema | str | None = schema_parameter()  # noqa: RUF009 - it declares a field
     """Which attributes of vertices are quasi-identifiers: a schema of tables, or its file."""
 
-    kind = "sangreea"
-    summary = Message("graphs.summary.sangreea")
+    method_name = "sangreea"
     randomised = False
 
-    def __post_init__(self) -> None:
-        alpha, beta = real(self.alpha), real(self.beta)
-        good = alpha is not None and beta is not None and alpha >= 0 and beta >= 0
-        if not good or not isclose((alpha or 0) + (beta or 0), 1) or whole(self.k) is None:
-            raise InputError("CEL-G215.post_init", k=self.k, alpha=self.alpha, beta=self.beta)
-        if alpha and self.schema is None:
-            raise InputError("CEL-G215.post_init_2")
+    def check(self) -> None:
+        """Refuse weights that do not add up to 1, and a weight of attributes without a schema."""
+        if not isclose(self.alpha + self.beta, 1):
+            raise InputError("CEL-G215.weights", alpha=self.alpha, beta=self.beta)
+        if self.alpha and self.schema is None:
+            raise InputError("CEL-G215.no_schema")
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -104,7 +107,7 @@ def greedy_blocks(
     seeds, by_degree = (np.argsort(sign * graph.degrees, kind="stable") for sign in (-1, 1))
     block = np.full(graph.order, -1, dtype=np.int64)
     state = np.zeros(3, dtype=np.int64)
-    weights = (float(alpha), 1.0 - float(alpha))
+    weights = (alpha, 1.0 - alpha)
     rows = (graph.starts, graph.neighbours, seeds, by_degree, known, weights, k)
     while clusters(*rows, block, state, _AT_A_TIME):
         progress(Step(Message("graphs.stage.group"), int((block >= 0).sum()), graph.order))

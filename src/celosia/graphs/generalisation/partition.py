@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
-from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.graph import Graph
@@ -38,16 +37,15 @@ def members(block_of_vertex: Blocks) -> list[list[int]]:
     return [group.tolist() for group in np.split(order, ends)]
 
 
-def check_k(k: object, graph: Graph) -> int:
+def check_k(k: int, graph: Graph) -> int:
     """The least size of a group, where a graph can have such groups.
 
     Raises:
         InputError: CEL-G211 otherwise.
     """
-    number = whole(k)
-    if number is None or number < 2 or number > graph.order:
+    if k > graph.order:
         raise InputError("CEL-G211", k=k, order=graph.order)
-    return number
+    return k
 
 
 def summarise(

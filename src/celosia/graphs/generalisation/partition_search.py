@@ -9,10 +9,10 @@ import numpy as np
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.graphs.generalisation.attributes import code_attributes, schema_of
+from celosia.graphs.generalisation.attributes import code_attributes, schema_of, schema_parameter
 from celosia.graphs.generalisation.clustering import greedy_blocks, plain_parameters
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.generalisation.partition import Blocks, check_k
@@ -44,21 +44,15 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
     """
 
-    k: int
+    k: int = parameter(least=2, start=3)
     """The least number of vertices of a group."""
-    steps: int | None = None
+    steps: int | None = parameter(None, least=0)
     """How many moves are tried; by default 300 for each vertex, and at least 20,000."""
-    schema: Schema | str | None = None
+    schema: Schema | str | None = schema_parameter()  # noqa: RUF009 - it declares a field
     """Which attributes of vertices are quasi-identifiers: a schema of tables, or its file."""
 
-    kind = "partition-search"
-    summary = Message("graphs.summary.partition")
+    method_name = "partition-search"
     randomised = True
-
-    def __post_init__(self) -> None:
-        steps = whole(self.steps)
-        if whole(self.k) is None or (self.steps is not None and (steps is None or steps < 0)):
-            raise InputError("CEL-G216", k=self.k, steps=self.steps)
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

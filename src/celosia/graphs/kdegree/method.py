@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -71,29 +71,16 @@ class KDegree(GraphMethod[Graph]):
     Reference: Liu, Terzi 2008; Casas-Roma, Herrera-Joancomarti, Torra 2017.
     """
 
-    k: int
+    k: int = parameter(least=2, start=3)
     """How many vertices must share each degree."""
     variant: Variant = "umga-random"
     """The algorithm that chooses target degrees and changes edges."""
-    probes: int = 500
+    probes: int = parameter(500, least=0)
     """Rounds in which low degrees are raised where targets cannot be reached; 0 for none. The umga
     variants rarely need any."""
 
-    kind = "k-degree"
-    summary = Message("graphs.summary.k_degree")
+    method_name = "k-degree"
     randomised = True
-
-    def __post_init__(self) -> None:
-        check_k(self.k)
-        if self.variant not in get_args(Variant) or (whole(self.probes) or 0) != self.probes:
-            raise InputError(
-                "CEL-G106.unknown",
-                variant=self.variant,
-                probes=self.probes,
-                variants=get_args(Variant),
-            )
-        if self.probes < 0:
-            raise InputError("CEL-G106.negative", probes=self.probes, variants=get_args(Variant))
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

@@ -14,7 +14,7 @@ TargetRule = Literal["raise", "greedy", "median"]
 NO_LIMIT = 2**62
 
 
-def check_k(k: object, order: int | None = None) -> None:
+def check_k(k: object, order: int) -> None:
     """Refuse a k that is no whole number of at least 2, or above the number of vertices.
 
     Raises:
@@ -23,7 +23,7 @@ def check_k(k: object, order: int | None = None) -> None:
     number = whole(k)
     if number is None or number < 2:
         raise InputError("CEL-G100.no_k", k=k)
-    if order is not None and number > order:
+    if number > order:
         raise InputError("CEL-G100.too_large", k=number, vertices=order)
 
 

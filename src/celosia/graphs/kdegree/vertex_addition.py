@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -35,15 +36,11 @@ class VertexAddition(GraphMethod[Graph]):
     Reference: Chester, Kapron, Ramesh, Srivastava, Thomo, Venkatesh 2013.
     """
 
-    k: int
+    k: int = parameter(least=2, start=3)
     """How many vertices must share each degree."""
 
-    kind = "vertex-addition"
-    summary = Message("graphs.summary.vertex_addition")
+    method_name = "vertex-addition"
     randomised = True
-
-    def __post_init__(self) -> None:
-        check_k(self.k)
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

@@ -8,6 +8,7 @@ import numpy as np
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.automorphism.alignment_table import build_alignment
@@ -41,15 +42,11 @@ class KNeighbourhood(GraphMethod[Graph]):
     Reference: Zhou, Pei 2008.
     """
 
-    k: int
+    k: int = parameter(least=2, start=2)
     """How many vertices must share each neighbourhood."""
 
-    kind = "k-neighbourhood"
-    summary = Message("graphs.summary.k_neighbourhood")
+    method_name = "k-neighbourhood"
     randomised = True
-
-    def __post_init__(self) -> None:
-        check_k(self.k)
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from math import floor
+from typing import Any
 
-from celosia.core.errors import InputError
+from celosia.core.methods import parameter
 from celosia.core.numbers import exact, whole
 
 
-def check_amount(amount: object) -> None:
-    """Refuse what is neither a whole number of at least 0 nor a share in [0, 1].
+def amount_of_change() -> Any:
+    """The `amount` of a method: a whole number of at least 0, or a share in [0, 1]."""
+    return parameter(kind="number", least=0, check=_check_amount, allowed="words.amount", start=0.2)
 
-    Raises:
-        InputError: CEL-G053 otherwise.
-    """
+
+def _check_amount(amount: Any) -> Any:
     number, share = whole(amount), exact(amount)
     if share is None or share < 0 or (number is None and share > 1):
-        raise InputError("CEL-G053", amount=amount)
+        raise ValueError(amount)
+    return amount
 
 
 def count_of(amount: float, size: int) -> int:

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.perturbation.amount import check_amount, count_of
+from celosia.graphs.perturbation.amount import amount_of_change, count_of
 from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
 from celosia.graphs.perturbation.session import differences, graph_of
 from celosia.graphs.sampling import non_edges, subset
 
 FINEST = 2**62
 """The greatest denominator of a chance: draws are whole numbers below it."""
+
+
+def _check_chance(value: Any) -> Any:
+    chance = exact(value)
+    if chance is None or not 0 <= chance <= 1 or chance.denominator > FINEST:
+        raise ValueError(value)
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +44,11 @@ class RandomPerturbation(GraphMethod[Graph]):
     Reference: Hay, Miklau, Jensen, Weis, Srivastava 2007.
     """
 
-    amount: float
+    amount: float = amount_of_change()
     """How many edges are deleted, and added: a number, or a share of the edges."""
 
-    kind = "random-perturbation"
-    summary = Message("graphs.summary.random_perturbation")
+    method_name = "random-perturbation"
     randomised = True
-
-    def __post_init__(self) -> None:
-        check_amount(self.amount)
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -68,20 +72,19 @@ class RandomSparsification(GraphMethod[Graph]):
     Reference: Bonchi, Gionis, Tassa 2011.
     """
 
-    probability: float
+    probability: float = parameter(
+        kind="number", least=0, most=1, check=_check_chance, allowed="words.chance", start=0.1
+    )
     """The chance of each edge to be deleted."""
 
-    kind = "random-sparsification"
-    summary = Message("graphs.summary.random_sparsification")
+    method_name = "random-sparsification"
     randomised = True
-
-    def __post_init__(self) -> None:
-        self._chance()
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
-        chance = self._chance()
+        chance = exact(self.probability)
+        assert chance is not None, "checked on creation"
         stay = rng.integers(chance.denominator, graph.size) >= chance.numerator
         changed = graph_of(graph, graph.keys[stay])
         if graph.edge_attributes is not None:
@@ -100,12 +103,6 @@ class RandomSparsification(GraphMethod[Graph]):
             Message("graphs.open.edge_is_true"),
             Message("graphs.open.same_share"),
         )
-
-    def _chance(self) -> Fraction:
-        chance = exact(self.probability)
-        if chance is None or not 0 <= chance <= 1 or chance.denominator > FINEST:
-            raise InputError("CEL-G055", probability=self.probability)
-        return chance
 
 
 def check_deletions(graph: Graph, count: int) -> int:

@@ -9,7 +9,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.perturbation.amount import check_amount, count_of
+from celosia.graphs.perturbation.amount import amount_of_change, count_of
 from celosia.graphs.perturbation.session import (
     Exchange,
     Exchanges,
@@ -54,15 +54,11 @@ class RandomAddDelete(GraphMethod[Graph]):
     Reference: Ying, Wu 2008.
     """
 
-    amount: float
+    amount: float = amount_of_change()
     """How many times: a number, or a share of the number of edges."""
 
-    kind = "random-add-delete"
-    summary = Message("graphs.summary.random_add_delete")
+    method_name = "random-add-delete"
     randomised = True
-
-    def __post_init__(self) -> None:
-        check_amount(self.amount)
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -85,15 +81,11 @@ class RandomSwitch(GraphMethod[Graph]):
     Reference: Ying, Wu 2008.
     """
 
-    amount: float
+    amount: float = amount_of_change()
     """How many switches: a number, or a share of the number of edges."""
 
-    kind = "random-switch"
-    summary = Message("graphs.summary.random_switch")
+    method_name = "random-switch"
     randomised = True
-
-    def __post_init__(self) -> None:
-        check_amount(self.amount)
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

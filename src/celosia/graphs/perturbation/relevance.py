@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.perturbation.amount import check_amount, count_of
+from celosia.graphs.perturbation.amount import amount_of_change, count_of
 from celosia.graphs.perturbation.deletion import check_deletions
 from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
 from celosia.graphs.perturbation.session import differences, graph_of
@@ -57,20 +56,14 @@ class Relevance(GraphMethod[Graph]):
     Reference: Casas-Roma 2014.
     """
 
-    amount: float
+    amount: float = amount_of_change()
     """How many edges are deleted, and added: a number, or a share of the edges."""
     selection: Selection = "weighted"
     """`weighted`: by lot, the less central the likelier; `lowest`: the least central, ties by
     lot."""
 
-    kind = "relevance"
-    summary = Message("graphs.summary.relevance")
+    method_name = "relevance"
     randomised = True
-
-    def __post_init__(self) -> None:
-        check_amount(self.amount)
-        if self.selection not in get_args(Selection):
-            raise InputError("CEL-G058", selection=self.selection, allowed=get_args(Selection))
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent

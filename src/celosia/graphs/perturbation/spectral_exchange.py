@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.perturbation.amount import check_amount, count_of
+from celosia.graphs.perturbation.amount import amount_of_change, count_of
 from celosia.graphs.perturbation.random_exchange import DEGREES_KEPT, SIZE_KEPT
 from celosia.graphs.perturbation.session import (
     Exchange,
@@ -86,11 +85,11 @@ def steer_exchanges(  # noqa: PLR0913 - the fields of both methods
 class _SpectralExchange(GraphMethod[Graph]):
     """What both have in common: random exchanges that are steered by the spectrum."""
 
-    amount: float
+    amount: float = amount_of_change()
     """How many exchanges: a number, or a share of the number of edges."""
-    every: int | None = None
+    every: int | None = parameter(None, least=1)
     """Exchanges between two computations of the spectrum; so that there are 50 where not given."""
-    patience: int = 50
+    patience: int = parameter(50, least=1)
     """Possible exchanges looked at before one is taken that does not pull back."""
 
     randomised = True
@@ -98,9 +97,6 @@ class _SpectralExchange(GraphMethod[Graph]):
     """Which sort."""
     gap: ClassVar[str]
     """What this sort leaves open."""
-
-    def __post_init__(self) -> None:
-        _check(self.amount, self.every, self.patience)
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -137,8 +133,7 @@ class SpectralSwitch(_SpectralExchange):
     Reference: Ying, Wu 2008.
     """
 
-    kind = "spectral-switch"
-    summary = Message("graphs.summary.spectral_switch")
+    method_name = "spectral-switch"
     exchange = "switch"
     gap = Message("graphs.open.degree_kept")
 
@@ -154,15 +149,6 @@ class SpectralAddDelete(_SpectralExchange):
     Reference: Ying, Wu 2008.
     """
 
-    kind = "spectral-add-delete"
-    summary = Message("graphs.summary.spectral_add_delete")
+    method_name = "spectral-add-delete"
     exchange = "move"
     gap = Message("graphs.open.hubs")
-
-
-def _check(amount: object, every: object, patience: object) -> None:
-    check_amount(amount)
-    for name, value in (("every", every), ("patience", patience)):
-        number = whole(value)
-        if (number is None or number < 1) and not (name == "every" and value is None):
-            raise InputError("CEL-G057", name=name, value=value)

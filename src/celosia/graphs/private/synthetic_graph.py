@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.core.wording import did_you_mean
 from celosia.graphs._edge_set import edge_set
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.realisation import construct_graph
@@ -19,10 +19,10 @@ from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.perturbation.session import Exchanges, graph_of
 from celosia.graphs.private.constrained_inference import graphical_degrees
 from celosia.graphs.private.degree_sequence import DegreeSequence
-from celosia.graphs.private.joint_degrees import JointDegrees
+from celosia.graphs.private.joint_degrees import MOST, JointDegrees
 from celosia.graphs.private.mechanism import check_graph
 from celosia.mechanisms.guarantees import format_rounded_up
-from celosia.mechanisms.parameters import check_epsilon
+from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_epsilon
 
 Model = Literal["degrees", "joint"]
 
@@ -62,24 +62,21 @@ class PrivateGraph(GraphMethod[Graph]):
     (100, True)
     """
 
-    epsilon: float
+    epsilon: float = parameter(least=float(LEAST_EPSILON), most=float(MOST_EPSILON), start=1)
     model: Model = "degrees"
     """`degrees`, or `joint` for them and which of them are joined: for large graphs in which like
     joins like or unlike; elsewhere the half of epsilon that it takes from the degrees is missed."""
-    cap: int | None = None
+    cap: int | None = parameter(None, least=1, most=MOST)
     """For the model joint: from which degree on ends count together; 8 where it is not given."""
 
-    kind = "private-graph"
-    summary = Message("graphs.summary.private_graph")
+    method_name = "private-graph"
     randomised = True
     is_private = True
 
-    def __post_init__(self) -> None:
-        if self.model not in get_args(Model):
-            hint = did_you_mean(str(self.model), get_args(Model))
-            raise InputError("CEL-G306.unknown", model=self.model, hint=hint)
+    def check(self) -> None:
+        """Refuse a cap that is of no use, and an epsilon whose half is too small."""
         if self.cap is not None and self.model != "joint":
-            raise InputError("CEL-G306.cap")
+            raise InputError("CEL-G306")
         self._mechanisms()
 
     def _mechanisms(self) -> tuple[DegreeSequence, JointDegrees | None]:

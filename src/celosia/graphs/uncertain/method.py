@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, sqrt
 
-from celosia.core.errors import InputError, PrivacyError
+from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message
-from celosia.core.numbers import exact, whole
+from celosia.core.methods import parameter
+from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -47,45 +48,20 @@ class KObfuscation(GraphMethod[UncertainGraph]):
     Reference: Boldi, Bonchi, Gionis, Tassa 2012.
     """
 
-    k: int
+    k: int = parameter(least=2, start=3)
     """Among how many each vertex hides, measured by entropy."""
-    tolerance: float = 0.01
+    tolerance: float = parameter(0.01, least=0, below=1, start=0.1)
     """The share of vertices that may stay exposed (epsilon in the paper)."""
-    c: float = 2.0
+    c: float = parameter(2.0, least=1, most=100)
     """How many pairs get a chance, for each edge of the graph."""
-    q: float = 0.01
+    q: float = parameter(0.01, least=0, most=1)
     """The share of these pairs whose chance moves by a uniform amount."""
-    trials: int = 5
+    trials: int = parameter(5, least=1, most=1000)
     """How often each width of noise is tried."""
 
-    kind = "k-obfuscation"
-    summary = Message("graphs.summary.k_obfuscation")
+    method_name = "k-obfuscation"
     randomised = True
     needs_original = True
-
-    def __post_init__(self) -> None:
-        k, trials = whole(self.k), whole(self.trials)
-        tolerance, c, q = exact(self.tolerance), exact(self.c), exact(self.q)
-        if (
-            k is None
-            or trials is None
-            or tolerance is None
-            or c is None
-            or q is None
-            or k < 2
-            or not 1 <= trials <= 1000
-            or not 0 <= tolerance < 1
-            or not 1 <= c <= 100
-            or not 0 <= q <= 1
-        ):
-            raise InputError(
-                "CEL-G202",
-                k=self.k,
-                tolerance=self.tolerance,
-                c=self.c,
-                q=self.q,
-                trials=self.trials,
-            )
 
     def apply(  # noqa: D102 - as in GraphMethod
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -96,7 +72,7 @@ class KObfuscation(GraphMethod[UncertainGraph]):
             graph=graph,
             spared=ceil(tolerance * graph.order / 2),
             target=min(floor(_exact(self.c) * graph.size), pairs_of(graph.order)),
-            uniform=float(self.q),
+            uniform=self.q,
         )
         search = _Search(self, drawing, rng, progress)
         width, made, check = search.least()

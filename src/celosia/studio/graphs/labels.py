@@ -79,49 +79,17 @@ SHARES: dict[str, tuple[str, str]] = {
 NOT_SHARES = frozenset({"degree_earth_mover"})
 """Numbers among them that are no share of one."""
 
-ATTACKS: dict[str, tuple[str, str, str]] = {
-    "degree": (
-        "Degree",
-        "knows how many contacts a person has.",
-        "k-degree anonymity. Random switches do not help: they keep every degree.",
-    ),
-    "refinement": (
-        "Degrees of contacts",
-        "knows the contacts of a person, how many contacts those have, and so on for two steps.",
-        "k-automorphism or groups; random changes make it unsure.",
-    ),
-    "neighbourhood": (
-        "Neighbourhood",
-        "knows the contacts of a person, and which of them know each other.",
-        "k-neighbourhood anonymity or groups; k-degree anonymity does not help.",
-    ),
-    "subgraph": (
-        "Known piece",
-        "knows five edges around a person, perhaps not all.",
-        "Changes of edges, or groups.",
-    ),
-    "hubs": (
-        "Distances to hubs",
-        "knows how far a person is from the best-connected ones, who can be recognised.",
-        "Changes around hubs, or groups.",
-    ),
-    "links": (
-        "Link prediction",
-        "guesses deleted and false edges by how many contacts two people share.",
-        "Changes that look like the graph itself; 50 % is guessing.",
-    ),
-    "propagation": (
-        "Propagation",
-        "knows another network of the same people and ten hubs in both, and spreads from there.",
-        "Many changed edges, groups, or a private graph.",
-    ),
-    "active": (
-        "Planted accounts",
-        "made accounts before the release and linked them with targets in a pattern of their own.",
-        "Changes of edges, groups, differential privacy.",
-    ),
+REPAIRS: dict[str, str] = {
+    "degree": "k-degree anonymity. Random switches do not help: they keep every degree.",
+    "refinement": "k-automorphism or groups; random changes make it unsure.",
+    "neighbourhood": "k-neighbourhood anonymity or groups; k-degree anonymity does not help.",
+    "subgraph": "Changes of edges, or groups.",
+    "hubs": "Changes around hubs, or groups.",
+    "links": "Changes that look like the graph itself; 50 % is guessing.",
+    "propagation": "Many changed edges, groups, or a private graph.",
+    "active": "Changes of edges, groups, differential privacy.",
 }
-"""Name, what the attacker does or knows, what repairs it."""
+"""What helps against each attack."""
 
 FIRST = ("degree", "refinement", "neighbourhood")
 """Attacks that are run with every release."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from celosia.core.methods import Parameter
+from celosia.core.messages import Message, render
+from celosia.core.methods import Parameter, notation
+from celosia.studio.language import current
 from celosia.studio.parameters import controls, starting
-from celosia.studio.toml import inline
 
 if TYPE_CHECKING:
     from celosia.graphs import Graph
@@ -46,26 +47,6 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 """The methods, those of like idea together."""
 
-TITLES: dict[str, str] = {
-    "k-automorphism": "k-automorphism",
-    "k-degree": "k-degree anonymity",
-    "k-neighbourhood": "k-neighbourhood anonymity",
-    "partition-search": "Groups by search",
-    "private-graph": "Private synthetic graph",
-    "random-add-delete": "Random add and delete",
-    "random-perturbation": "Random perturbation",
-    "random-sparsification": "Random sparsification",
-    "random-switch": "Random switches",
-    "relabelling": "Random numbers for names",
-    "relevance": "Changes of low relevance",
-    "sangreea": "Groups of similar vertices (SaNGreeA)",
-    "spectral-add-delete": "Add and delete by the spectrum",
-    "spectral-switch": "Switches by the spectrum",
-    "k-obfuscation": "Uncertain graph",
-    "vertex-addition": "Fake vertices",
-}
-"""What each method is called on its card."""
-
 ENDINGS = {"Graph": "edges", "UncertainGraph": "csv", "GeneralisedGraph": "json"}
 """The file in which each kind of result is written."""
 
@@ -75,12 +56,20 @@ class Card:
     """A method to choose."""
 
     kind: str
-    title: str
-    summary: str
     private: bool
     makes: str
     """`Graph`, `UncertainGraph` or `GeneralisedGraph`."""
     controls: tuple[Parameter, ...]
+
+    @property
+    def title(self) -> str:
+        """What it is called, in the language of the page."""
+        return render(Message(f"methods.{self.kind}.title"), current())
+
+    @property
+    def summary(self) -> str:
+        """What it does, in the language of the page."""
+        return render(Message(f"methods.{self.kind}.summary"), current())
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +131,9 @@ def cards() -> dict[str, Card]:
     return {
         kind: Card(
             kind,
-            TITLES[kind],
-            method.summary,
             method.is_private,
             makes(method).__name__,
-            controls(method, kind),
+            controls(method),
         )
         for kind, method in methods().items()
     }
@@ -181,14 +168,15 @@ def code(
     drop_edge_attributes: bool = False,
 ) -> list[tuple[str, str]]:
     """The command and the Python text that publish the same graph."""
+    from celosia.graphs import method_from  # noqa: PLC0415 - slow to load
+
     known = next((each for each in SAMPLES if each.name == sample), None)
     card = cards()[choice["method"]]
     # Of a sample the studio hands out a file; what was uploaded lies where it came from.
     file = name if known is None else "graph.json"
     output = f"published.{ENDINGS[card.makes]}"
-    parts = ["celosia", "graph", "publish", file, "--method", choice["method"]]
-    for key, value in choice["parameters"].items():
-        parts += ["--set", f"{key}={inline(value)}"]
+    method = notation(method_from(choice["method"], choice["parameters"]))
+    parts = ["celosia", "graph", "publish", file, "--method", method]
     parts += ["--drop-edge-attributes"] if drop_edge_attributes else []
     parts += ["-o", output, "--report", "report.html"]
     has_key = card.makes != "GeneralisedGraph" and not card.private

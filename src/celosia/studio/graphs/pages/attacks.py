@@ -7,10 +7,11 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.core.messages import Message, render
 from celosia.studio.graphs import jobs
-from celosia.studio.graphs.labels import ATTACKS, FIRST, MORE
+from celosia.studio.graphs.labels import FIRST, MORE, REPAIRS
 from celosia.studio.graphs.pages.start import GraphWorkbench
-from celosia.studio.language import _, number, percent
+from celosia.studio.language import _, current, number, percent
 from celosia.studio.widgets.chart import bars
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import heading, lead, quiet
@@ -46,7 +47,7 @@ def show(workbench: GraphWorkbench) -> None:
 
 
 def _structural(found: Sequence[Mapping[str, Any]]) -> None:
-    titles = [_(ATTACKS[each["name"]][0]) for each in found]
+    titles = [_title(each["name"]) for each in found]
     bars(
         titles,
         [
@@ -91,11 +92,19 @@ def _structural(found: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _words(name: str) -> None:
-    title, knows, repair = ATTACKS[name]
     with ui.element("div").classes("celosia-card q-pa-md"):
-        ui.label(_(title)).classes("text-bold")
-        ui.label(_("The attacker {knows}", knows=_(knows)))
-        ui.label(_("What helps: {repair}", repair=_(repair))).classes("celosia-quiet")
+        ui.label(_title(name)).classes("text-bold")
+        _about(name)
+
+
+def _title(name: str) -> str:
+    return render(Message(f"methods.{name}.title"), current())
+
+
+def _about(name: str) -> None:
+    """What the attacker knows or does, and what helps."""
+    ui.label(render(Message(f"methods.{name}.summary"), current()))
+    ui.label(_("What helps: {repair}", repair=_(REPAIRS[name]))).classes("celosia-quiet")
 
 
 def _more(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
@@ -103,14 +112,12 @@ def _more(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
     with ui.element("div").classes("celosia-cards"):
         for name in MORE:
             with ui.element("div").classes("celosia-card q-pa-md"):
-                title, knows, repair = ATTACKS[name]
                 ui.checkbox(
-                    _(title),
+                    _title(name),
                     value=True,
                     on_change=lambda event, name=name: wanted.update({name: bool(event.value)}),
                 ).classes("text-bold")
-                ui.label(_("The attacker {knows}", knows=_(knows)))
-                ui.label(_("What helps: {repair}", repair=_(repair))).classes("celosia-quiet")
+                _about(name)
 
     def attack() -> None:
         names = [name for name, yes in wanted.items() if yes]
@@ -158,7 +165,7 @@ def _table(found: Sequence[Mapping[str, Any]]) -> None:
         [_("attack"), _("measure"), _("before"), _("after")],
         [
             [
-                _(ATTACKS[each["name"]][0]),
+                _title(each["name"]),
                 measures[each["name"]],
                 percent(each["before"]),
                 _("not possible") if each["after"] is None else percent(each["after"]),

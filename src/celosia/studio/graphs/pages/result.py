@@ -42,7 +42,7 @@ def show(workbench: GraphWorkbench) -> None:
         ui.link(_("Choose a method and publish"), f"/graphs/{workbench.work.id}?step=method")
         return
     card = model.cards()[result["choice"]["method"]]
-    lead(_("Published by {method}.", method=_(card.title)))
+    lead(_("Published by {method}.", method=card.title))
     _figures(result)
     if result["private"]:
         notice(

@@ -201,7 +201,7 @@ def _chosen(workbench: GraphWorkbench) -> None:
     choice = workbench.state["choice"]
     card = model.cards()[choice["method"]]
     with ui.card().classes("w-full").props('data-test="chosen"'):
-        heading(_(card.title))
+        heading(card.title)
         quiet(summary_of(card))
         parameter_controls(
             card.kind,

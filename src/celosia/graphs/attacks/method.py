@@ -1,0 +1,37 @@
+"""The base of attacks by name: what the attacker knows or does, as declared parameters."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from celosia.core.methods import Method
+from celosia.core.progress import Progress, silent
+from celosia.core.randomness import Source
+from celosia.graphs.attacks.candidates import Numbers
+from celosia.graphs.graph import Graph
+from celosia.graphs.method import GraphMethod
+
+Found = TypeVar("Found")
+"""The result of an attack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttackedGraph:
+    """A graph, and the release that is attacked."""
+
+    original: Graph
+    release: Graph
+    numbers: Numbers | None = None
+    """The number in the release of each vertex of the original, the same by default."""
+    method: GraphMethod[Graph] | None = None
+    """How the release was made, for an attack that begins before it; None if names were hidden."""
+
+
+class AttackMethod(Method, ABC, Generic[Found]):
+    """An attack; a frozen dataclass whose fields are its parameters."""
+
+    @abstractmethod
+    def run(self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent) -> Found:
+        """Attack a release."""
