@@ -260,6 +260,8 @@ def allowed(declared: Parameter) -> str:
         return Message(declared.allowed)
     if declared.kind == "choice":
         return Message("words.one_of", words=list(declared.choices))
+    if declared.kind == "several":
+        return Message("words.some_of", words=list(declared.choices))
     noun = Message(f"words.kind_{declared.kind}")
     bounds = {
         name: value

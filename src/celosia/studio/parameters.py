@@ -13,19 +13,29 @@ from math import isfinite
 from typing import Any
 
 from celosia.core.messages import render
-from celosia.core.methods import Parameter, bad_parameter, checked, help_of, parameters
+from celosia.core.methods import Method, Parameter, bad_parameter, checked, help_of, parameters
 from celosia.core.numbers import real, whole
 from celosia.studio.language import _, current
 from celosia.studio.parameter_labels import HIDDEN, WORDS
 
 
-def controls(method: type[Any], kind: str) -> tuple[Parameter, ...]:
+def controls(method: type[Any], kind: str = "") -> tuple[Parameter, ...]:
     """The parameters of a method that a form asks for, in the order of its class.
 
     >>> from celosia.tables.masking import Mdav
     >>> [each.name for each in controls(Mdav, "mdav")][:2]
     ['k', 'nominal']
     """
+    if issubclass(method, Method):
+        return tuple(
+            replace(
+                each,
+                is_main=each.is_required or each.start is not None or each.is_main,
+                is_optional=True,  # what is left empty is as by default
+            )
+            for each in parameters(method)
+            if each.is_asked
+        )
     found = []
     for each in parameters(method):
         if {each.name, f"{kind}.{each.name}"} & HIDDEN or not each.is_asked:

@@ -142,12 +142,12 @@ def test_strange_cells_are_clamped_and_empty_ones_are_in_the_middle() -> None:
     ("parameters", "code"),
     [
         ({"k": 4}, "CEL-Y023"),
-        ({"k": 0}, "CEL-V200"),
+        ({"k": 0}, "CEL-I060"),
         ({"bounds": {}}, "CEL-Y020"),
-        ({"bounds": None}, "CEL-Y020"),
+        ({"bounds": None}, "CEL-I060"),
         ({"bounds": {"x": (1, 0)}}, "CEL-Y021"),
-        ({"order": "own"}, "CEL-V200"),
-        ({"epsilon": 0}, "CEL-M002"),
+        ({"order": "own"}, "CEL-I060"),
+        ({"epsilon": 0}, "CEL-I060"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused(parameters: dict[str, object], code: str) -> None:

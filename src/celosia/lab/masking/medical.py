@@ -26,7 +26,7 @@ from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables import Mask, Schema
 from celosia.tables.masking import (
     LocalSuppression,
-    Method,
+    MaskingMethod,
     Microaggregation,
     RankSwap,
     Recoding,
@@ -54,7 +54,7 @@ def rows() -> Iterator[Row]:
     yield from _anonymous()
 
 
-def apply_method(method: Method, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+def apply_method(method: MaskingMethod, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """The table after a method; the seed matters to none of these examples."""
     return method.apply(frame, columns, rng=Seeded(1)).frame
 
