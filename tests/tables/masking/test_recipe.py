@@ -11,8 +11,8 @@ import pytest
 from celosia import Schema, Seeded
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.methods import checked, help_of, parameters
-from celosia.tables.masking import Mdav, Noise, Recipe, method_from, methods
+from celosia.core.methods import checked, help_of, notation, parameters
+from celosia.tables.masking import Mdav, Noise, Recipe, method_from, method_from_text, methods
 
 TEXT = """
 [table]
@@ -136,3 +136,33 @@ def test_a_method_tells_the_step_that_makes_it_again() -> None:
     for name, given in (("mdav", {"k": 7}), ("noise", {"alpha": 0.2, "correlated": True})):
         values = method_from(name, given).as_dict()
         assert method_from(values.pop("method"), values) == method_from(name, given)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    {
+        "mdav:7": {"k": 7},
+        "noise:0.1,correct=exact,correlated=true": {
+            "amount": 0.1,
+            "correlated": True,
+            "correct": "exact",
+        },
+        "pram:matrix=[[0.8, 0.2], [0.2, 0.8]],values=[a, 'b c']": {
+            "matrix": [[0.8, 0.2], [0.2, 0.8]],
+            "values": ["a", "b c"],
+        },
+        "recoding:mapping={ a = 'x' },other=y": {"mapping": {"a": "x"}, "other": "y"},
+        "recoding:hierarchy={ method = 'mask' },level=2": {
+            "hierarchy": {"method": "mask"},
+            "level": 2,
+        },
+        "marginals:1,bounds={ age = [0, 100] }": {"epsilon": 1.0, "bounds": {"age": [0, 100]}},
+        "sampling:rows=5,by=sex": {"rows": 5, "by": ["sex"]},
+    }.items(),
+)
+def test_a_method_is_read_from_its_notation_and_written_back(
+    text: str, given: dict[str, object]
+) -> None:
+    method = method_from_text(text)
+    assert method.as_dict() == {"method": text.partition(":")[0]} | given
+    assert method_from_text(notation(method)) == method

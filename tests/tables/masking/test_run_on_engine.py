@@ -46,7 +46,7 @@ __all__ = ["spark"]
 
 BOUNDS = {"x": (0, 9)}
 MATRIX = ((0.75, 0.25, 0.0), (0.25, 0.5, 0.25), (0.0, 0.25, 0.75))
-DECADES = {"kind": "intervals", "widths": [10, 20]}
+DECADES = {"method": "intervals", "widths": [10, 20]}
 
 NUMBERS: list[MaskingMethod] = [
     masking.Rounding(base=5),
@@ -64,7 +64,7 @@ NUMBERS: list[MaskingMethod] = [
 ]
 LETTERS: list[MaskingMethod] = [
     masking.Recoding(mapping={"a": "A"}, other="-"),
-    masking.Recoding(hierarchy={"kind": "mask", "levels": [1]}),
+    masking.Recoding(hierarchy={"method": "mask", "levels": [1]}),
     masking.Pram(matrix=MATRIX, values=("c", "a", "b")),
     masking.Pram(matrix=MATRIX),
     masking.Pram(stay=0.75),
@@ -103,7 +103,7 @@ DETERMINISTIC = Recipe.of(
         (masking.TopBottom(top_quantile=0.97, bottom_quantile=0.02, replace="mean"), ["pay"]),
         (masking.Rounding(base=0.5), ["pay", "half"]),
         (masking.TopBottom(top=60, bottom_quantile=0.1), ["age"]),
-        (masking.Recoding(hierarchy={"kind": "mask", "levels": [1]}), ["age"]),
+        (masking.Recoding(hierarchy={"method": "mask", "levels": [1]}), ["age"]),
         (masking.Recoding(mapping={"a": "few", "b": "few"}, other="rest"), ["kind"]),
         (masking.Recoding(breaks=(0, 3)), ["x.y"]),
     ],

@@ -40,7 +40,7 @@ from celosia.tables.masking.microaggregation.scale import squared_error
 from celosia.tables.meanings import meanings
 
 AGES = MEDICAL["age"].to_numpy().astype(np.float64)
-PROVINCE = Recoding(hierarchy={"kind": "mask", "levels": [3]}, level=1)
+PROVINCE = Recoding(hierarchy={"method": "mask", "levels": [3]}, level=1)
 RANGES = Recoding(breaks=(20, 30, 50, 80))
 
 

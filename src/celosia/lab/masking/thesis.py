@@ -54,7 +54,7 @@ def _coding() -> Iterator[Row]:
         run, "ages at the ends, half-open (printed ends overlap)", wanted, " ".join(groups)
     )
     leaves = pl.DataFrame({"job": JOBS})
-    tree = {"kind": "tree", "tree": {"Software developer": list(JOBS)}}
+    tree = {"method": "tree", "tree": {"Software developer": list(JOBS)}}
     jobs = apply_method(Recoding(hierarchy=tree), leaves, "job")["job"]
     yield compare_equal(run, "both developers", "Software developer", " ".join(sorted(set(jobs))))
     numbers = pl.DataFrame({"n": [15, 4]})

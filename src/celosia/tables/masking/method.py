@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import Method, parameter
+from celosia.core.methods import Method, check_list, parameter
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, silent
@@ -182,13 +182,6 @@ def _check_whole(value: Any) -> int:
     if found is None or not abs(found) < 2**63:
         raise ValueError
     return found
-
-
-def check_list(value: Any) -> tuple[Any, ...]:
-    """A list as a tuple; a text is no list, though Python could walk through it."""
-    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
-        raise ValueError
-    return tuple(value)
 
 
 def check_texts(value: Any) -> tuple[str, ...]:

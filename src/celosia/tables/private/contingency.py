@@ -17,13 +17,13 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import parameter
+from celosia.core.methods import check_list, parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
-from celosia.tables.masking.method import MethodResult, check_list
+from celosia.tables.masking.method import MethodResult
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import (
     Axes,

@@ -14,7 +14,7 @@ from celosia.tables.masking.method import MaskingMethod
 EXAMPLES: list[MaskingMethod] = [
     Recoding(breaks=(0, 10), labels=("low", "middle", "high")),
     Recoding(mapping={"1": "one"}, other="more"),
-    Recoding(hierarchy={"kind": "intervals", "widths": [10]}),
+    Recoding(hierarchy={"method": "intervals", "widths": [10]}),
     Sampling(fraction=0.5, by=("y",)),
     TopBottom(top=10, inclusive=True),
 ]

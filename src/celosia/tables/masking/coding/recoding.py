@@ -14,7 +14,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import Parameter, parameter
+from celosia.core.methods import Parameter, check_list, parameter
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
@@ -26,7 +26,6 @@ from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     Reach,
-    check_list,
     check_number,
     texts_parameter,
     whole_parameter,
@@ -74,8 +73,8 @@ class Recoding(MaskingMethod):
             or one for each interval only, and values beyond the breaks are refused.
         mapping: the label of each value.
         other: with `mapping`, the label of values it does not name; without it they are refused.
-        hierarchy: a hierarchy as a schema writes it: {kind = "mask"}, {kind = "intervals", widths =
-            [10]}, {kind = "tree", tree = {...}} or {file = "age.csv"}.
+        hierarchy: a hierarchy as a schema writes it: {method = "mask"}, {method = "intervals",
+            widths = [10]}, {method = "tree", tree = {...}} or {file = "age.csv"}.
         level: with `hierarchy`, how many levels above the values.
 
     Guarantee: none by itself; what is released is true. Measure the classes afterwards.
@@ -86,7 +85,7 @@ class Recoding(MaskingMethod):
     >>> frame = pl.DataFrame({"age": [3, 11, 7, 19], "zip": ["08500", "08242", "17600", None]})
     >>> Recoding(breaks=(0, 10, 20)).apply(frame, ["age"], rng=Seeded(7)).frame["age"].to_list()
     ['[0,10)', '[10,20)', '[0,10)', '[10,20)']
-    >>> region = Recoding(hierarchy={"kind": "mask", "levels": [3]}, level=1)
+    >>> region = Recoding(hierarchy={"method": "mask", "levels": [3]}, level=1)
     >>> region.apply(frame, ["zip"], rng=Seeded(7)).frame["zip"].to_list()
     ['08***', '08***', '17***', None]
     """
@@ -124,7 +123,7 @@ class Recoding(MaskingMethod):
             "parameter": Parameter(
                 check=_check_table,
                 allowed="tables.must_be.hierarchy_table",
-                example='{ kind = "intervals", widths = [10] }',
+                example='{ method = "intervals", widths = [10] }',
                 is_main=True,
             )
         },

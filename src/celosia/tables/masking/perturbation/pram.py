@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import parameter
+from celosia.core.methods import check_list, parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, check_columns, with_categories
@@ -24,7 +24,6 @@ from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     Reach,
-    check_list,
     check_number,
     number_parameter,
     texts_parameter,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import parameter
+from celosia.core.methods import check_list, parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -21,7 +21,6 @@ from celosia.tables.masking.columns import cells, check_columns
 from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
-    check_list,
     check_number,
     number_parameter,
     texts_parameter,
