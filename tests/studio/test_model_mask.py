@@ -95,10 +95,10 @@ def test_every_word_of_a_method_has_a_spanish_one() -> None:
 
 def test_every_method_and_parameter_is_described_in_both_languages() -> None:
     for card in model.cards().values():
-        english = {card.title, card.summary}
+        said = {card.title, card.summary}
         token = chosen.set("es")
         try:
-            assert not english & {card.title, card.summary}
+            assert not said & {card.title, card.summary}
         finally:
             chosen.reset(token)
         for each in card.controls:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -58,7 +59,7 @@ def test_changing_a_row_of_joint_groups_moves_each_sum_by_the_range_at_most(
 
 
 @pytest.mark.parametrize("order", ["separate", "joint"])
-def test_the_order_of_the_rows_does_not_matter(order: str) -> None:
+def test_the_order_of_the_rows_does_not_matter(order: Literal["separate", "joint"]) -> None:
     rng = np.random.default_rng(1)
     frame = pl.DataFrame({"c0": rng.integers(0, 5, 40), "c1": rng.integers(0, 3, 40)})
     method = PrivateMicroaggregation(
