@@ -84,18 +84,7 @@ def _commands(folder: Path) -> dict[str, list[str]]:
         "query": ["query", "policy.toml", question, "--epsilon", "0.5"],
         "graph publish": ["graph", "publish", "friends.edges", "--k-degree", "5", "-o", "g.edges"],
         "mask": [
-            *(
-                "mask",
-                "census.csv",
-                "--schema",
-                "s.toml",
-                "--method",
-                "mdav",
-                "--set",
-                "k=5",
-                "-c",
-                "age",
-            ),
+            *("mask", "census.csv", "--schema", "s.toml", "--method", "mdav:k=5", "-c", "age"),
             *("-o", "masked.csv"),
         ],
     }

@@ -20,13 +20,13 @@ import polars as pl
 from celosia.core.randomness import Seeded, Source, System
 from celosia.tables.masking.coding import Sampling
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.masking.perturbation import Noise, Pram, RankSwap
 
 LIMIT = 1.0
 """Seconds for one million rows."""
 
-STEPS: dict[str, tuple[Method, list[str]]] = {
+STEPS: dict[str, tuple[MaskingMethod, list[str]]] = {
     "noise": (Noise(amount=0.1), ["income"]),
     "noise, Laplace, moments exact": (
         Noise(amount=0.1, distribution="laplace", correct="exact"),

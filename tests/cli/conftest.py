@@ -52,7 +52,7 @@ def schema(tmp_path: Path) -> Path:
     path = tmp_path / "people.toml"
     path.write_text(
         '[columns.name]\nrole = "identifier"\n[columns.age]\nrole = "quasi-identifier"\n'
-        '[columns.zip]\nrole = "quasi-identifier"\nhierarchy = { kind = "mask" }\n'
+        '[columns.zip]\nrole = "quasi-identifier"\nhierarchy = { method = "mask" }\n'
         '[columns.disease]\nrole = "sensitive"\n'
     )
     return path

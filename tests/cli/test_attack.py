@@ -19,14 +19,14 @@ SCHEMA = """
 role = "identifier"
 [columns.age]
 role = "quasi-identifier"
-hierarchy = { kind = "mask" }
+hierarchy = { method = "mask" }
 [columns.zip]
 role = "quasi-identifier"
 type = "string"
-hierarchy = { kind = "mask" }
+hierarchy = { method = "mask" }
 [columns.disease]
 role = "sensitive"
-hierarchy = { kind = "tree", tree = { stomach = ["ulcer", "gastritis"], lungs = ["flu %s"] } }
+hierarchy = { method = "tree", tree = { stomach = ["ulcer", "gastritis"], lungs = ["flu %s"] } }
 [columns.salary]
 role = "sensitive"
 """

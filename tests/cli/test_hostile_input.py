@@ -218,7 +218,7 @@ def test_three_hundred_columns_are_published(run: Run, tmp_path: Path) -> None:
         ("[columns.age", "CEL-S004"),
         ("[columns.age]\nrole = 'quasi'\n", "CEL-S007"),
         ("[columns.age]\nrole = 'quasi-identifier'\nhierarchy = { file = 'no.csv' }\n", "CEL-H011"),
-        ("[columns.age]\nrole = 'quasi-identifier'\nhierarchy = { kind = 'x' }\n", "CEL-H061"),
+        ("[columns.age]\nrole = 'quasi-identifier'\nhierarchy = { method = 'x' }\n", "CEL-I061"),
         ("[colums.age]\nrole = 'quasi-identifier'\n", "CEL-S009"),
         ("[columns.age]\nrole = 'sensitive'\n[table]\nother_columns = 'sensitive'\n", "CEL-P013"),
     ],

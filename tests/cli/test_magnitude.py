@@ -31,7 +31,17 @@ def firms(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("firms")
 def test_a_table_is_suppressed_written_and_told(run: Run, tmp_path: Path) -> None:
-    told = run("magnitude", "firms.csv", *ASKED, "--p", 10, "-o", "out.csv", "--report", "r.html")
+    told = run(
+        "magnitude",
+        "firms.csv",
+        *ASKED,
+        "--rule",
+        "p-percent:10",
+        "-o",
+        "out.csv",
+        "--report",
+        "r.html",
+    )
     assert told.code == 0, told.err
     shown = pl.read_csv(tmp_path / "out.csv")
     assert shown.columns == ["region", "sector", "sales", "status"]
@@ -46,10 +56,12 @@ def test_a_table_is_suppressed_written_and_told(run: Run, tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("firms")
 def test_facts_are_told_as_json_without_a_cell(run: Run) -> None:
-    rules = ("--minimum-frequency", 3, "--dominance", "4:95", "--pq", "10:50", "--unit", "firm")
-    answer = run("magnitude", "firms.csv", *ASKED, *rules, "--cost", "value", "--json")
+    rules = ("prior-posterior:10,50", "dominance:4,95", "minimum-frequency:n=3")
+    asked = [part for rule in rules for part in ("--rule", rule)]
+    more = ("--unit", "firm", "--cost", "value", "--json")
+    answer = run("magnitude", "firms.csv", *ASKED, *asked, *more)
     facts = answer.data()
-    assert [rule["rule"] for rule in facts["rules"]] == [
+    assert [rule["method"] for rule in facts["rules"]] == [
         "prior-posterior",
         "dominance",
         "minimum-frequency",
@@ -79,17 +91,19 @@ def test_a_table_is_rounded_with_its_totals(run: Run, tmp_path: Path) -> None:
     ("code", "asked"),
     [
         ("CEL-V321", ASKED),
-        ("CEL-V320", (*ASKED, "--p", 0)),
-        ("CEL-V320", (*ASKED, "--dominance", "1.5:80")),
-        ("CEL-V324", (*ASKED, "--pq", "10")),
-        ("CEL-V325", (*ASKED, "--p", 10, "--round", 5)),
-        ("CEL-V325", (*ASKED, "--p", 10, "--seed", 5)),
-        ("CEL-V325", (*ASKED, "--p", 10, "--random")),
-        ("CEL-V323", (*ASKED, "--p", 10, "--cost", "all")),
-        ("CEL-V311", ("--by", "sector", "--value", "region", "--p", 10)),
-        ("CEL-V317", ("--by", "sectr", "--value", "sales", "--p", 10)),
-        ("CEL-V314", (*ASKED, "--p", 10, "--total", "a")),
-        ("CEL-I007", (*ASKED, "--p", 10, "-o", "firms.csv", "--overwrite")),
+        ("CEL-I060", (*ASKED, "--rule", "p-percent:0")),
+        ("CEL-I060", (*ASKED, "--rule", "dominance:1.5,80")),
+        ("CEL-I063", (*ASKED, "--rule", "prior-posterior:10")),
+        ("CEL-V320", (*ASKED, "--rule", "prior-posterior:50,10")),
+        ("CEL-I061", (*ASKED, "--rule", "p-per-cent:10")),
+        ("CEL-V325", (*ASKED, "--rule", "p-percent:10", "--round", 5)),
+        ("CEL-V325", (*ASKED, "--rule", "p-percent:10", "--seed", 5)),
+        ("CEL-V325", (*ASKED, "--rule", "p-percent:10", "--random")),
+        ("CEL-V323", (*ASKED, "--rule", "p-percent:10", "--cost", "all")),
+        ("CEL-V311", ("--by", "sector", "--value", "region", "--rule", "p-percent:10")),
+        ("CEL-V317", ("--by", "sectr", "--value", "sales", "--rule", "p-percent:10")),
+        ("CEL-V314", (*ASKED, "--rule", "p-percent:10", "--total", "a")),
+        ("CEL-I007", (*ASKED, "--rule", "p-percent:10", "-o", "firms.csv", "--overwrite")),
     ],
     ids=lambda each: each if isinstance(each, str) else " ".join(map(str, each[6:])) or "none",
 )

@@ -55,7 +55,7 @@ def test_the_same_seed_writes_the_same_file(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("people", "schema")
 def test_one_method_needs_no_recipe(run: Run) -> None:
-    command = ("mask", "people.csv", "-s", "people.toml", "--method", "mdav", "--set", "k=12")
+    command = ("mask", "people.csv", "-s", "people.toml", "--method", "mdav:k=12")
     data = run(*command, "-c", "age", "--json").data()
     assert data["provenance"]["parameters"]["steps"] == [
         {"method": "mdav", "columns": ["age"], "k": 12}
@@ -70,10 +70,11 @@ def test_bad_wishes_are_refused_and_nothing_is_written(run: Run, tmp_path: Path)
     run("mask", "people.csv", *out).complains("CEL-V018")
     run("mask", "people.csv", "-r", "recipe.toml", "--method", "mdav", *out).complains("CEL-V018")
     run("mask", "people.csv", "-r", "recipe.toml", "-q", "age", *out).complains("CEL-V018")
-    one = ("mask", "people.csv", "-s", "people.toml", "--method", "noise", *out)
-    run(*one, "-c", "age", "--set", "amount").complains("CEL-V019")
-    run(*one, "-c", "disease", "--set", "amount=0.1").complains("CEL-V004")
-    run(*one, "-c", "ag", "--set", "amount=0.1").complains("CEL-V003")
+    run("mask", "people.csv", "-s", "people.toml", "-c", "age", *out).complains("CEL-V018")
+    one = ("mask", "people.csv", "-s", "people.toml", *out)
+    run(*one, "-c", "age", "--method", "noise:amount=").complains("CEL-I060")
+    run(*one, "-c", "disease", "--method", "noise:amount=0.1").complains("CEL-V004")
+    run(*one, "-c", "ag", "--method", "noise:0.1").complains("CEL-V003")
     assert not (tmp_path / "safe.csv").exists()
 
 
@@ -122,18 +123,18 @@ def test_a_synthetic_table_has_new_rows_and_promises_nothing(
 
 @pytest.mark.usefixtures("shoppers")
 def test_private_synthesis_states_its_epsilon(run: Run) -> None:
-    command = ("synthesise", "shoppers.csv", "--method", "marginals", "--identifier", "name")
-    bounds = "bounds={age=[0, 100], spent=[0, 100]}"
-    data = run(*command, "--set", "epsilon=1", "--set", bounds, "--seed", 3, "--json").data()
+    command = ("synthesise", "shoppers.csv", "--identifier", "name")
+    method = "marginals:epsilon=1,bounds={age=[0, 100], spent=[0, 100]}"
+    data = run(*command, "--method", method, "--seed", 3, "--json").data()
     assert "(1, 1e-09)-differential privacy" in data["guarantee"]["promise"]
     assert data["measures"]["figures"] == {}
-    run(*command).complains("CEL-I063")
+    run(*command, "--method", "marginals").complains("CEL-I063")
 
 
 @pytest.mark.usefixtures("shoppers")
 def test_synthesis_refuses_methods_that_keep_rows(run: Run, tmp_path: Path) -> None:
     command = ("synthesise", "shoppers.csv", "--identifier", "name", "-o", "fake.csv")
-    run(*command, "--method", "pram", "--set", "stay=0.9").complains("CEL-V022")
+    run(*command, "--method", "pram:stay=0.9").complains("CEL-V022")
     assert not (tmp_path / "fake.csv").exists()
 
 
@@ -154,12 +155,12 @@ def test_synthesis_tries_membership_on_a_holdout(run: Run, tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("shoppers")
 def test_one_strange_cell_does_not_show_in_a_private_table(run: Run, tmp_path: Path) -> None:
-    command = ("--method", "marginals", "--identifier", "name", "--set", "epsilon=1", "--set")
-    bounds = "bounds={age=[0, 100], spent=[0, 100]}"
-    plain = run("synthesise", "shoppers.csv", *command, bounds, "--seed", 3, "-o", "plain.csv")
+    method = "marginals:epsilon=1,bounds={age=[0, 100], spent=[0, 100]}"
+    command = ("--method", method, "--identifier", "name", "--seed", 3)
+    plain = run("synthesise", "shoppers.csv", *command, "-o", "plain.csv")
     strange = tmp_path / "strange.csv"
     strange.write_text((tmp_path / "shoppers.csv").read_text() + "somebody,unknown,12.5\n")
-    told = run("synthesise", "strange.csv", *command, bounds, "--seed", 3, "-o", "told.csv")
+    told = run("synthesise", "strange.csv", *command, "-o", "told.csv")
     assert plain.code == told.code == 0, told.err
     kinds = [pl.read_csv(tmp_path / name).schema for name in ("plain.csv", "told.csv")]
     assert kinds[0] == kinds[1]
@@ -170,17 +171,17 @@ def test_an_engine_masks_what_it_can_and_says_what_it_cannot(run: Run, tmp_path:
     table = pl.read_csv(tmp_path / "people.csv", schema_overrides={"zip": pl.String})
     table.write_parquet(tmp_path / "people.parquet")
     command = ("mask", "people.parquet", "--engine", "duckdb", "-s", "people.toml", "-c", "age")
-    told = run(*command, "--method", "rounding", "--set", "base=10", "-o", "safe.parquet")
+    told = run(*command, "--method", "rounding:base=10", "-o", "safe.parquet")
     assert told.code == 0, told.err
     assert "certificate: safe.parquet.cert.json" in told.out.splitlines()
     assert "not measured on an engine: records linked back by distance" in told.out
     found = pl.read_parquet(tmp_path / "safe.parquet")
     assert found["age"].sort().to_list() == sorted(round(age / 10) * 10 for age in table["age"])
     assert MARK not in told.out + told.err
-    whole = run(*command, "--method", "mdav", "--set", "k=5", "-o", "other.parquet")
+    whole = run(*command, "--method", "mdav:k=5", "-o", "other.parquet")
     whole.complains("CEL-V207")
     assert not (tmp_path / "other.parquet").exists()
-    run(*command, "--method", "rounding", "--set", "base=10").complains("CEL-P113")
+    run(*command, "--method", "rounding:base=10").complains("CEL-P113")
     lines = run("mask", "--methods").out.splitlines()
     for name, reach in (
         ("rounding", "row by row"),

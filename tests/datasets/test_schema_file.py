@@ -41,7 +41,7 @@ def test_hierarchies_have_the_published_number_of_leaves(columns: dict[str, Any]
     numbers = {}
     for name, column in columns.items():
         hierarchy = column["hierarchy"]
-        if hierarchy["kind"] == "intervals":
+        if hierarchy["method"] == "intervals":
             low, high = hierarchy["domain"]
             numbers[name] = high - low + 1
         else:

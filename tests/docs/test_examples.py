@@ -34,7 +34,7 @@ def test_blocks_build_on_each_other(tmp_path: Path) -> None:
         "```python\n>>> 1 + 1\n3\n\n```\n",
         "```python\nraise ValueError\n```\n",
         '```toml\n[columns.age]\nrole = "nobody"\n```\n',
-        '```toml\n[columns.age.hierarchy]\nkind = "intervals"\nwidth = [5]\n```\n',
+        '```toml\n[columns.age.hierarchy]\nmethod = "intervals"\nwidth = [5]\n```\n',
     ],
 )
 def test_a_wrong_example_fails(tmp_path: Path, text: str) -> None:

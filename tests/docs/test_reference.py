@@ -16,7 +16,7 @@ import pytest
 from tests.docs.examples import run
 
 from celosia.core.catalogue import explanations
-from celosia.tables.hierarchies.notation import FILE_KEYS, KINDS
+from celosia.tables.hierarchies.notation import BUILDERS, FILE_KEYS
 from celosia.tables.masking import methods
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -69,9 +69,9 @@ def test_no_colours_get_into_the_help() -> None:
 
 def test_every_key_of_a_hierarchy_is_in_the_reference_of_schema_files() -> None:
     page = (DOCS / "reference" / "schema-file.md").read_text("utf-8")
-    keys = [*FILE_KEYS, *(key for builder in KINDS.values() for key in fields_of(builder))]
+    keys = [*FILE_KEYS, *(key for builder in BUILDERS.values() for key in fields_of(builder))]
     assert [key for key in keys if f"| `{key}` |" not in page] == []
-    assert [kind for kind in KINDS if f'`kind = "{kind}"`' not in page] == []
+    assert [name for name in BUILDERS if f'`method = "{name}"`' not in page] == []
 
 
 def test_every_method_and_parameter_is_in_the_reference_of_recipe_files() -> None:

@@ -119,7 +119,7 @@ def test_after_any_edits_it_is_a_hierarchy_of_the_same_values(data: st.DataObjec
 
 def test_a_preview_counts_the_records_of_each_label(tmp_path: Path) -> None:
     ages = [17, 23, 23, 29, 38, 61, None]
-    rule = {"kind": "intervals", "widths": [10, 20]}
+    rule = {"method": "intervals", "widths": [10, 20]}
     found = preview(column(rule), values(tmp_path, ages))
     decades = Counter(age // 10 for age in ages if age is not None)
     level = found.levels[1]
@@ -135,17 +135,21 @@ def test_a_preview_counts_the_records_of_each_label(tmp_path: Path) -> None:
 
 
 REPAIRS: tuple[tuple[str, dict[str, Any], list[Any]], ...] = (
-    ("tree", {"kind": "tree", "tree": {"North": ["Leeds", "York"]}}, list(CITIES)),
-    ("plain", {"kind": "tree", "tree": ["Leeds"]}, list(CITIES)),
-    ("order", {"kind": "ordered", "order": ["low", "high"], "sizes": [2]}, ["low", "mid", "high"]),
-    ("start", {"kind": "intervals", "widths": [10], "start": 20}, [5, 25, 61]),
-    ("bounds", {"kind": "intervals", "bounds": [[20, 30, 60]]}, [5, 25, 60]),
-    ("above", {"kind": "intervals", "bounds": [[20, 30, 60]]}, [25, 61]),
-    ("domain", {"kind": "intervals", "widths": [10], "domain": [0, 50]}, [5, 25, 61]),
-    ("closed", {"kind": "intervals", "bounds": [[0, 50]], "domain": [0, 49]}, [5, 25, 61]),
-    ("words", {"kind": "intervals", "widths": [10]}, ["5", "25", "old"]),
-    ("dates", {"kind": "dates"}, ["2020-01-01", "soon"]),
-    ("broken", {"kind": "intervals"}, [1, 2, 3]),
+    ("tree", {"method": "tree", "tree": {"North": ["Leeds", "York"]}}, list(CITIES)),
+    ("plain", {"method": "tree", "tree": ["Leeds"]}, list(CITIES)),
+    (
+        "order",
+        {"method": "ordered", "order": ["low", "high"], "sizes": [2]},
+        ["low", "mid", "high"],
+    ),
+    ("start", {"method": "intervals", "widths": [10], "start": 20}, [5, 25, 61]),
+    ("bounds", {"method": "intervals", "bounds": [[20, 30, 60]]}, [5, 25, 60]),
+    ("above", {"method": "intervals", "bounds": [[20, 30, 60]]}, [25, 61]),
+    ("domain", {"method": "intervals", "widths": [10], "domain": [0, 50]}, [5, 25, 61]),
+    ("closed", {"method": "intervals", "bounds": [[0, 50]], "domain": [0, 49]}, [5, 25, 61]),
+    ("words", {"method": "intervals", "widths": [10]}, ["5", "25", "old"]),
+    ("dates", {"method": "dates"}, ["2020-01-01", "soon"]),
+    ("broken", {"method": "intervals"}, [1, 2, 3]),
 )
 
 
@@ -160,17 +164,17 @@ def test_one_click_gives_every_value_a_place(
     after = preview(column(mended), found)
     assert (after.error, after.uncovered_values) == (None, 0)
     if name not in ("words", "dates", "broken"):
-        assert mended["kind"] == rule["kind"]
+        assert mended["method"] == rule["method"]
     build(column(mended), found)
 
 
 def test_values_without_a_place_are_listed_most_frequent_first(tmp_path: Path) -> None:
     cells = ["Leeds", "Paris", "Paris", "Rome"]
-    found = preview(column({"kind": "tree", "tree": ["Leeds"]}), values(tmp_path, cells))
+    found = preview(column({"method": "tree", "tree": ["Leeds"]}), values(tmp_path, cells))
     assert found.uncovered == (("Paris", 2), ("Rome", 1))
     assert (found.uncovered_values, found.uncovered_rows) == (2, 3)
     numbers = preview(
-        column({"kind": "intervals", "widths": [10], "domain": [0, 50]}),
+        column({"method": "intervals", "widths": [10], "domain": [0, 50]}),
         values(tmp_path, [5, 60, 60, 70]),
     )
     assert numbers.uncovered == (("60", 2), ("70", 1))
@@ -185,12 +189,12 @@ def test_fields_make_rules_that_the_library_reads() -> None:
         rules.dates_rule({"levels": ["year"], "format": " ", "century": None}),
         rules.ordered_rule({"sizes": "", "order": ""}),
     ]
-    assert [from_table(rule, folder=Path()).as_table() for rule in made] == [  # type: ignore[union-attr]
-        {"kind": "intervals", "bounds": [[20, 30, 60], [20, 60]], "open_above": True},
-        {"kind": "intervals", "widths": [0.5, 1], "start": 0.5, "style": "bracket"},
-        {"kind": "mask", "direction": "left", "character": "#"},
-        {"kind": "dates", "levels": ["year"]},
-        {"kind": "ordered"},
+    assert [from_table(rule, folder=Path()).as_dict() for rule in made] == [  # type: ignore[union-attr]
+        {"method": "intervals", "bounds": [[20, 30, 60], [20, 60]], "open_above": True},
+        {"method": "intervals", "widths": [0.5, 1], "start": 0.5, "style": "bracket"},
+        {"method": "mask", "direction": "left", "character": "#"},
+        {"method": "dates", "levels": ["year"]},
+        {"method": "ordered"},
     ]
     for text in ("5, ten", "1e999", "nan", "1_000"):
         with pytest.raises(InputError):
@@ -200,7 +204,7 @@ def test_fields_make_rules_that_the_library_reads() -> None:
 @pytest.mark.parametrize("kind", ["automatic", "intervals", "mask", "dates", "ordered", "tree"])
 def test_every_kind_has_a_rule_to_begin_with(tmp_path: Path, kind: str) -> None:
     found = values(tmp_path, list(CITIES))
-    rule = rules.starting_rule(kind, column({"kind": "ordered", "sizes": [2]}), found)
+    rule = rules.starting_rule(kind, column({"method": "ordered", "sizes": [2]}), found)
     from_table(rule, folder=Path())
     if kind == "tree":
         assert "Leeds - Lima" in rule["tree"]
@@ -209,11 +213,11 @@ def test_every_kind_has_a_rule_to_begin_with(tmp_path: Path, kind: str) -> None:
 def test_a_job_answers_as_a_thread_does(tmp_path: Path) -> None:
     found = values(tmp_path, [17, 23, 90])
     (tmp_path / "v.parquet").rename(tmp_path / DATA)
-    chosen = column({"kind": "intervals", "widths": [10]})
+    chosen = column({"method": "intervals", "widths": [10]})
     questions: dict[str, dict[str, Any]] = {
         "preview": {},
         "repair": {"other": "Other"},
-        "start": {"kind": "mask"},
+        "start": {"method": "mask"},
         "labels": {},
     }
     assert questions.keys() == QUESTIONS.keys()
@@ -233,7 +237,7 @@ def test_a_job_answers_as_a_thread_does(tmp_path: Path) -> None:
 def test_long_trees_are_not_edited_by_hand(tmp_path: Path) -> None:
     found = values(tmp_path, [f"v{place}" for place in range(401)])
     with pytest.raises(InputError) as caught:
-        rules.starting_rule("tree", column({"kind": "ordered"}), found)
+        rules.starting_rule("tree", column({"method": "ordered"}), found)
     assert caught.value.code == "CEL-W056"
 
 
@@ -244,10 +248,10 @@ def test_hierarchies_are_brought_as_csv_and_as_toml(tmp_path: Path) -> None:
     csv.write_text("Lima;*\nQuito;*\nLima;*\n")
     assert imported(csv, "city").note == "row 3 repeats an earlier row and was left out."
     toml = tmp_path / "h.toml"
-    toml.write_text('[columns.city]\nrole = "x"\nhierarchy = { kind = "mask" }\n')
-    assert imported(toml, "city").rule == {"kind": "mask"}
-    toml.write_text('kind = "mask"\nlevels = [2]\n')
-    assert imported(toml, "city").rule == {"kind": "mask", "levels": [2]}
+    toml.write_text('[columns.city]\nrole = "x"\nhierarchy = { method = "mask" }\n')
+    assert imported(toml, "city").rule == {"method": "mask"}
+    toml.write_text('method = "mask"\nlevels = [2]\n')
+    assert imported(toml, "city").rule == {"method": "mask", "levels": [2]}
 
 
 @pytest.mark.parametrize(
@@ -257,7 +261,7 @@ def test_hierarchies_are_brought_as_csv_and_as_toml(tmp_path: Path) -> None:
         ("h.toml", '[columns.city.hierarchy]\nfile = "/etc/passwd"\n', "CEL-W052"),
         ("h.toml", "kind = [", "CEL-W056"),
         ("h.toml", 'columns = "city"\n', "CEL-W056"),
-        ("h.toml", 'kind = "magic"\n', "CEL-H061"),
+        ("h.toml", 'method = "magic"\n', "CEL-I061"),
         ("h.csv", "a;b;*\na;c;*\n", "CEL-H003"),
         ("h.csv", "", "CEL-H001"),
     ],

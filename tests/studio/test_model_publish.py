@@ -153,7 +153,7 @@ def test_roles_and_hierarchies_are_suggested_by_names_and_cells() -> None:
         "sensitive",
         "insensitive",
     ]
-    kinds = [dict(form.column(name).hierarchy or {})["kind"] for name in ("age", "zip")]
+    kinds = [dict(form.column(name).hierarchy or {})["method"] for name in ("age", "zip")]
     assert kinds == ["intervals", "mask"]
     assert form.column("disease").missing == "value"
     assert form.models[0]["k"] == 2  # a table of twenty rows
@@ -336,7 +336,7 @@ def test_a_messy_table_is_published_as_it_is_suggested(work: Work) -> None:
     assert form.named("quasi-identifier") == ("age", "zip", "town")
     assert [column.missing for column in form.columns] == ["value"] * 3
     town = form.column("town")
-    assert town.hierarchy == {"kind": "ordered"}
+    assert town.hierarchy == {"method": "ordered"}
     assert has_no_groups(town, town.hierarchy, 10)
     frame = pl.read_parquet(work.path("data.parquet"))
     release = tables.publish(frame, schema(form), models(form), **arguments(form))

@@ -71,7 +71,7 @@ def people(
     frame = pl.DataFrame(rows, schema=["zip", "age", "ill"], orient="row")
     frame.write_parquet(folder / "data.parquet")
     columns = (
-        ColumnForm(name="zip", kind="text", role="quasi-identifier", hierarchy={"kind": "mask"}),
+        ColumnForm(name="zip", kind="text", role="quasi-identifier", hierarchy={"method": "mask"}),
         ColumnForm(name="age", kind="integer"),
         ColumnForm(name="ill", kind="text", role="sensitive"),
     )
@@ -416,7 +416,7 @@ def test_thousands_of_distinct_values_in_two_columns_are_measured() -> None:
         name="day",
         kind="integer",
         role="quasi-identifier",
-        hierarchy={"kind": "intervals", "widths": [1_000, 5_000]},
+        hierarchy={"method": "intervals", "widths": [1_000, 5_000]},
     )
     income = ColumnForm(name="income", kind="integer", role="sensitive")
     chosen = PublishForm(file="days.csv", rows=rows, columns=(day, income))

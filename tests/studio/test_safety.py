@@ -374,10 +374,10 @@ def test_a_name_that_no_page_could_show_is_refused() -> None:
 @pytest.mark.parametrize(
     ("rule", "small"),
     [
-        ({"kind": "intervals", "widths": [5, 10]}, True),
-        ({"kind": "intervals", "widths": [5], "domain": [0, 100]}, True),
-        ({"kind": "intervals", "widths": [5], "domain": [0, 900_000]}, False),
-        ({"kind": "mask", "levels": list(range(1, 2_000_000))}, False),
+        ({"method": "intervals", "widths": [5, 10]}, True),
+        ({"method": "intervals", "widths": [5], "domain": [0, 100]}, True),
+        ({"method": "intervals", "widths": [5], "domain": [0, 900_000]}, False),
+        ({"method": "mask", "levels": list(range(1, 2_000_000))}, False),
         (None, True),
     ],
 )

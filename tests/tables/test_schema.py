@@ -24,7 +24,7 @@ role = "identifier"
 role = "quasi-identifier"
 type = "string"
 missing = "value"
-hierarchy = { kind = "mask" }
+hierarchy = { method = "mask" }
 
 [columns.age]
 role = "quasi-identifier"
@@ -250,8 +250,8 @@ def test_an_unknown_key_is_refused_with_the_nearest(text: str, message: str) -> 
 
 
 def test_a_wrong_hierarchy_is_refused_under_the_name_of_its_column() -> None:
-    error = refusal('[columns.age]\nrole = "quasi-identifier"\nhierarchy = { kind = "masc" }')
-    assert (error.code, error.details["column"]) == ("CEL-H061", "age")
+    error = refusal('[columns.age]\nrole = "quasi-identifier"\nhierarchy = { method = "masc" }')
+    assert (error.code, error.details["column"]) == ("CEL-I061", "age")
     assert str(error).startswith("column 'age': ")
     assert "did you mean 'mask'?" in str(error)
 
@@ -281,5 +281,5 @@ def test_columns_without_a_role_are_all_named() -> None:
     ids=["mask", "intervals", "tree"],
 )
 def test_a_rule_written_to_a_schema_is_read_back(rule: Any) -> None:
-    table = {"columns": {"c": {"role": "quasi-identifier", "hierarchy": rule.as_table()}}}
+    table = {"columns": {"c": {"role": "quasi-identifier", "hierarchy": rule.as_dict()}}}
     assert Schema.from_table(table).columns[0].hierarchy == rule

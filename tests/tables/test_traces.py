@@ -174,7 +174,7 @@ def test_what_a_traceback_would_print_shows_no_cell() -> None:
         assert SECRET not in repr(value)
 
 
-@pytest.mark.parametrize("hierarchy", ["mask", {"kind": "mask"}, Mask, 5])
+@pytest.mark.parametrize("hierarchy", ["mask", {"method": "mask"}, Mask, 5])
 def test_what_is_no_hierarchy_is_refused_at_once(hierarchy: Any) -> None:
     with pytest.raises(InputError) as refused:
         Schema.of(quasi_identifiers={"age": hierarchy})

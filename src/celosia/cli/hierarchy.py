@@ -10,7 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.advice import no_groups
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.tables import Hierarchy
@@ -22,7 +22,8 @@ app = typer.Typer(
 
     **Examples**
 
-    `celosia hierarchy build people.csv --column age --kind intervals --widths 5,10,20 -o age.csv`
+    `celosia hierarchy build people.csv --column age --method 'intervals:widths=[5,10,20]'
+    -o age.csv`
 
     `celosia hierarchy check age.csv --table people.csv --column age`
     """,
@@ -30,13 +31,15 @@ app = typer.Typer(
 
 BUILD_EXAMPLES = """**Examples**
 
-`celosia hierarchy build people.csv --column age --kind intervals --widths 5,10,20 -o age.csv`
+`celosia hierarchy build people.csv --column age --method 'intervals:widths=[5,10,20]'
+-o age.csv`
 
-`celosia hierarchy build people.csv --column zip --kind mask -o zip.csv`
+`celosia hierarchy build people.csv --column zip --method mask -o zip.csv`
 
-`celosia hierarchy build people.csv --column born --kind dates --levels month,year -o born.csv`
+`celosia hierarchy build people.csv --column born --method 'dates:levels=[month,year]'
+-o born.csv`
 
-`celosia hierarchy build people.csv --column city --kind tree --groups cities.toml -o city.csv`
+`celosia hierarchy build people.csv --column city --groups cities.toml -o city.csv`
 
 `celosia hierarchy build people.csv --column job`  (look at what would be chosen by itself)
 """
@@ -45,43 +48,19 @@ BUILD_EXAMPLES = """**Examples**
 def build(
     table: options.Input,
     column: Annotated[str, typer.Option("--column", "-c", help="The column to generalise.")],
-    kind: Annotated[
-        str, typer.Option(help="automatic, intervals, ordered, mask, dates or tree.")
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME:KEY=VALUE,...",
+            help="automatic, intervals, ordered, mask, dates or tree, with parameters as in a "
+            "schema file.",
+        ),
     ] = "automatic",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The hierarchy file (CSV, ARX's format).")
     ] = None,
-    widths: Annotated[str | None, typer.Option(help="intervals: width per level, 5,10,20.")] = None,
-    start: Annotated[
-        float | None, typer.Option(help="intervals: start of the first interval.")
-    ] = None,
-    bounds: Annotated[
-        list[str] | None,
-        typer.Option(help="intervals: cut points of a level, 20,30,40,60; once per level."),
-    ] = None,
-    open_below: Annotated[
-        bool, typer.Option("--open-below", help="intervals: add a group below the first cut point.")
-    ] = False,
-    open_above: Annotated[
-        bool, typer.Option("--open-above", help="intervals: add a group above the last cut point.")
-    ] = False,
-    domain: Annotated[
-        str | None, typer.Option(help="intervals: all whole numbers of the domain, 1,100.")
-    ] = None,
-    order: Annotated[str | None, typer.Option(help="ordered: all values in order, a,b,c.")] = None,
-    sizes: Annotated[str | None, typer.Option(help="ordered: group size per level, 2,4.")] = None,
-    levels: Annotated[
-        str | None,
-        typer.Option(help="mask: characters hidden per level, 1,2,3; dates: month,year."),
-    ] = None,
-    direction: Annotated[
-        str | None, typer.Option(help="mask: hide characters from the right or the left.")
-    ] = None,
-    date_format: Annotated[
-        str | None, typer.Option("--format", help="dates: format of the text, %d/%m/%Y.")
-    ] = None,
     groups: Annotated[
-        Path | None, typer.Option(help="tree: a TOML file with the groups under [groups].")
+        Path | None, typer.Option(help="A tree: a TOML file with the groups under [groups].")
     ] = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
@@ -97,21 +76,7 @@ def build(
 
     if output is not None:
         check_writable(output, overwrite=overwrite)
-    rule = _rule(
-        kind,
-        widths=_numbers(widths),
-        start=start,
-        bounds=[_numbers(cuts) for cuts in bounds] if bounds else None,
-        open_below=open_below or None,
-        open_above=open_above or None,
-        domain=_numbers(domain),
-        order=_words(order),
-        sizes=_numbers(sizes),
-        levels=_numbers(levels) if kind == "mask" else _words(levels),
-        direction=direction,
-        format=date_format,
-        tree=_groups(groups),
-    )
+    rule = _rule(method, groups)
     series = _column(table, column, options.ReadOptions(delimiter, encoding, header, decimal))
     values = encode(series).values
     hierarchy = rule.build(values)
@@ -225,7 +190,7 @@ def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
     """The rule that was used: for an automatic one, what it chose."""
     from celosia.tables.hierarchies import Automatic, propose
 
-    return (propose(values) if isinstance(rule, Automatic) else rule).as_table()
+    return (propose(values) if isinstance(rule, Automatic) else rule).as_dict()
 
 
 def _column(table: Path, column: str, reading: options.ReadOptions) -> Any:
@@ -244,57 +209,17 @@ def _column(table: Path, column: str, reading: options.ReadOptions) -> Any:
     return frame[column]
 
 
-def _rule(kind: str, **settings: Any) -> Builder:
-    from celosia.tables.hierarchies import Hierarchy, from_table
+def _rule(method: str, groups: Path | None) -> Builder:
+    from celosia.tables.hierarchies import Tree, builder_from_text
 
-    given = {name: value for name, value in settings.items() if value is not None}
-    try:
-        rule = from_table({"kind": kind, **given}, folder=Path())
-    except InputError as error:
-        if error.code == "CEL-H062":  # told in the words of a schema file
-            raise _misplaced(kind, given, settings) from error
-        raise
-    assert not isinstance(rule, Hierarchy)  # only a file gives one
-    return rule
+    if groups is None:
+        return builder_from_text(method)
+    if method not in ("automatic", "tree"):
+        raise InputError("CEL-H062.groups", method=method)
+    return Tree(_groups(groups))
 
 
-def _misplaced(kind: str, given: dict[str, Any], settings: dict[str, Any]) -> InputError:
-    """The error about options that belong to another kind of hierarchy."""
-    from dataclasses import fields
-
-    from celosia.tables.hierarchies.notation import KINDS
-
-    known = {field.name for field in fields(KINDS[kind])}
-    strange = ", ".join(_flag(name) for name in given if name not in known)
-    usual = ", ".join(_flag(name) for name in settings if name in known)
-    return InputError(
-        "CEL-H062.misplaced", kind=kind, strange=strange, usual=usual or Message("cli.no_options")
-    )
-
-
-def _flag(setting: str) -> str:
-    """The option that gives a setting of a hierarchy."""
-    return "--groups" if setting == "tree" else f"--{setting.replace('_', '-')}"
-
-
-def _words(text: str | None) -> list[str] | None:
-    return None if text is None else [word.strip() for word in text.split(",")]
-
-
-def _numbers(text: str | None) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        return [
-            int(word) if word.lstrip("-").isdigit() else float(word) for word in _words(text) or ()
-        ]
-    except ValueError as error:
-        raise InputError("CEL-I036.option", text=text) from error
-
-
-def _groups(path: Path | None) -> Any:
-    if path is None:
-        return None
+def _groups(path: Path) -> Any:
     import tomllib
 
     try:

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = """**Examples**
 
-`celosia magnitude firms.csv --by region --by sector --value turnover --p 10 -o table.csv`
+`celosia magnitude firms.csv --by region --by sector --value turnover --rule p-percent:10
+-o table.csv`
 
-`celosia magnitude firms.csv --by region --value turnover --minimum-frequency 3 --json`
+`celosia magnitude firms.csv --by region --value turnover --rule minimum-frequency:3 --json`
 
-`celosia magnitude plants.csv --by region --value sales --unit firm --pq 10:50 --report audit.html`
+`celosia magnitude plants.csv --by region --value sales --unit firm --rule prior-posterior:10,50
+--report audit.html`
 
 `celosia magnitude firms.csv --by region --by sector --value staff --round 5 -o table.csv`
 """
@@ -41,25 +43,13 @@ def magnitude(
     value: Annotated[
         str, typer.Option(metavar="COLUMN", help="The column to sum; its values are at least 0.")
     ],
-    p: Annotated[
-        float | None,
+    rule: Annotated[
+        list[str] | None,
         typer.Option(
-            "--p", help="p% rule: no contributor estimates another's value to within P percent."
+            metavar="NAME:VALUE,...",
+            help="Which cells are unsafe: p-percent:10, prior-posterior:10,50, dominance:2,85 or "
+            "minimum-frequency:3; may be repeated.",
         ),
-    ] = None,
-    pq: Annotated[
-        str | None, typer.Option("--pq", metavar="P:Q", help="Prior-posterior rule, such as 10:50.")
-    ] = None,
-    dominance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N:K",
-            help="Dominance rule: the N largest hold at most K percent, such as 2:85.",
-        ),
-    ] = None,
-    minimum_frequency: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Frequency rule: at least N contributors per cell."),
     ] = None,
     unit: Annotated[
         str | None,
@@ -106,15 +96,15 @@ def magnitude(
     """Publish a table of sums, and suppress or round cells that disclose a contribution."""
     from celosia.core.progress import Step
     from celosia.frames import format_of, read
-    from celosia.tables.magnitude import magnitude_table
+    from celosia.tables.magnitude import Dominance, magnitude_table, rule_from_text
 
     places = {"table": output, "report": report}
     options.check_outputs(places, inputs=(table,), overwrite=overwrite)
     if output is not None:
         format_of(output)
-    rules = _rules(p, pq, dominance, minimum_frequency)
+    rules = [rule_from_text(text) for text in rule or ()]
     _check(rules, round_to, random=random, seed=seed, report=report)
-    largest = max([3, *(getattr(rule, "n", 0) for rule in rules if rule.kind == "dominance")])
+    largest = max([3, *(each.n for each in rules if isinstance(each, Dominance))])
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
     with console.progress_bar(quiet=as_json) as progress:
         progress(Step(Message("cli.step.reading_file"), 0))
@@ -204,34 +194,6 @@ def _rounded(
     facts = {"table": sums.as_dict(), **facts, "simulation": random and seed is not None}
     shown = sums.labelled({sums.value: rounded.values})
     return facts, shown, f"{sums}; {rounded}"
-
-
-def _rules(
-    p: float | None, pq: str | None, dominance: str | None, minimum_frequency: int | None
-) -> list[Rule]:
-    from celosia.tables.magnitude import Dominance, MinimumFrequency, PPercent, PriorPosterior
-
-    rules: list[Rule] = []
-    if p is not None:
-        rules.append(PPercent(p))
-    if pq is not None:
-        rules.append(PriorPosterior(*_pair(pq, "--pq")))
-    if dominance is not None:
-        n, k = _pair(dominance, "--dominance")
-        rules.append(Dominance(int(n) if n.is_integer() else -1, k))
-    if minimum_frequency is not None:
-        rules.append(MinimumFrequency(minimum_frequency))
-    return rules
-
-
-def _pair(text: str, option: str) -> tuple[float, float]:
-    try:
-        first, second = (float(part) for part in text.split(":"))
-    except ValueError as error:
-        raise InputError(
-            "CEL-V324", option=option, text=text, example="10:50" if option == "--pq" else "2:85"
-        ) from error
-    return first, second
 
 
 def _check(

@@ -21,9 +21,9 @@ EXAMPLES = """**Examples**
 
 `celosia mask people.csv --recipe people-recipe.toml -o safe.csv --report report.html`
 
-`celosia mask people.csv --method mdav --set k=5 -c age -c income -q age -q income -o safe.csv`
+`celosia mask people.csv --method mdav:k=5 -c age -c income -q age -q income -o safe.csv`
 
-`celosia mask people.csv --method rank-swap --set percent=5 -c income -s people.toml -o safe.csv`
+`celosia mask people.csv --method rank-swap:percent=5 -c income -s people.toml -o safe.csv`
 
 `celosia mask people.csv --recipe people-recipe.toml --seed 7 --json`  (a simulation)
 
@@ -34,15 +34,15 @@ EXAMPLES = """**Examples**
 def _methods(wanted: bool) -> None:
     if not wanted:
         return
-    from dataclasses import fields
-
+    from celosia.core.messages import say
+    from celosia.core.methods import parameters
     from celosia.tables.masking.method import REACHES
     from celosia.tables.masking.registry import methods
 
     for name, kind in methods().items():
         console.show(name, strong=True)
-        console.show(f"  {kind.summary}")
-        keys = ", ".join(each.name for each in fields(kind))  # type: ignore[arg-type]
+        console.show(f"  {say(f'methods.{name}.summary')}")
+        keys = ", ".join(each.name for each in parameters(kind))
         console.show(say("cli.mask.parameters", keys=keys or Message("cli.word.none")))
         console.show(
             say("cli.mask.engine", reaches="; or ".join(REACHES[each] for each in kind.reaches))
@@ -57,7 +57,11 @@ def mask(
         typer.Option("--recipe", "-r", help="The recipe: column roles and masking steps (TOML)."),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="One masking method, instead of a recipe (see --methods).")
+        str | None,
+        typer.Option(
+            metavar="NAME:KEY=VALUE,...",
+            help="One masking method and its parameters, instead of a recipe (see --methods).",
+        ),
     ] = None,
     columns: Annotated[
         list[str] | None,
@@ -66,12 +70,6 @@ def mask(
             "-c",
             metavar="COLUMN",
             help="With --method: a column to mask; may be repeated.",
-        ),
-    ] = None,
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="With --method: a parameter, in TOML notation."
         ),
     ] = None,
     schema: options.SchemaFile = None,
@@ -151,7 +149,7 @@ def mask(
         "identifiers": identifiers,
         "other_columns": other_columns,
     }
-    masking_recipe = _recipe(recipe, method, columns, parameters, schema, roles)
+    masking_recipe = _recipe(recipe, method, columns, schema, roles)
     release: MaskingRelease
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
@@ -191,27 +189,21 @@ def _recipe(
     recipe: Path | None,
     method: str | None,
     columns: list[str] | None,
-    parameters: list[str] | None,
     schema: Path | None,
     roles: dict[str, Any],
 ) -> Recipe:
-    from celosia.tables.masking import Recipe
+    from celosia.tables.masking import Recipe, method_from_text
 
-    single = bool(method or columns or parameters)
-    if (recipe is None) == (not single) or (recipe and (schema or any(roles.values()))):
+    if recipe is None and method is not None:
+        roles_of = options.schema_from(schema, **roles)
+        return Recipe.of(roles_of, [(method_from_text(method), columns or ())])
+    if recipe is None or method or columns or schema or any(roles.values()):
         raise InputError("CEL-V018")
-    if recipe is not None:
-        return Recipe.load(recipe)
-    step = {
-        "method": method,
-        "columns": columns or [],
-        **dict(map(parse_setting, parameters or ())),
-    }
-    return Recipe.from_table({"steps": [step]}, schema=options.schema_from(schema, **roles))
+    return Recipe.load(recipe)
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """A parameter of a method, as a recipe has it."""
+    """A parameter of a graph method: NAME=VALUE."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
         raise InputError("CEL-V019", text=text)

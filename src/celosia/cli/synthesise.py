@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.mask import parse_setting, show_masked_table
+from celosia.cli.mask import show_masked_table
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 
 if TYPE_CHECKING:
-    from celosia.tables.masking import Method
+    from celosia.tables.masking import MaskingMethod
 
 EXAMPLES = """**Examples**
 
@@ -24,8 +24,8 @@ EXAMPLES = """**Examples**
 
 `celosia synthesise people.csv --method trees --holdout others.csv`  (membership inference)
 
-`celosia synthesise people.csv --method marginals --set epsilon=1 --set bounds={age=[0,100]}
---set domains={sex=["F","M"]} -o fake.csv`  (differentially private)
+`celosia synthesise people.csv -o fake.csv  --method
+'marginals:epsilon=1,bounds={age=[0,100]},domains={sex=["F","M"]}'`  (differentially private)
 """
 
 
@@ -34,16 +34,11 @@ def synthesise(
     method: Annotated[
         str,
         typer.Option(
-            help="copula, trees, bayesian-network or distribution; marginals with noise that "
-            "promises something (see celosia mask --methods)."
+            metavar="NAME:KEY=VALUE,...",
+            help="copula, trees, bayesian-network or distribution, with parameters; marginals with "
+            "noise that promises something (see celosia mask --methods).",
         ),
     ] = "copula",
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A parameter of the method, in TOML notation."
-        ),
-    ] = None,
     rows: Annotated[
         int | None,
         typer.Option(help="Number of synthetic rows; by default as many as in the table."),
@@ -95,8 +90,9 @@ def synthesise(
     options.check_outputs(places, inputs=(table, holdout), overwrite=overwrite)
     if output is not None:
         format_of(output)
-    chosen = dict(map(parse_setting, parameters or ())) | ({} if rows is None else {"rows": rows})
-    made = masking.method_from(method, chosen)
+    if rows is not None:
+        method += f"{',' if ':' in method else ':'}rows={rows}"
+    made = masking.method_from_text(method)
     _check_new_rows(made)
     roles = Schema.of(
         quasi_identifiers=(),
@@ -120,14 +116,16 @@ def synthesise(
     show_masked_table(release, output, report, as_json=as_json)
 
 
-def _check_new_rows(method: Method) -> None:
+def _check_new_rows(method: MaskingMethod) -> None:
     """Refuse a method that keeps the rows of real people, which are not synthetic."""
     from celosia.tables import private, synthesis
 
     makers = (*synthesis.METHODS, *private.METHODS)
     if not isinstance(method, makers):
         raise InputError(
-            "CEL-V022", method_kind=method.kind, makers=", ".join(each.kind for each in makers)
+            "CEL-V022",
+            method=method.method_name,
+            makers=[each.method_name for each in makers],
         )
 
 

@@ -236,8 +236,10 @@ def bad_parameter(method: str, declared: Parameter, value: Any) -> InputError:
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     received = Message("words.received", value=value) if is_number else ""
-    if declared.kind == "choice" and isinstance(value, str):
-        received = did_you_mean(value, declared.choices)
+    words = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    if declared.kind in ("choice", "several"):
+        unknown = (each for each in words if isinstance(each, str) and each not in declared.choices)
+        received = did_you_mean(next(unknown, ""), declared.choices) or received
     advice = declared.advice
     return InputError(
         "CEL-I060" if advice is None else "CEL-I060.advised",
@@ -257,9 +259,17 @@ def allowed(declared: Parameter) -> str:
     'a number above 0 and at most 1'
     """
     if declared.allowed:
-        return Message(declared.allowed)
+        # Such a message may name the words or the bounds that are declared.
+        return Message(
+            declared.allowed,
+            words=list(declared.choices),
+            least=declared.least,
+            most=declared.most,
+        )
     if declared.kind == "choice":
         return Message("words.one_of", words=list(declared.choices))
+    if declared.kind == "several":
+        return Message("words.some_of", words=list(declared.choices))
     noun = Message(f"words.kind_{declared.kind}")
     bounds = {
         name: value
@@ -279,6 +289,13 @@ def help_of(method: str, name: str) -> str:
     if name in known.get(method, {}):
         return Message(f"methods.{method}.{name}")
     return Message(f"methods.any.{name}") if name in known.get("any", {}) else ""
+
+
+def check_list(value: Any) -> tuple[Any, ...]:
+    """A list as a tuple, for checks of parameters; a text is no list, though it has a length."""
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise ValueError
+    return tuple(value)
 
 
 def method_from_dict(
@@ -353,6 +370,8 @@ def method_from_text(
     any_key = False
     for place, part in enumerate(_split(listed)):
         key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not key.isidentifier():  # a value that has such a sign inside
+            key, equals, value = part.strip(), "", ""
         if not equals:
             if place >= len(declared) or any_key:
                 raise InputError("CEL-I064", text=text)
@@ -371,16 +390,21 @@ def notation(method: Method) -> str:
     return f"{method.method_name}:{written}" if written else method.method_name
 
 
-def _write(value: Any) -> str:
-    """A parameter as TOML writes it; a plain word needs no quotes."""
+def _write(value: Any, *, is_inner: bool = False) -> str:
+    """A parameter as TOML writes it; a plain word by itself needs no quotes."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return value if value.isidentifier() else json.dumps(value, ensure_ascii=False)
+        is_bare = value.isidentifier() and not is_inner
+        return value if is_bare else json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):
-        pairs = (f"{json.dumps(key)} = {_write(each)}" for key, each in value.items())
+        pairs = (
+            f"{json.dumps(key)} = {_write(each, is_inner=True)}" for key, each in value.items()
+        )
         return f"{{ {', '.join(pairs)} }}"
-    return f"[{', '.join(map(_write, value))}]" if isinstance(value, list) else repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_write(each, is_inner=True) for each in value)}]"
+    return repr(value)
 
 
 def _split(listed: str) -> list[str]:
@@ -411,6 +435,8 @@ def _parse(declared: Parameter | None, text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
+        if text.startswith("[") and text.endswith("]"):  # a list of plain words
+            return [_parse(None, part.strip()) for part in _split(text[1:-1])]
         return text
 
 

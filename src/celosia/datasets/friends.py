@@ -25,7 +25,7 @@ _CITIES = (("Alba", 8), ("Berga", 5), ("Cala", 3), ("Denia", 2), ("Elda", 1), ("
 SCHEMA = """# Roles of what is known of the people in the network.
 [columns.age]
 role = "quasi-identifier"
-hierarchy = { kind = "intervals", domain = [18, 97], start = 18, widths = [5, 20, 40] }
+hierarchy = { method = "intervals", domain = [18, 97], start = 18, widths = [5, 20, 40] }
 
 [columns.city]
 role = "quasi-identifier"

@@ -1,8 +1,4 @@
-"""Controls for the parameters of any method: what each is, what it may be, and what is said of it.
-
-The names, types and defaults are those that the method's class declares; ranges and words are those
-of `parameter_words`.
-"""
+"""Forms for the parameters of any method, as its class declares them."""
 
 from __future__ import annotations
 
@@ -15,62 +11,37 @@ from typing import Any
 from celosia.core.messages import render
 from celosia.core.methods import Method, Parameter, bad_parameter, checked, help_of, parameters
 from celosia.core.numbers import real, whole
-from celosia.studio.language import _, current
-from celosia.studio.parameter_labels import HIDDEN, WORDS
+from celosia.studio.language import current
 
 
-def controls(method: type[Any], kind: str = "") -> tuple[Parameter, ...]:
+def controls(method: type[Method]) -> tuple[Parameter, ...]:
     """The parameters of a method that a form asks for, in the order of its class.
 
     >>> from celosia.tables.masking import Mdav
-    >>> [each.name for each in controls(Mdav, "mdav")][:2]
+    >>> [each.name for each in controls(Mdav)][:2]
     ['k', 'nominal']
     """
-    if issubclass(method, Method):
-        return tuple(
-            replace(
-                each,
-                is_main=each.is_required or each.start is not None or each.is_main,
-                is_optional=True,  # what is left empty is as by default
-            )
-            for each in parameters(method)
-            if each.is_asked
+    return tuple(
+        replace(
+            each,
+            is_main=each.is_required or each.start is not None or each.is_main,
+            is_optional=True,  # what is left empty is as by default
         )
-    found = []
-    for each in parameters(method):
-        if {each.name, f"{kind}.{each.name}"} & HIDDEN or not each.is_asked:
-            continue
-        words = WORDS.get(f"{kind}.{each.name}") or WORDS[each.name]
-        found.append(
-            replace(
-                each,
-                kind=words.kind or each.kind,
-                start=words.start,
-                least=words.least,
-                most=words.most,
-                choices=words.choices or each.choices,
-                is_main=each.is_required or words.start is not None or words.main,
-                example=words.example,
-                is_optional=True,  # what is left empty is as by default
-            )
-        )
-    return tuple(found)
+        for each in parameters(method)
+        if each.is_asked
+    )
 
 
 def help_text(method: str, parameter: Parameter) -> str:
     """What a parameter does, in the language of the page."""
-    said = help_of(method, parameter.name)
-    if said:
-        return render(said, current())
-    words = WORDS.get(f"{method}.{parameter.name}") or WORDS.get(parameter.name)
-    return "" if words is None else _(words.help)
+    return render(help_of(method, parameter.name), current())
 
 
 def starting(some: tuple[Parameter, ...]) -> dict[str, Any]:
     """The parameters that a method starts with.
 
     >>> from celosia.tables.masking import Mdav
-    >>> starting(controls(Mdav, "mdav"))
+    >>> starting(controls(Mdav))
     {'k': 5}
     """
     return {each.name: each.start for each in some if each.start is not None}

@@ -10,7 +10,7 @@ role = "identifier"
 role = "quasi-identifier"
 type = "string"
 missing = "value"
-hierarchy = { kind = "mask" }
+hierarchy = { method = "mask" }
 
 [columns.disease]
 role = "sensitive"

@@ -52,7 +52,7 @@ class ColumnDraft:
             empty = say("tables.draft.empty", cells=finding.empty)
             yield f'missing = "{column.missing}"  # {empty}\n'
         if column.hierarchy is not None:
-            yield 'hierarchy = { kind = "mask" }\n'
+            yield 'hierarchy = { method = "mask" }\n'
         if self.nominal:
             yield say("tables.draft.no_groups")
 

@@ -103,8 +103,6 @@ def test_a_format_that_says_too_little_or_nothing_is_refused(
         {"levels": ("week",)},
         {"levels": (1,)},
         {"format": 5},
-        {"century": 1900},
-        {"century": 1900, "format": "%d/%m/%Y"},
         {"century": 1950, "format": "%d/%m/%y"},
         {"century": "1900", "format": "%d/%m/%y"},
     ],
@@ -112,7 +110,14 @@ def test_a_format_that_says_too_little_or_nothing_is_refused(
 def test_a_rule_that_makes_no_sense_is_refused_on_creation(parameters: dict[str, Any]) -> None:
     with pytest.raises(InputError) as caught:
         Dates(**parameters)
-    assert caught.value.code == "CEL-H020"
+    assert caught.value.code == "CEL-I060"
+
+
+@pytest.mark.parametrize("form", [None, "%d/%m/%Y"])
+def test_a_century_is_for_years_of_two_digits(form: str | None) -> None:
+    with pytest.raises(InputError, match="needs a format that holds %y") as caught:
+        Dates(century=1900, format=form)
+    assert caught.value.code == "CEL-H041"
 
 
 def test_a_misspelt_period_is_answered_with_the_nearest() -> None:

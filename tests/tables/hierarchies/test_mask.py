@@ -80,4 +80,4 @@ def test_long_texts_need_their_levels_to_be_chosen() -> None:
 def test_a_rule_that_makes_no_sense_is_refused_on_creation(parameters: dict[str, Any]) -> None:
     with pytest.raises(InputError) as caught:
         Mask(**parameters)
-    assert caught.value.code == "CEL-H020"
+    assert caught.value.code == "CEL-I060"

@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.messages import say
+from celosia.core.methods import help_of, parameters
 from celosia.tables.magnitude import (
+    RULES,
     Dominance,
     MagnitudeTable,
     MinimumFrequency,
@@ -334,7 +337,6 @@ def test_an_empty_or_huge_table_is_refused() -> None:
     [
         lambda: PPercent(0),
         lambda: PPercent(float("nan")),
-        lambda: PriorPosterior(50, 10),
         lambda: Dominance(0, 80),
         lambda: Dominance(1, 101),
         lambda: MinimumFrequency(1),
@@ -344,7 +346,21 @@ def test_an_empty_or_huge_table_is_refused() -> None:
 def test_bad_rules_are_refused(make: Any) -> None:
     with pytest.raises(InputError) as caught:
         make()
+    assert caught.value.code == "CEL-I060"
+
+
+def test_prior_knowledge_that_is_too_much_is_refused() -> None:
+    with pytest.raises(InputError, match="p must be below q") as caught:
+        PriorPosterior(50, 10)
     assert caught.value.code == "CEL-V320"
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_says_what_it_is(name: str) -> None:
+    assert say(f"methods.{name}.title")
+    assert say(f"methods.{name}.summary").endswith(".")
+    for each in parameters(RULES[name]):
+        assert help_of(name, each.name), each.name
 
 
 def test_rules_and_table_must_fit() -> None:

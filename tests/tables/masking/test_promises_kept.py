@@ -16,7 +16,7 @@ from celosia import Schema, Seeded
 from celosia.assess.accounts import SyntheticAccount
 from celosia.core.errors import InputError
 from celosia.tables import masking, private, synthesis
-from celosia.tables.masking import MaskedTable, Method, Recipe
+from celosia.tables.masking import MaskedTable, MaskingMethod, Recipe
 from celosia.tables.masking.promises import guarantee
 
 PRIVATE: list[private.PrivateMethod] = [
@@ -24,10 +24,12 @@ PRIVATE: list[private.PrivateMethod] = [
     private.Marginals(epsilon=1, bounds={"x": (0, 9)}),
     private.NoisyHistogram(epsilon=1, bounds={"x": (0, 9)}),
 ]
-IDS = [each.kind for each in PRIVATE]
+IDS = [each.method_name for each in PRIVATE]
 
 
-def masked(frame: pl.DataFrame, *steps: tuple[Method, list[str]], **roles: Any) -> MaskedTable:
+def masked(
+    frame: pl.DataFrame, *steps: tuple[MaskingMethod, list[str]], **roles: Any
+) -> MaskedTable:
     schema = Schema.of(**({"quasi_identifiers": frame.columns} | roles))
     return masking.mask(frame, Recipe.of(schema, steps), rng=Seeded(5))
 
@@ -42,7 +44,9 @@ def masked(frame: pl.DataFrame, *steps: tuple[Method, list[str]], **roles: Any) 
     ],
     ids=["blank", "marker", "rank-swap", "noise"],
 )
-def test_minus_zero_does_not_split_a_class_in_the_file(method: Method, tmp_path: Path) -> None:
+def test_minus_zero_does_not_split_a_class_in_the_file(
+    method: MaskingMethod, tmp_path: Path
+) -> None:
     frame = pl.DataFrame({"x": [-0.0, 0.0, 0.0, -0.0, 1.5, 1.5, 1.5, 7.0]})
     made = masked(frame, (method, ["x"]))
     made.save(tmp_path / "safe.csv")
@@ -73,7 +77,7 @@ def test_a_multiplied_zero_has_no_sign_in_the_file(tmp_path: Path) -> None:
     ids=["microaggregation", "mdav", "noise", "distribution"],
 )
 def test_a_certificate_holds_no_moment_of_the_original(
-    method: Method, facts: tuple[str, ...]
+    method: MaskingMethod, facts: tuple[str, ...]
 ) -> None:
     made = masked(pl.DataFrame({"x": [10.0, 14.0, 31.0]}), (method, ["x"]))
     outcome, written = json.dumps(made.steps[0].facts), json.dumps(made.certificate()["measures"])
@@ -155,8 +159,12 @@ def test_whole_numbers_of_128_bits_are_refused_before_anything_is_drawn() -> Non
 
 
 @pytest.mark.parametrize("name", ["*", "a,b"])
-@pytest.mark.parametrize("kind", [*synthesis.METHODS, *private.METHODS], ids=lambda kind: kind.kind)
-def test_new_rows_have_every_column_whatever_it_is_called(name: str, kind: type[Method]) -> None:
+@pytest.mark.parametrize(
+    "kind", [*synthesis.METHODS, *private.METHODS], ids=lambda kind: kind.method_name
+)
+def test_new_rows_have_every_column_whatever_it_is_called(
+    name: str, kind: type[MaskingMethod]
+) -> None:
     frame = pl.DataFrame({name: [1, 2, 3, 4] * 5, "x": [4, 3, 2, 1] * 5})
     parameters: dict[str, Any] = {}
     if issubclass(kind, private.PrivateMethod):

@@ -10,7 +10,9 @@ import pytest
 
 from celosia import Schema, Seeded
 from celosia.core.errors import InputError
-from celosia.tables.masking import Mdav, Noise, Recipe, method_from, methods
+from celosia.core.messages import say
+from celosia.core.methods import checked, help_of, notation, parameters
+from celosia.tables.masking import Mdav, Noise, Recipe, method_from, method_from_text, methods
 
 TEXT = """
 [table]
@@ -71,7 +73,7 @@ def test_a_recipe_may_name_the_file_of_its_schema(tmp_path: Path) -> None:
         ("steps = 3\n" + TEXT.partition("[[steps]]")[0], "CEL-V016", "list"),
         ('schema = "a.toml"\n' + TEXT, "CEL-V017", "schema"),
         (TEXT.replace("[table]", "[tabel]"), "CEL-S009", "tabel"),
-        (TEXT.replace("k = 4", "k = 1"), "CEL-V10", "step 1"),
+        (TEXT.replace("k = 4", "k = 1"), "CEL-I060", "step 1"),
     ],
     ids=[
         "unknown method",
@@ -119,13 +121,48 @@ def test_a_hierarchy_file_lies_beside_the_recipe(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", list(methods()))
 def test_every_method_says_what_it_is(name: str) -> None:
     kind = methods()[name]
-    assert kind.kind == name
-    assert kind.summary
+    assert kind.method_name == name
+    assert say(f"methods.{name}.title")
+    assert say(f"methods.{name}.summary").endswith(".")
+    for each in parameters(kind):
+        assert help_of(name, each.name), each.name
+        if each.start is not None:
+            assert checked(name, each, each.start) == each.start
     assert isinstance(kind.randomised, bool)
     assert isinstance(kind.truthful, bool)
 
 
 def test_a_method_tells_the_step_that_makes_it_again() -> None:
-    for name, parameters in (("mdav", {"k": 7}), ("noise", {"alpha": 0.2, "correlated": True})):
-        values = method_from(name, parameters).as_dict()
-        assert method_from(values.pop("method"), values) == method_from(name, parameters)
+    for name, given in (("mdav", {"k": 7}), ("noise", {"alpha": 0.2, "correlated": True})):
+        values = method_from(name, given).as_dict()
+        assert method_from(values.pop("method"), values) == method_from(name, given)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    {
+        "mdav:7": {"k": 7},
+        "noise:0.1,correct=exact,correlated=true": {
+            "amount": 0.1,
+            "correlated": True,
+            "correct": "exact",
+        },
+        "pram:matrix=[[0.8, 0.2], [0.2, 0.8]],values=[a, 'b c']": {
+            "matrix": [[0.8, 0.2], [0.2, 0.8]],
+            "values": ["a", "b c"],
+        },
+        "recoding:mapping={ a = 'x' },other=y": {"mapping": {"a": "x"}, "other": "y"},
+        "recoding:hierarchy={ method = 'mask' },level=2": {
+            "hierarchy": {"method": "mask"},
+            "level": 2,
+        },
+        "marginals:1,bounds={ age = [0, 100] }": {"epsilon": 1.0, "bounds": {"age": [0, 100]}},
+        "sampling:rows=5,by=sex": {"rows": 5, "by": ["sex"]},
+    }.items(),
+)
+def test_a_method_is_read_from_its_notation_and_written_back(
+    text: str, given: dict[str, object]
+) -> None:
+    method = method_from_text(text)
+    assert method.as_dict() == {"method": text.partition(":")[0]} | given
+    assert method_from_text(notation(method)) == method

@@ -15,7 +15,7 @@ from celosia import Schema, Seeded
 from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.release import certificate_path
 from celosia.tables import masking, private, synthesis
-from celosia.tables.masking import MaskedTable, Method, MethodResult, Recipe
+from celosia.tables.masking import MaskedTable, MaskingMethod, MethodResult, Recipe
 
 SCHEMA = Schema.of(
     identifiers=["name"], quasi_identifiers=["age", "zip"], sensitive=["pay"], other_columns=None
@@ -35,7 +35,9 @@ def people() -> pl.DataFrame:
     )
 
 
-def _masked(people: pl.DataFrame, *steps: tuple[Method, list[str]], seed: int = 5) -> MaskedTable:
+def _masked(
+    people: pl.DataFrame, *steps: tuple[MaskingMethod, list[str]], seed: int = 5
+) -> MaskedTable:
     return masking.mask(people, Recipe.of(SCHEMA, steps), rng=Seeded(seed))
 
 
@@ -190,9 +192,8 @@ def test_sums_of_rows_through_several_picks_point_at_the_original(people: pl.Dat
 
 
 @dataclass(frozen=True)
-class _Peeking(Method):
-    kind = "peeking"
-    summary = "remembers its source"
+class _Peeking(MaskingMethod):
+    method_name = "peeking"
     randomised = False
     truthful = True
 

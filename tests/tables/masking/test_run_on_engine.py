@@ -32,7 +32,7 @@ from celosia.core.randomness import Source, System
 from celosia.engines import DuckDBTables, Groups, PostgresTables, duckdb_tables
 from celosia.engines.spark.tables import SparkTables
 from celosia.tables import masking, private, synthesis
-from celosia.tables.masking import MaskedTable, Method, Recipe, mask, mask_on, methods
+from celosia.tables.masking import MaskedTable, MaskingMethod, Recipe, mask, mask_on, methods
 from celosia.tables.masking.batches import Masker, PreparedStep
 from celosia.tables.masking.release import StepOutcome
 from celosia.tables.masking.steps import run_steps
@@ -46,9 +46,9 @@ __all__ = ["spark"]
 
 BOUNDS = {"x": (0, 9)}
 MATRIX = ((0.75, 0.25, 0.0), (0.25, 0.5, 0.25), (0.0, 0.25, 0.75))
-DECADES = {"kind": "intervals", "widths": [10, 20]}
+DECADES = {"method": "intervals", "widths": [10, 20]}
 
-NUMBERS: list[Method] = [
+NUMBERS: list[MaskingMethod] = [
     masking.Rounding(base=5),
     masking.Rounding(base=0.1),
     masking.Rounding(base=10, random=True),
@@ -62,16 +62,16 @@ NUMBERS: list[Method] = [
     masking.Noise(alpha=0.1, distribution="laplace", correct="expected"),
     masking.Noise(amount=0.3, multiplicative=True, integer=True, lower=0, upper=90),
 ]
-LETTERS: list[Method] = [
+LETTERS: list[MaskingMethod] = [
     masking.Recoding(mapping={"a": "A"}, other="-"),
-    masking.Recoding(hierarchy={"kind": "mask", "levels": [1]}),
+    masking.Recoding(hierarchy={"method": "mask", "levels": [1]}),
     masking.Pram(matrix=MATRIX, values=("c", "a", "b")),
     masking.Pram(matrix=MATRIX),
     masking.Pram(stay=0.75),
     masking.Pram(theta=0.5),
     masking.Pram(stay=0.6, rest="frequency", invariant=True),
 ]
-WHOLE: list[Method] = [
+WHOLE: list[MaskingMethod] = [
     masking.Noise(amount=0.3, correlated=True),
     masking.Noise(amount=0.3, correct="exact"),
     masking.LocalSuppression(k=2),
@@ -103,7 +103,7 @@ DETERMINISTIC = Recipe.of(
         (masking.TopBottom(top_quantile=0.97, bottom_quantile=0.02, replace="mean"), ["pay"]),
         (masking.Rounding(base=0.5), ["pay", "half"]),
         (masking.TopBottom(top=60, bottom_quantile=0.1), ["age"]),
-        (masking.Recoding(hierarchy={"kind": "mask", "levels": [1]}), ["age"]),
+        (masking.Recoding(hierarchy={"method": "mask", "levels": [1]}), ["age"]),
         (masking.Recoding(mapping={"a": "few", "b": "few"}, other="rest"), ["kind"]),
         (masking.Recoding(breaks=(0, 3)), ["x.y"]),
     ],
@@ -119,7 +119,7 @@ RANDOM = Recipe.of(
 quiet = pytest.mark.filterwarnings("ignore::celosia.core.errors.PrivacyWarning")
 
 
-def describe(method: Method) -> str:
+def describe(method: MaskingMethod) -> str:
     return json.dumps(method.as_dict(), default=str)
 
 
@@ -140,7 +140,7 @@ def people(rows: int) -> pl.DataFrame:
     )
 
 
-def cells_for(method: Method) -> pl.Series:
+def cells_for(method: MaskingMethod) -> pl.Series:
     if method in NUMBERS:
         tenths = Seeded(5).integers(800, 240).tolist()
         return pl.Series("x", [None if each < 20 else each / 10 for each in tenths])
@@ -161,14 +161,14 @@ def counting(cells: pl.Series) -> ValueCounts:
 def test_every_method_declares_its_reach() -> None:
     every = [*NUMBERS, *LETTERS, *WHOLE]
     for kind, declared in methods().items():
-        found = {method.reach for method in every if method.kind == kind}
+        found = {method.reach for method in every if method.method_name == kind}
         assert found == set(declared.reaches), kind
     assert {method.reach for method in WHOLE} == {"whole"}
     assert "whole" not in {method.reach for method in (*NUMBERS, *LETTERS)}
 
 
 @pytest.mark.parametrize("method", [*NUMBERS, *LETTERS], ids=describe)
-def test_batches_give_what_the_whole_column_gives(method: Method) -> None:
+def test_batches_give_what_the_whole_column_gives(method: MaskingMethod) -> None:
     """Draws come one a cell and in order, so that one source gives the same over batches."""
     cells = cells_for(method)
     counted: list[ValueCounts] = []
@@ -225,14 +225,16 @@ class Untouched:
 
 
 @pytest.mark.parametrize("method", WHOLE, ids=describe)
-def test_what_needs_all_rows_says_so_before_any_work(method: Method, tmp_path: Path) -> None:
+def test_what_needs_all_rows_says_so_before_any_work(method: MaskingMethod, tmp_path: Path) -> None:
     schema = Schema.of(quasi_identifiers=["x"], other_columns="insensitive")
     recipe = Recipe.of(schema, [(masking.Rounding(base=2), ["y"]), (method, ["x"])])
     engine: Any = Untouched()
     with pytest.raises(InputError) as caught:
         mask_on(engine, "raw.parquet", tmp_path / "safe.parquet", recipe)
     assert caught.value.code == "CEL-V207"
-    assert f"step 2 of the recipe ({method.kind}) needs all rows in memory" in str(caught.value)
+    assert f"step 2 of the recipe ({method.method_name}) needs all rows in memory" in str(
+        caught.value
+    )
 
 
 def test_facts_of_what_was_drawn_are_refused_before_any_work(tmp_path: Path) -> None:
@@ -355,7 +357,7 @@ def test_refusals_leave_nothing(duck: DuckDBTables, raw: Path, tmp_path: Path) -
     target = tmp_path / "safe.parquet"
 
     def refused(
-        *steps: tuple[Method, list[str]], source: Path = raw, **options: Any
+        *steps: tuple[MaskingMethod, list[str]], source: Path = raw, **options: Any
     ) -> CelosiaError:
         with pytest.raises(CelosiaError) as caught:
             mask_on(duck, source, target, Recipe.of(SCHEMA, steps), **options)

@@ -37,7 +37,7 @@ GROUPED = [
     PrivateMicroaggregation(epsilon=1, k=5, bounds={"x": (0, 1), "n": (0, 9)}, order=order)
     for order in ("separate", "joint")
 ]
-IDS = [f"{method.kind}-{place}" for place, method in enumerate(COUNTED)]
+IDS = [f"{method.method_name}-{place}" for place, method in enumerate(COUNTED)]
 ALL_IDS = [*IDS, "grouped-separate", "grouped-joint"]
 
 
@@ -57,7 +57,7 @@ def columns_of(method: PrivateMethod) -> list[str]:
 
 
 def test_the_recipe_names_are_known() -> None:
-    assert [each.kind for each in METHODS] == [
+    assert [each.method_name for each in METHODS] == [
         "contingency",
         "marginals",
         "noisy-histogram",

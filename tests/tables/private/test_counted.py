@@ -143,9 +143,9 @@ def test_a_number_of_rows_can_be_public(people: pl.DataFrame) -> None:
     [
         ({"bounds": {"count": (0, 2**20), "hair": (0, 9)}, "bins": 2**20}, "CEL-Y024"),
         ({"domains": {"count": (1, 2), "hair": (1, 2)}}, "CEL-Y025"),
-        ({"domains": {"count": (1, 2), "hair": (1, 2)}, "orders": 1}, "CEL-V200"),
-        ({"domains": {"count": (1, 2), "hair": (1, 2)}, "orders": (-1,)}, "CEL-V200"),
-        ({"domains": {"count": (1, 2), "hair": (1, 2)}, "output": "table"}, "CEL-V200"),
+        ({"domains": {"count": (1, 2), "hair": (1, 2)}, "orders": 1}, "CEL-I060"),
+        ({"domains": {"count": (1, 2), "hair": (1, 2)}, "orders": (-1,)}, "CEL-I060"),
+        ({"domains": {"count": (1, 2), "hair": (1, 2)}, "output": "table"}, "CEL-I060"),
     ],
 )
 def test_tables_that_cannot_be_counted_are_refused(

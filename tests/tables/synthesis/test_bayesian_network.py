@@ -127,4 +127,4 @@ def test_without_a_prior_only_combinations_of_the_table_come() -> None:
 def test_parameters_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError) as refusal:
         BayesianNetwork(**wrong)
-    assert refusal.value.code == "CEL-Y005"
+    assert refusal.value.code == "CEL-I060"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import polars as pl
 import pytest
@@ -65,7 +67,7 @@ def test_the_latent_correlation_of_a_cut_variable_is_found(cuts: tuple[float, ..
 
 
 @pytest.mark.parametrize("marginals", ["empirical", "parametric"])
-def test_marginals_and_correlation_are_kept(marginals: str) -> None:
+def test_marginals_and_correlation_are_kept(marginals: Literal["empirical", "parametric"]) -> None:
     rows = correlated(-0.7)
     frame = pl.DataFrame({"pay": np.exp(rows[:, 0]), "age": rows[:, 1] * 10 + 50})
     made = Copula(marginals=marginals).apply(frame, frame.columns, rng=Seeded(3)).frame

@@ -81,7 +81,7 @@ def test_a_missing_extra_is_named(people: pl.DataFrame, monkeypatch: pytest.Monk
 def test_a_leaf_holds_a_whole_number_of_rows(leaf: object) -> None:
     with pytest.raises(InputError) as refusal:
         Trees(leaf=leaf)  # type: ignore[arg-type]
-    assert refusal.value.code == "CEL-Y005"
+    assert refusal.value.code == "CEL-I060"
 
 
 def test_partial_goes_with_no_number_of_rows() -> None:

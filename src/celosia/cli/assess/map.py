@@ -13,7 +13,7 @@ from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.risk_utility import LossName, RiskName
-    from celosia.tables.masking import Method
+    from celosia.tables.masking import MaskingMethod
 
 EXAMPLES = """**Examples**
 
@@ -128,10 +128,10 @@ def map_maskings(
 map_maskings.__doc__ = f"{map_maskings.__doc__}\n\n{EXAMPLES}"
 
 
-def _candidates(texts: list[str]) -> dict[str, Method]:
+def _candidates(texts: list[str]) -> dict[str, MaskingMethod]:
     from celosia.tables.masking import variants
 
-    found: dict[str, Method] = {}
+    found: dict[str, MaskingMethod] = {}
     for text in texts:
         name, _, rest = text.partition(":")
         parameters: dict[str, list[Any]] = {}

@@ -27,7 +27,7 @@ from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables import Mask, Schema
 from celosia.tables.masking import (
     LocalSuppression,
-    Method,
+    MaskingMethod,
     Microaggregation,
     RankSwap,
     Recoding,
@@ -41,7 +41,7 @@ from celosia.tables.masking.microaggregation.scale import squared_error
 from celosia.tables.meanings import meanings
 
 AGES = MEDICAL["age"].to_numpy().astype(np.float64)
-PROVINCE = Recoding(hierarchy={"kind": "mask", "levels": [3]}, level=1)
+PROVINCE = Recoding(hierarchy={"method": "mask", "levels": [3]}, level=1)
 RANGES = Recoding(breaks=(20, 30, 50, 80))
 
 
@@ -55,7 +55,7 @@ def rows() -> Iterator[Row]:
     yield from _anonymous()
 
 
-def apply_method(method: Method, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+def apply_method(method: MaskingMethod, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """The table after a method; the seed matters to none of these examples."""
     return method.apply(frame, columns, rng=Seeded(1)).frame
 

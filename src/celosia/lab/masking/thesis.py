@@ -55,7 +55,7 @@ def _coding() -> Iterator[Row]:
         run, Message("lab.masking.ages_at_the_ends_half_open"), wanted, " ".join(groups)
     )
     leaves = pl.DataFrame({"job": JOBS})
-    tree = {"kind": "tree", "tree": {"Software developer": list(JOBS)}}
+    tree = {"method": "tree", "tree": {"Software developer": list(JOBS)}}
     jobs = apply_method(Recoding(hierarchy=tree), leaves, "job")["job"]
     yield compare_equal(
         run,

@@ -38,14 +38,14 @@ SEED = 3
 def compute(progress: Progress) -> Facts:
     """Each way with each strength, and how many records are linked back."""
     from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.tables.masking import Mdav, Method, Noise  # noqa: PLC0415 - heavy
+    from celosia.tables.masking import MaskingMethod, Mdav, Noise  # noqa: PLC0415 - heavy
 
     people = nine_salaries().drop("zip")
     found: Facts = {"columns": people.columns, "rows": people.rows(), "settings": {}}
     settings = list(product(range(len(WAYS)), range(len(KS))))
     for done, (way, strength) in enumerate(settings):
         progress(Stage("Masking the example", done, len(settings)))
-        method: Method = (
+        method: MaskingMethod = (
             Mdav(k=KS[strength])
             if WAYS[way] == "groups"
             else Noise(amount=NOISE[strength], integer=True)

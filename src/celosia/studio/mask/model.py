@@ -9,7 +9,9 @@ from functools import cache
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, render
 from celosia.core.methods import Parameter
+from celosia.studio.language import current
 from celosia.studio.parameters import controls, starting
 from celosia.studio.toml import inline, key_of, quoted
 
@@ -30,34 +32,6 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 """The methods of a recipe, those of like idea together."""
 
-TITLES: dict[str, str] = {
-    "bayesian-network": "Bayesian network",
-    "contingency": "Private contingency table",
-    "copula": "Copula",
-    "distribution": "Fitted distributions",
-    "local-suppression": "Local suppression",
-    "marginals": "Private marginals",
-    "mdav": "Microaggregation of records (MDAV)",
-    "mdav-refined": "Refined MDAV",
-    "microaggregation": "Microaggregation of a column",
-    "noise": "Noise",
-    "noisy-histogram": "Private histograms",
-    "pram": "Random categories (PRAM)",
-    "principal-component": "Groups on the main component",
-    "private-microaggregation": "Private microaggregation",
-    "probabilistic-k": "Probabilistic k-anonymity",
-    "rank-swap": "Rank swapping",
-    "recoding": "Recoding",
-    "resampling": "Resampling",
-    "rounding": "Rounding",
-    "sampling": "Sampling",
-    "shuffling": "Shuffling",
-    "top-bottom": "Top and bottom coding",
-    "trees": "Decision trees",
-    "v-mdav": "MDAV with growing groups",
-}
-"""What each method is called on its card."""
-
 FOR_CATEGORIES = frozenset({"pram", "local-suppression", "recoding", "sampling"})
 """Methods that start with the columns of categories; the others with those of numbers."""
 
@@ -67,12 +41,20 @@ class Card:
     """A method to choose."""
 
     kind: str
-    title: str
-    summary: str
     randomised: bool
     truthful: bool
     private: bool
     controls: tuple[Parameter, ...]
+
+    @property
+    def title(self) -> str:
+        """What it is called, in the language of the page."""
+        return render(Message(f"methods.{self.kind}.title"), current())
+
+    @property
+    def summary(self) -> str:
+        """What it does, in the language of the page."""
+        return render(Message(f"methods.{self.kind}.summary"), current())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +101,10 @@ def cards() -> dict[str, Card]:
     return {
         kind: Card(
             kind,
-            TITLES[kind],
-            method.summary,
             method.randomised,
             method.truthful,
             method.neighbours is not None,
-            controls(method, kind),
+            controls(method),
         )
         for kind, method in methods().items()
     }

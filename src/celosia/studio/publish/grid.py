@@ -151,7 +151,7 @@ def add_values(grid: Grid, values: Iterable[str], into: str) -> Grid:
 
 def as_rule(grid: Grid) -> dict[str, Any]:
     """The hierarchy as a schema file writes it: groups within groups, down to lists of values."""
-    rule: dict[str, Any] = {"kind": "tree", "tree": _tree(grid)}
+    rule: dict[str, Any] = {"method": "tree", "tree": _tree(grid)}
     return rule if grid.root == ROOT else rule | {"root": grid.root}
 
 

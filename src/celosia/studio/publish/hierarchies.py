@@ -95,7 +95,7 @@ def rule_of(column: ColumnForm) -> Hierarchy | Builder:
     Raises:
         InputError: CEL-W052 a rule that names a file, or what the rule says of its parameters.
     """
-    table = {"kind": "automatic"} if column.hierarchy is None else dict(column.hierarchy)
+    table = {"method": "automatic"} if column.hierarchy is None else dict(column.hierarchy)
     if "file" in table:
         raise InputError("CEL-W052", column=column.name)
     return from_table(table, folder=Path())
@@ -167,7 +167,7 @@ def imported(path: Path, column: str) -> ImportedHierarchy:
         return ImportedHierarchy(as_rule(Grid.from_hierarchy(hierarchy)), hierarchy.note)
     try:
         table = tomllib.loads(path.read_text("utf-8-sig"))
-        found = table if "kind" in table else table["columns"][column]["hierarchy"]
+        found = table if "method" in table else table["columns"][column]["hierarchy"]
         rule = dict(found)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
         raise InputError("CEL-W056.no_hierarchy") from error

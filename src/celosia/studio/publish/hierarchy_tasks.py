@@ -50,8 +50,8 @@ def ask(what: str, column: ColumnForm, values: Values, **how: Any) -> Any:
     return QUESTIONS[what](column, values, **how)
 
 
-def _start(column: ColumnForm, values: Values, *, kind: str) -> dict[str, Any]:
-    return starting_rule(kind, column, values)
+def _start(column: ColumnForm, values: Values, *, method: str) -> dict[str, Any]:
+    return starting_rule(method, column, values)
 
 
 def _labels(column: ColumnForm, values: Values) -> bytes:

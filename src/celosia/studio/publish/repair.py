@@ -31,7 +31,7 @@ def repair(column: ColumnForm, values: Values, *, other: str) -> dict[str, Any]:
             fits = preview(replace(column, hierarchy=extended), values)
             if fits.error is None and not fits.uncovered_values:
                 return extended
-    return propose(values.series).as_table()
+    return propose(values.series).as_dict()
 
 
 def _extended(column: ColumnForm, values: Values, other: str) -> list[dict[str, Any]]:
@@ -40,11 +40,11 @@ def _extended(column: ColumnForm, values: Values, other: str) -> list[dict[str, 
     if isinstance(rule, Ordered) and rule.order is not None:
         lost = [text for text in values.texts if text not in set(rule.order)]
         order = [*rule.order, *natural_order(lost)]
-        return [replace(rule, order=tuple(order)).as_table()]
+        return [replace(rule, order=tuple(order)).as_dict()]
     if isinstance(rule, Intervals):
-        return [each.as_table() for each in _wider(rule, values)]
+        return [each.as_dict() for each in _wider(rule, values)]
     table: Mapping[str, Any] = column.hierarchy or {}
-    if table.get("kind") == "tree":
+    if table.get("method") == "tree":
         grid = Grid.from_hierarchy(build(column, values))
         return [as_rule(add_values(grid, values.texts, other))]
     return []

@@ -7,13 +7,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from celosia.core.errors import InputError
+from celosia.core.methods import parameters
+from celosia.studio.parameters import starting
 from celosia.studio.publish.form import ColumnForm
 from celosia.studio.publish.grid import Grid, as_rule
 from celosia.studio.publish.hierarchies import Values, as_tree
-from celosia.tables.hierarchies import Mask, propose
+from celosia.tables.hierarchies import BUILDERS, Mask, propose
 
 MOST_EDITED = 400
 """Trees and orders of more values are brought as a file instead of being edited by hand."""
+
+MOST_IN_ONE_GROUP = 4
+"""So few values are not put into groups to begin with."""
 
 
 def numbers_in(text: str) -> list[int | float]:
@@ -58,9 +63,9 @@ def intervals_rule(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The rule behind the fields of intervals: widths and a start, or cuts of each level.
 
     >>> intervals_rule({"widths": "5, 10", "start": 1, "domain": "1, 100"})
-    {'kind': 'intervals', 'widths': [5, 10], 'start': 1, 'domain': [1, 100]}
+    {'method': 'intervals', 'widths': [5, 10], 'start': 1, 'domain': [1, 100]}
     """
-    rule: dict[str, Any] = {"kind": "intervals"}
+    rule: dict[str, Any] = {"method": "intervals"}
     if fields.get("by") == "bounds":
         rule["bounds"] = cuts_in(fields.get("bounds") or "")
         rule |= {"open_above": True} if fields.get("open_above") else {}
@@ -79,10 +84,10 @@ def mask_rule(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The rule behind the fields of a mask.
 
     >>> mask_rule({"direction": "right", "character": "*", "levels": "2, 4"})
-    {'kind': 'mask', 'levels': [2, 4]}
+    {'method': 'mask', 'levels': [2, 4]}
     """
     usual = Mask()
-    rule: dict[str, Any] = {"kind": "mask"}
+    rule: dict[str, Any] = {"method": "mask"}
     if fields.get("direction") not in (None, usual.direction):
         rule["direction"] = fields["direction"]
     if fields.get("character") not in (None, usual.character):
@@ -95,9 +100,9 @@ def dates_rule(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The rule behind the fields of dates.
 
     >>> dates_rule({"levels": ["month", "year"], "format": "%d/%m/%y", "century": 1900})
-    {'kind': 'dates', 'levels': ['month', 'year'], 'format': '%d/%m/%y', 'century': 1900}
+    {'method': 'dates', 'levels': ['month', 'year'], 'format': '%d/%m/%y', 'century': 1900}
     """
-    rule: dict[str, Any] = {"kind": "dates", "levels": list(fields.get("levels") or ())}
+    rule: dict[str, Any] = {"method": "dates", "levels": list(fields.get("levels") or ())}
     written = (fields.get("format") or "").strip()
     rule |= {"format": written} if written else {}
     century = fields.get("century")
@@ -108,45 +113,43 @@ def ordered_rule(fields: Mapping[str, Any]) -> dict[str, Any]:
     r"""The rule behind the fields of an order: sizes of groups, and the values line by line.
 
     >>> ordered_rule({"sizes": "2, 4", "order": "low\nmedium\nhigh"})
-    {'kind': 'ordered', 'order': ['low', 'medium', 'high'], 'sizes': [2, 4]}
+    {'method': 'ordered', 'order': ['low', 'medium', 'high'], 'sizes': [2, 4]}
     """
-    rule: dict[str, Any] = {"kind": "ordered"}
+    rule: dict[str, Any] = {"method": "ordered"}
     order = [line for line in (fields.get("order") or "").splitlines() if line]
     rule |= {"order": order} if order else {}
     sizes = numbers_in(fields.get("sizes") or "")
     return rule | ({"sizes": sizes} if sizes else {})
 
 
-def starting_rule(kind: str, column: ColumnForm, values: Values) -> dict[str, Any]:
-    """A rule of another kind to begin with: what fits the values, or what is there as a tree.
+def starting_rule(method: str, column: ColumnForm, values: Values) -> dict[str, Any]:
+    """A rule of another method to begin with: what fits the values, or what is there as a tree.
 
     Raises:
         InputError: CEL-W056, too many values for a tree.
     """
-    fitting = propose(values.series).as_table()
-    if kind == "automatic" or fitting["kind"] == kind:
+    fitting = propose(values.series).as_dict()
+    if method == "automatic" or fitting["method"] == method:
         return fitting
-    if kind == "tree":
+    if method == "tree":
         return as_rule(editable(column, values))
-    usual: dict[str, dict[str, Any]] = {
-        "intervals": {"widths": [5, 10, 20]},
-        "mask": {},
-        "dates": {"levels": ["month", "year", "decade"]},
-        "ordered": {"sizes": [2, 4] if len(values.texts) > 4 else []},
+    if method == "ordered" and len(values.texts) <= MOST_IN_ONE_GROUP:
+        return {"method": method}
+    return {"method": method} | {
+        name: list(start) for name, start in starting(parameters(BUILDERS[method])).items()
     }
-    return {"kind": kind} | {key: value for key, value in usual[kind].items() if value}
 
 
 def has_no_groups(column: ColumnForm, rule: Mapping[str, Any], distinct: int) -> bool:
     """Whether a rule only keeps or hides the texts of a column, though groups could be made.
 
     >>> towns = ColumnForm(name="town", kind="text")
-    >>> has_no_groups(towns, {"kind": "ordered"}, 12), has_no_groups(towns, {"kind": "mask"}, 12)
-    (True, False)
+    >>> [has_no_groups(towns, {"method": name}, 12) for name in ("ordered", "mask")]
+    [True, False]
     """
     return (
         column.kind == "text"
-        and rule.get("kind") == "ordered"
+        and rule.get("method") == "ordered"
         and not rule.get("sizes")
         and distinct > 2
     )

@@ -55,17 +55,17 @@ SAMPLES = (
 """The samples, the one that most visitors want first."""
 
 _POSTAL = {
-    "kind": "tree",
+    "method": "tree",
     "tree": {"05340": ["05345", "05349"], "05350": ["05351", "05352", "05356"]},
     "root": "05300",
 }
-_ETHNIC = {"kind": "tree", "tree": ["rapanui", "mapuche", "atacameño"], "root": "person"}
+_ETHNIC = {"method": "tree", "tree": ["rapanui", "mapuche", "atacameño"], "root": "person"}
 _SMALL: dict[str, dict[str, Any]] = {
     "patients": {
-        "zip": {"role": QUASI, "hierarchy": {"kind": "mask"}},
+        "zip": {"role": QUASI, "hierarchy": {"method": "mask"}},
         "age": {
             "role": QUASI,
-            "hierarchy": {"kind": "intervals", "bounds": [[20, 30, 40, 60]], "style": "bracket"},
+            "hierarchy": {"method": "intervals", "bounds": [[20, 30, 40, 60]], "style": "bracket"},
         },
         "disease": {"role": "sensitive"},
     },
@@ -74,7 +74,7 @@ _SMALL: dict[str, dict[str, Any]] = {
         "birth": {
             "role": QUASI,
             "hierarchy": {
-                "kind": "dates",
+                "method": "dates",
                 "levels": ["month", "year"],
                 "format": "%d/%m/%y",
                 "century": 1900,
@@ -82,13 +82,13 @@ _SMALL: dict[str, dict[str, Any]] = {
         },
         "sex": {
             "role": QUASI,
-            "hierarchy": {"kind": "tree", "tree": ["female", "male"], "root": "not reported"},
+            "hierarchy": {"method": "tree", "tree": ["female", "male"], "root": "not reported"},
         },
         "postal": {"role": QUASI, "hierarchy": _POSTAL},
         "marital": {
             "role": QUASI,
             "hierarchy": {
-                "kind": "tree",
+                "method": "tree",
                 "tree": {
                     "ever married": ["married", "divorced", "widowed"],
                     "never married": ["single"],

@@ -83,8 +83,8 @@ def suggested_hierarchy(column: pl.Series) -> dict[str, Any]:
     """A hierarchy that fits the values of a column, as a schema file writes it."""
     values = encode(column.alias("values")).values
     if len(values) == 0 or len(values) > MOST_PROPOSED:
-        return Automatic().as_table()
-    return propose(values).as_table()
+        return Automatic().as_dict()
+    return propose(values).as_dict()
 
 
 def kind_of(dtype: pl.DataType) -> str:

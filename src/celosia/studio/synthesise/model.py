@@ -94,9 +94,9 @@ def code(
         # The two parts that the studio made, under these names.
         file, before = "members.parquet", ""
         table = 'from celosia import frames\n\ntable = frames.read("members.parquet")'
-    parts = ["celosia", "synthesise", file, "--method", choice["method"]]
-    for key, value in parameters.items():
-        parts += ["--set", f"{key}={inline(value)}"]
+    method = ",".join(f"{key}={inline(value)}" for key, value in parameters.items())
+    method = f"{choice['method']}:{method}" if method else choice["method"]
+    parts = ["celosia", "synthesise", file, "--method", method]
     for each in gone:
         parts += ["--identifier", each]
     for each in sensitive:

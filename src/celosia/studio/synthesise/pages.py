@@ -28,7 +28,6 @@ from celosia.studio.widgets.method_form import (
     parameter_controls,
     promise,
     quiet,
-    summary_of,
 )
 
 FAMILIES = {"Measured, without a guarantee": model.PLAIN, "With a privacy loss": model.PRIVATE}
@@ -110,8 +109,8 @@ def _method(workbench: MaskWorkbench, choice: Mapping[str, Any]) -> None:
         workbench.save(synthesis={**_choice(workbench), **values})
 
     with ui.card().classes("w-full").props('data-test="chosen"'):
-        heading(_(card.title))
-        quiet(summary_of(card))
+        heading(card.title)
+        quiet(card.summary)
         select = ui.select(
             {name: name for name in workbench.names},
             value=[name for name in choice["columns"] if name in workbench.names],
@@ -243,7 +242,7 @@ async def _result(workbench: MaskWorkbench) -> None:
             "{count} made record by {method}.",
             "{count} made records by {method}.",
             result["rows"],
-            method=_(card.title),
+            method=card.title,
         )
     )
     ui.link(_("Another method, or other settings"), f"/synthesise/{workbench.work.id}")

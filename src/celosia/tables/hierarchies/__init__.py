@@ -5,7 +5,8 @@
 - Rules that build one from a column (`Builder`): `Intervals` for numbers, `Ordered` for values with
   an order, `Mask` for codes, `Dates` for the calendar, `Tree` for groups written by hand, and
   `Automatic`, which takes what `propose` suggests.
-- Schema files: `from_table` reads `[columns.NAME.hierarchy]`; each rule's `as_table` writes it.
+- Schema files: `from_table` reads `[columns.NAME.hierarchy]`; each rule's `as_dict` is what
+  it holds; `builder_from_text` reads the notation of the command line.
 """
 
 from celosia.tables.hierarchies.automatic import Automatic, is_nominal, propose
@@ -15,11 +16,12 @@ from celosia.tables.hierarchies.dates import Dates
 from celosia.tables.hierarchies.hierarchy import MISSING, ROOT, Hierarchy, LevelSummary, summary
 from celosia.tables.hierarchies.intervals import Intervals
 from celosia.tables.hierarchies.mask import Mask
-from celosia.tables.hierarchies.notation import from_table
+from celosia.tables.hierarchies.notation import BUILDERS, builder_from_text, from_table
 from celosia.tables.hierarchies.ordered import Ordered
 from celosia.tables.hierarchies.tree import Tree
 
 __all__ = [
+    "BUILDERS",
     "MISSING",
     "ROOT",
     "Automatic",
@@ -31,6 +33,7 @@ __all__ = [
     "Mask",
     "Ordered",
     "Tree",
+    "builder_from_text",
     "from_table",
     "is_nominal",
     "propose",

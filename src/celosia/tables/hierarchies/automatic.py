@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import polars as pl
 
 from celosia.frames import stands_for_missing
 from celosia.tables.hierarchies import _numbers
 from celosia.tables.hierarchies._leaves import distinct_texts
-from celosia.tables.hierarchies._parameters import as_written, is_number
-from celosia.tables.hierarchies.builder import Builder
+from celosia.tables.hierarchies.builder import Builder, is_number
 from celosia.tables.hierarchies.dates import Dates
 from celosia.tables.hierarchies.hierarchy import Hierarchy
 from celosia.tables.hierarchies.intervals import Intervals
@@ -34,12 +33,14 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Automatic:
+class Automatic(Builder):
     """What `propose` chooses for the values: a start to be looked at, not a considered choice.
 
     >>> Automatic().build(pl.Series([17, 39, 90])).label("39", level=2)
     '30-39'
     """
+
+    method_name: ClassVar[str] = "automatic"
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The hierarchy that the proposed rule builds.
@@ -49,10 +50,6 @@ class Automatic:
         """
         rule = propose(values)
         return _beside_marks(values) if isinstance(rule, Automatic) else rule.build(values)
-
-    def as_table(self) -> dict[str, Any]:
-        """The rule as a schema file writes it."""
-        return as_written("automatic", self)
 
 
 def propose(values: pl.Series) -> Builder:

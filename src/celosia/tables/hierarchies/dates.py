@@ -6,20 +6,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import check_list, parameter
 from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
-from celosia.tables.hierarchies._parameters import (
-    as_written,
-    check_choice,
-    is_whole,
-    items,
-    wrong,
-)
+from celosia.tables.hierarchies.builder import Builder, is_whole
 from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
 
 
@@ -51,8 +46,29 @@ LABELS: dict[str, Callable[[Day], str]] = {
 """From fine to coarse. Each nests in the next; weeks are missing because they nest in no month."""
 
 
+def _check_levels(value: Any) -> tuple[str, ...]:
+    levels = check_list(value)
+    names = list(LABELS)
+    if not levels or list(levels) != sorted(set(levels), key=names.index):
+        raise ValueError
+    return levels
+
+
+def _check_text(value: Any) -> str:
+    """A text, which may be empty: what it lacks is said by itself."""
+    if not isinstance(value, str):
+        raise ValueError
+    return value
+
+
+def _check_century(value: Any) -> int:
+    if not is_whole(value) or value < 100 or value % 100:
+        raise ValueError
+    return int(value)
+
+
 @dataclass(frozen=True, slots=True)
-class Dates:
+class Dates(Builder):
     """Months, quarters, years and longer periods above each date.
 
     Labels are '2026-11', '2026-Q4', '2026', '2025-2029' (5 years), '2020-2029' (decade) and
@@ -70,24 +86,29 @@ class Dates:
     [('19/08/63', '1963-08', '1963', '1960-1964', '*')]
     """
 
-    levels: Sequence[str] = ("month", "quarter", "year", "decade")
-    format: str | None = None
-    century: int | None = None
+    method_name: ClassVar[str] = "dates"
 
-    def __post_init__(self) -> None:
-        names = list(LABELS)
-        levels = items("dates", "levels", self.levels, Message("tables.must_be.periods"))
-        for level in levels:
-            check_choice("dates", "levels", level, names)
-        if not levels or list(levels) != sorted(set(levels), key=names.index):
-            raise wrong(
-                "dates", "levels", Message("tables.must_be.periods_in_order", periods=names)
-            )
-        object.__setattr__(self, "levels", levels)
+    levels: Sequence[str] = parameter(
+        ("month", "quarter", "year", "decade"),
+        kind="several",
+        choices=tuple(LABELS),
+        check=_check_levels,
+        allowed="tables.must_be.periods_in_order",
+        start=("month", "year", "decade"),
+    )
+    format: str | None = parameter(
+        None, kind="text", check=_check_text, allowed="tables.must_be.date_format"
+    )
+    century: int | None = parameter(
+        None, kind="whole", check=_check_century, allowed="tables.must_be.century"
+    )
+
+    def check(self) -> None:
+        """Refuse a format that does not lead to the levels, and a century that it does not need."""
         if self.format is not None:
-            _check_format(self.format, levels)
-        if self.century is not None and not self._is_century():
-            raise wrong("dates", "century", Message("tables.must_be.century"))
+            _check_format(self.format, self.levels)
+        if self.century is not None and "%y" not in (self.format or ""):
+            raise InputError("CEL-H041.century")
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The dates in order, one level per period.
@@ -106,14 +127,6 @@ class Dates:
             (text, *(rule(day) for rule in rules), ROOT) for day, text in dated
         )
 
-    def as_table(self) -> dict[str, Any]:
-        """The rule as a schema file writes it."""
-        return as_written("dates", self)
-
-    def _is_century(self) -> bool:
-        short = self.format is not None and "%y" in self.format
-        return short and is_whole(self.century, minimum=100) and (self.century or 0) % 100 == 0
-
     def _day(self, text: str, written: str | None) -> Day | None:
         try:
             date = datetime.strptime(text, written) if written else datetime.fromisoformat(text)
@@ -124,10 +137,8 @@ class Dates:
         return Day(self.century + date.year % 100, date.month, date.day)
 
 
-def _check_format(form: object, levels: Sequence[str]) -> None:
+def _check_format(form: str, levels: Sequence[str]) -> None:
     """Refuse a format that cannot be read, or that says too little for the finest level."""
-    if not isinstance(form, str):
-        raise wrong("dates", "format", Message("tables.must_be.date_format"))
     probe = datetime(2017, 11, 28)
     needs = {"year": probe.replace(year=2018)}
     if levels[0] in {"day", "month", "quarter"}:
@@ -142,11 +153,11 @@ def _check_format(form: object, levels: Sequence[str]) -> None:
         readable = False
     if not readable:
         if not missing:
-            raise InputError("CEL-H041.unreadable", kind="dates", key="format")
+            raise InputError("CEL-H041.unreadable")
         names = {
             "year": Message("tables.date_parts.year"),
             "month": Message("tables.date_parts.month"),
             "day": Message("tables.date_parts.day"),
         }
         parts = [names[name] for name in missing]
-        raise InputError("CEL-H041.incomplete", parts=parts, kind="dates", key="format")
+        raise InputError("CEL-H041.incomplete", parts=parts)

@@ -5,28 +5,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.methods import check_list, parameter
 from celosia.tables.hierarchies import _numbers
 from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
 from celosia.tables.hierarchies._numbers import plain
-from celosia.tables.hierarchies._parameters import (
-    as_written,
-    check_choice,
-    check_flag,
-    check_multiples,
-    is_number,
-    is_whole,
-    items,
-    wrong,
-)
+from celosia.tables.hierarchies.builder import Builder, check_multiples, is_number, is_whole
 from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
-
-Style = Literal["range", "bracket"]
 
 Interval = tuple[int | None, int | None]
 """Lower end (inside) and upper end (outside) in steps of the grid; None where it is open."""
@@ -34,8 +23,37 @@ LARGEST_DOMAIN = 1_000_000
 """More leaves than this are a slip of the pen, and would only fill the memory."""
 
 
+def _check_number(value: Any) -> float:
+    if not is_number(value):
+        raise ValueError
+    number: float = value  # as it was written: a whole number stays one
+    return number
+
+
+def _check_numbers(value: Any) -> tuple[float, ...]:
+    return tuple(map(_check_number, check_list(value)))
+
+
+def _check_widths(value: Any) -> tuple[float, ...]:
+    widths = _check_numbers(value)
+    if min(widths, default=1) <= 0:
+        raise ValueError
+    return widths
+
+
+def _check_bounds(value: Any) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(_check_numbers, check_list(value)))
+
+
+def _check_domain(value: Any) -> tuple[int, int]:
+    low, high = check_list(value)
+    if not (is_whole(low) and is_whole(high) and 0 <= high - low < LARGEST_DOMAIN):
+        raise ValueError
+    return low, high
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intervals:
+class Intervals(Builder):
     """Intervals of growing width above each number, closed on the left and open on the right.
 
     Ends are exact, in decimals as written: 0.3 is in [0.3, 0.4), whatever a float thinks.
@@ -61,35 +79,32 @@ class Intervals:
     ['[20, 30[', '[30, 40[', '[40, 60[']
     """
 
-    widths: Sequence[float] = ()
-    start: float = 0
-    bounds: Sequence[Sequence[float]] = ()
+    method_name: ClassVar[str] = "intervals"
+
+    widths: Sequence[float] = parameter(
+        (), check=_check_widths, allowed="tables.must_be.positive_numbers", start=(5, 10, 20)
+    )
+    start: float = parameter(0, kind="number", check=_check_number)
+    bounds: Sequence[Sequence[float]] = parameter(
+        (), check=_check_bounds, allowed="tables.must_be.lists_of_numbers"
+    )
     open_below: bool = False
     open_above: bool = False
-    domain: Sequence[int] | None = None
-    style: Style | None = None
+    domain: Sequence[int] | None = parameter(
+        None, check=_check_domain, most=LARGEST_DOMAIN, allowed="tables.must_be.domain"
+    )
+    style: Literal["range", "bracket"] | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "widths", _list_of_numbers("widths", self.widths))
-        levels = items(
-            "intervals", "bounds", self.bounds, Message("tables.must_be.lists_of_numbers")
-        )
-        cuts = tuple(_list_of_numbers("bounds", level) for level in levels)
-        object.__setattr__(self, "bounds", cuts)
-        if not is_number(self.start):
-            raise wrong("intervals", "start", Message("tables.must_be.number"))
-        check_flag("intervals", "open_below", self.open_below)
-        check_flag("intervals", "open_above", self.open_above)
-        if self.style is not None:
-            check_choice("intervals", "style", self.style, ("range", "bracket"))
+    def check(self) -> None:
+        """Refuse widths and bounds at once, levels that do not nest, and a domain outside them."""
         if bool(self.widths) == bool(self.bounds):
-            raise InputError("CEL-H022.widths_or_bounds", kind="intervals")
+            raise InputError("CEL-H022.widths_or_bounds")
         if self.widths:
-            self._check_widths()
+            self._check_nested_widths()
         else:
-            self._check_bounds()
+            self._check_nested_bounds()
         if self.domain is not None:
-            object.__setattr__(self, "domain", self._checked_domain())
+            self._check_domain_inside(*self.domain)
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The values (or the whole domain) in numeric order, one level per width or list of cuts.
@@ -115,52 +130,32 @@ class Intervals:
             (texts[at], *(column[at] for column in columns), ROOT) for at in order
         )
 
-    def as_table(self) -> dict[str, Any]:
-        """The rule as a schema file writes it."""
-        return as_written("intervals", self)
-
-    def _check_widths(self) -> None:
-        if min(self.widths) <= 0:
-            raise wrong("intervals", "widths", Message("tables.must_be.positive_numbers"))
+    def _check_nested_widths(self) -> None:
         if self.open_above:
-            raise InputError("CEL-H022.open_above", kind="intervals")
+            raise InputError("CEL-H022.open_above")
         exact = [_numbers.of(width) for width in self.widths]
         places = _numbers.finest(exact)
-        check_multiples("intervals", "widths", [width.on_grid(places) for width in exact])
+        check_multiples(self.method_name, "widths", [width.on_grid(places) for width in exact])
 
-    def _check_bounds(self) -> None:
+    def _check_nested_bounds(self) -> None:
         if self.start != 0:
-            raise InputError("CEL-H022.start", kind="intervals")
+            raise InputError("CEL-H022.start")
         for level, cuts in enumerate(self.bounds, start=1):
             groups = len(cuts) - 1 + self.open_below + self.open_above
             if not cuts or groups < 1 or list(cuts) != sorted(set(cuts)):
-                rule = Message("tables.must_be.group_cuts", level=level)
-                raise wrong("intervals", "bounds", rule)
+                raise InputError("CEL-H022.cuts", level=level)
         for level in range(1, len(self.bounds)):
             below, above = self.bounds[level - 1], self.bounds[level]
             same_first = self.open_below or above[0] == below[0]
             same_last = self.open_above or above[-1] == below[-1]
             if not (set(above) <= set(below) and same_first and same_last):
-                raise InputError(
-                    "CEL-H021.cuts_not_nested",
-                    lower=level,
-                    kind="intervals",
-                    key="bounds",
-                    level=level + 1,
-                )
+                raise InputError("CEL-H021.cuts_not_nested", lower=level, level=level + 1)
 
-    def _checked_domain(self) -> tuple[int, int]:
-        expected = Message("tables.must_be.domain", largest=LARGEST_DOMAIN)
-        ends = items("intervals", "domain", self.domain, expected)
-        sound = len(ends) == 2 and all(is_whole(end, minimum=-(10**300)) for end in ends)
-        if not sound or not 0 <= ends[1] - ends[0] < LARGEST_DOMAIN:
-            raise wrong("intervals", "domain", expected)
-        low, high = ends
+    def _check_domain_inside(self, low: int, high: int) -> None:
         first = self.start if self.widths else self.bounds[0][0]
         last = high + 1 if self.widths else self.bounds[0][-1]
         if (low < first and not self.open_below) or (high >= last and not self.open_above):
-            raise wrong("intervals", "domain", Message("tables.must_be.inside_intervals"))
-        return low, high
+            raise InputError("CEL-H022.domain")
 
     def _domain_texts(self, texts: list[str]) -> list[str]:
         assert self.domain is not None
@@ -180,7 +175,7 @@ class Intervals:
         broken = [at for at, number in enumerate(numbers) if number % one]
         whole_cuts = all(number.exponent >= 0 for number in self._parameters())
         if self.style == "range" and not whole_cuts:
-            raise wrong("intervals", "style", Message("tables.must_be.bracket"))
+            raise InputError("CEL-H022.fractions")
         if self.style == "range" and broken:
             raise misplaced("CEL-H025", broken)
         return whole_cuts and not broken if self.style is None else self.style == "range"
@@ -206,14 +201,6 @@ class Intervals:
         if widths:
             return [[on_steps(n, start=start, width=width) for n in numbers] for width in widths]
         return [[between(n, cuts=cuts) for n in numbers] for cuts in bounds]
-
-
-def _list_of_numbers(key: str, value: object) -> tuple[float, ...]:
-    expected = Message("tables.must_be.numbers")
-    numbers = items("intervals", key, value, expected)
-    if not all(is_number(number) for number in numbers):
-        raise wrong("intervals", key, expected)
-    return numbers
 
 
 def _parse(texts: list[str]) -> list[_numbers.Decimal]:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.hierarchies._leaves import distinct_texts
-from celosia.tables.hierarchies._parameters import (
-    as_written,
-    check_choice,
-    whole_numbers,
-    wrong,
-)
+from celosia.tables.hierarchies.builder import Builder, rising_parameter
 from celosia.tables.hierarchies.hierarchy import Hierarchy
-
-Direction = Literal["right", "left"]
 
 MOST_LEVELS = 64
 """Longer texts are no codes: one level per character would be a hierarchy too long to read."""
 
 
+def _check_character(value: Any) -> str:
+    if not isinstance(value, str) or len(value) != 1:
+        raise ValueError
+    return value
+
+
 @dataclass(frozen=True, slots=True)
-class Mask:
+class Mask(Builder):
     """More and more characters replaced by a mark, until nothing is left.
 
     Shorter values are filled with the mark on the masked side up to the longest value, so that
@@ -47,17 +46,13 @@ class Mask:
     [('476', '476**', '*****'), ('47677', '476**', '*****')]
     """
 
-    direction: Direction = "right"
-    character: str = "*"
-    levels: Sequence[int] | None = None
+    method_name: ClassVar[str] = "mask"
 
-    def __post_init__(self) -> None:
-        check_choice("mask", "direction", self.direction, ("right", "left"))
-        if not isinstance(self.character, str) or len(self.character) != 1:
-            raise wrong("mask", "character", Message("tables.must_be.one_character"))
-        if self.levels is not None:
-            levels = whole_numbers("mask", "levels", self.levels, minimum=1)
-            object.__setattr__(self, "levels", levels)
+    direction: Literal["right", "left"] = "right"
+    character: str = parameter(
+        "*", kind="text", check=_check_character, allowed="tables.must_be.one_character"
+    )
+    levels: Sequence[int] | None = rising_parameter(None, least=1)
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The values in alphabetical order, one level per number of hidden characters.
@@ -73,10 +68,6 @@ class Mask:
             (text, *(self._masked(text, depth, longest) for depth in depths), root)
             for text in texts
         )
-
-    def as_table(self) -> dict[str, Any]:
-        """The rule as a schema file writes it."""
-        return as_written("mask", self)
 
     def _depths(self, longest: int) -> list[int]:
         if self.levels is not None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
-from celosia.core.wording import did_you_mean
-from celosia.tables.hierarchies._parameters import wrong
+from celosia.core.methods import method_from_dict, method_from_text
 from celosia.tables.hierarchies.automatic import Automatic
 from celosia.tables.hierarchies.builder import Builder
 from celosia.tables.hierarchies.csv_file import read_hierarchy
@@ -22,71 +19,57 @@ from celosia.tables.hierarchies.ordered import Ordered
 from celosia.tables.hierarchies.tree import Tree
 from celosia.tables.schema_checks import suggested
 
-KINDS: dict[str, type[Any]] = {
-    "automatic": Automatic,
-    "dates": Dates,
-    "intervals": Intervals,
-    "mask": Mask,
-    "ordered": Ordered,
-    "tree": Tree,
+BUILDERS: Mapping[str, type[Builder]] = {
+    each.method_name: each for each in (Automatic, Dates, Intervals, Mask, Ordered, Tree)
 }
 """The builders by their name in a schema file; the keys of each are its parameters."""
 
 FILE_KEYS = ("file", "delimiter", "encoding")
 
 
+def builder_from_text(text: str) -> Builder:
+    """A rule in the notation of the command line: NAME, or NAME:VALUE,...,KEY=VALUE,...
+
+    >>> builder_from_text("dates:levels=[month, year]")
+    Dates(levels=('month', 'year'), format=None, century=None)
+
+    Raises:
+        InputError: as `core.methods.method_from_text` says.
+    """
+    return method_from_text(BUILDERS, text, what="hierarchy")
+
+
 def from_table(table: Mapping[str, Any], *, folder: Path) -> Hierarchy | Builder:
-    """The hierarchy of a file, or the rule that will build one; `as_table` is the inverse.
+    """The hierarchy of a file, or the rule that will build one; `as_dict` is the inverse.
 
     Args:
-        table: `{file = "age.csv"}`, or `{kind = "intervals", ...}` with the builder's parameters.
+        table: `{file = "age.csv"}`, or `{method = "intervals", ...}` with the builder's parameters.
         folder: where the schema lies; the names of files are relative to it.
 
     Raises:
-        InputError: CEL-H060 neither or both of file and kind, CEL-H061 unknown kind, CEL-H062
-            unknown key, CEL-H020 and others for what a key holds.
+        InputError: CEL-H060 neither or both of file and method, or a key of a file that is no
+            text; CEL-H062 a key that files do not have; as `core.methods.method_from_dict` says.
 
-    >>> from_table({"kind": "mask", "levels": [1, 2, 3]}, folder=Path())
+    >>> from_table({"method": "mask", "levels": [1, 2, 3]}, folder=Path())
     Mask(direction='right', character='*', levels=(1, 2, 3))
     """
-    if not isinstance(table, Mapping) or ("file" in table) == ("kind" in table):
-        raise InputError("CEL-H060", kinds=", ".join(KINDS))
+    if not isinstance(table, Mapping) or ("file" in table) == ("method" in table):
+        raise InputError("CEL-H060.file_or_method", known=list(BUILDERS))
     if "file" in table:
         return _from_file(table, folder)
-    kind = table["kind"]
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(
-            "CEL-H061",
-            kind=str(kind),
-            hint=did_you_mean(kind, list(KINDS)),
-            kinds=", ".join(KINDS),
-        )
-    builder = KINDS[kind]
-    allowed = tuple(field.name for field in fields(builder))
-    _check_keys(table, ("kind", *allowed), kind)
-    made: Builder = builder(**{key: value for key, value in table.items() if key != "kind"})
-    return made
+    return method_from_dict(BUILDERS, table, what="hierarchy")
 
 
 def _from_file(table: Mapping[str, Any], folder: Path) -> Hierarchy:
-    _check_keys(table, FILE_KEYS, "file")
+    unknown = [str(key) for key in table if key not in FILE_KEYS]
+    if unknown:
+        names = [suggested(key, FILE_KEYS) for key in unknown]
+        raise InputError("CEL-H062.file", names=names, allowed=list(FILE_KEYS), keys=unknown)
     for key in FILE_KEYS:
         if key in table and (not isinstance(table[key], str) or not table[key]):
-            raise wrong("file", key, Message("tables.must_be.a_text"))
+            raise InputError("CEL-H060.no_text", key=key)
     return read_hierarchy(
         folder / table["file"],
         delimiter=table.get("delimiter"),
         encoding=table.get("encoding"),
     )
-
-
-def _check_keys(table: Mapping[str, Any], allowed: tuple[str, ...], kind: str) -> None:
-    unknown = [str(key) for key in table if key not in allowed]
-    if unknown:
-        raise InputError(
-            "CEL-H062.unknown_key",
-            kind=kind,
-            names=[suggested(key, allowed) for key in unknown],
-            allowed=list(allowed),
-            keys=unknown,
-        )

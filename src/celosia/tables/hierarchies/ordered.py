@@ -5,25 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
-from celosia.core.messages import Message
+from celosia.core.methods import check_list, parameter
 from celosia.tables.hierarchies import _numbers
 from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
-from celosia.tables.hierarchies._parameters import (
-    as_written,
-    check_multiples,
-    items,
-    whole_numbers,
-    wrong,
-)
+from celosia.tables.hierarchies.builder import Builder, check_multiples, rising_parameter
 from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
 
 
+def _check_order(value: Any) -> tuple[str, ...]:
+    texts = check_list(value)
+    if (
+        not texts
+        or not all(isinstance(text, str) for text in texts)
+        or len(set(texts)) < len(texts)
+    ):
+        raise ValueError
+    return texts
+
+
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(Builder):
     """Groups of neighbours in an order, labelled 'first - last'.
 
     Args:
@@ -43,14 +48,16 @@ class Ordered:
     ('unknown', 'unknown', 'unknown', '*')
     """
 
-    order: Sequence[str] | None = None
-    sizes: Sequence[int] = ()
+    method_name: ClassVar[str] = "ordered"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", whole_numbers("ordered", "sizes", self.sizes, minimum=2))
-        check_multiples("ordered", "sizes", self.sizes)
-        if self.order is not None:
-            object.__setattr__(self, "order", _checked_order(self.order))
+    order: Sequence[str] | None = parameter(
+        None, kind="values", check=_check_order, allowed="tables.must_be.different_texts"
+    )
+    sizes: Sequence[int] = rising_parameter((), least=2, start=(2, 4))
+
+    def check(self) -> None:
+        """Refuse sizes that do not nest."""
+        check_multiples(self.method_name, "sizes", self.sizes)
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The values in order, one level per size.
@@ -66,10 +73,6 @@ class Ordered:
         columns = [_group_labels(leaves, size) for size in self.sizes]
         roots = [ROOT] * len(leaves)
         return Hierarchy.from_paths(zip(leaves, *columns, roots, strict=True))
-
-    def as_table(self) -> dict[str, Any]:
-        """The rule as a schema file writes it."""
-        return as_written("ordered", self)
 
 
 def natural_order(texts: Sequence[str]) -> list[str]:
@@ -107,15 +110,3 @@ def _group_labels(leaves: Sequence[str], size: int) -> list[str]:
         taken.add(label)
         labels += [label] * len(group)
     return labels
-
-
-def _checked_order(order: object) -> tuple[str, ...]:
-    expected = Message("tables.must_be.different_texts")
-    texts = items("ordered", "order", order, expected)
-    if (
-        not texts
-        or not all(isinstance(text, str) for text in texts)
-        or len(set(texts)) < len(texts)
-    ):
-        raise wrong("ordered", "order", expected)
-    return texts

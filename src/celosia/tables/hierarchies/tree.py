@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
-from celosia.core.messages import Message
-from celosia.tables.hierarchies._parameters import as_written, wrong
+from celosia.core.methods import Parameter, check_list, parameter
+from celosia.tables.hierarchies.builder import Builder
 from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
 
 Groups = Mapping[str, "Groups"] | Sequence[str]
@@ -19,8 +19,15 @@ DEEPEST = 32
 """Deeper trees are a slip of the pen; the limit keeps them from exhausting Python's stack."""
 
 
+def _check_text(value: Any) -> str:
+    """A text, which may be empty."""
+    if not isinstance(value, str):
+        raise ValueError
+    return value
+
+
 @dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Builder):
     """Groups within groups, down to lists of values.
 
     Where one branch is shallower than another, the label of its lowest group is repeated, so that
@@ -41,22 +48,28 @@ class Tree:
     [('Male', '*'), ('Female', '*')]
     """
 
-    tree: Groups = field(default=(), hash=False)
-    root: str = ROOT
+    method_name: ClassVar[str] = "tree"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.root, str):
-            raise wrong("tree", "root", Message("tables.must_be.a_text"))
-        object.__setattr__(self, "tree", _frozen(self.tree, 0))
+    tree: Groups = field(
+        hash=False,
+        metadata={
+            "parameter": Parameter(
+                most=DEEPEST,
+                check=lambda groups: _frozen(groups, 0),
+                allowed="tables.must_be.groups",
+                example='{ North = ["Leeds", "York"] }',
+            )
+        },
+    )
+    root: str = parameter(ROOT, kind="text", check=_check_text)
+
+    def check(self) -> None:
+        """Refuse a value that stands at two places."""
         self._hierarchy()
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The whole tree, whatever the values."""
         return self._hierarchy()
-
-    def as_table(self) -> dict[str, Any]:
-        """The rule as a schema file writes it."""
-        return as_written("tree", self)
 
     def _hierarchy(self) -> Hierarchy:
         branches = list(_branches(self.tree, ()))
@@ -67,20 +80,18 @@ class Tree:
         )
 
 
-def _frozen(groups: object, depth: int) -> Groups:
+def _frozen(groups: Any, depth: int) -> Groups:
     """A copy that cannot be changed from outside, checked on the way."""
-    expected = Message("tables.must_be.groups")
-    if depth > DEEPEST:
-        raise wrong("tree", "tree", Message("tables.must_be.deep", deepest=DEEPEST))
+    if depth > DEEPEST or not groups:
+        raise ValueError
     if isinstance(groups, Mapping):
-        if not groups or not all(isinstance(label, str) for label in groups):
-            raise wrong("tree", "tree", expected)
+        if not all(isinstance(label, str) for label in groups):
+            raise ValueError
         return {label: _frozen(inner, depth + 1) for label, inner in groups.items()}
-    if not isinstance(groups, Sequence) or isinstance(groups, str | bytes) or not groups:
-        raise wrong("tree", "tree", expected)
-    if not all(isinstance(leaf, str) for leaf in groups):
-        raise wrong("tree", "tree", expected)
-    return tuple(groups)
+    leaves = check_list(groups)
+    if not all(isinstance(leaf, str) for leaf in leaves):
+        raise ValueError
+    return leaves
 
 
 def _branches(groups: Groups, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:

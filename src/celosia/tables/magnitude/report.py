@@ -60,7 +60,7 @@ def document(protected: ProtectedTable, audited: Sequence[CellAudit]) -> Documen
             ]
         ),
         Heading(say("tables.report.rules")),
-        Facts([(rule.kind, str(rule)) for rule in protected.rules]),
+        Facts([(rule.method_name, str(rule)) for rule in protected.rules]),
         Heading(say("tables.report.computed_heading")),
         Paragraph(
             say(

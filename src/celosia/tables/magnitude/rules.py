@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.numbers import real, whole
+from celosia.core.methods import Method, method_from_text, parameter
 from celosia.tables.magnitude.table import MagnitudeTable
 
 
-class Rule(ABC):
-    """Which cells are unsafe; a frozen dataclass of its parameters."""
+def percent_parameter(default: Any = MISSING, *, most: float = 100, **declared: Any) -> Any:
+    """A percentage."""
+    return parameter(default, above=0, most=most, unit="%", **declared)
 
-    kind: ClassVar[str]
+
+class Rule(Method, ABC):
+    """Which cells are unsafe; a frozen dataclass of its parameters."""
 
     @abstractmethod
     def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:
@@ -34,10 +37,6 @@ class Rule(ABC):
     @abstractmethod
     def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:
         """How far from its value each unsafe cell must seem possible; 0 for the others."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The rule as plain values."""
-        return {"rule": self.kind, **asdict(self)}  # type: ignore[call-overload]  # a dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +47,10 @@ class MinimumFrequency(Rule):
     'at least 3 contributors'
     """
 
-    kind: ClassVar[str] = "minimum-frequency"
+    method_name: ClassVar[str] = "minimum-frequency"
 
-    n: int
-    margin: float = 10.0
-
-    def __post_init__(self) -> None:
-        _whole("n", self.n, 2)
-        _percent("margin", self.margin, 100)
+    n: int = parameter(least=2, start=3)
+    margin: float = percent_parameter(10.0)
 
     def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
         return (table.counts > 0) & (table.counts < self.n)
@@ -75,14 +70,10 @@ class Dominance(Rule):
     'the largest contributes at most 80 %'
     """
 
-    kind: ClassVar[str] = "dominance"
+    method_name: ClassVar[str] = "dominance"
 
-    n: int
-    k: float
-
-    def __post_init__(self) -> None:
-        _whole("n", self.n, 1)
-        _percent("k", self.k, 100)
+    n: int = parameter(least=1, start=2)
+    k: float = percent_parameter(start=85)
 
     def _sum(self, table: MagnitudeTable) -> NDArray[np.float64]:
         if table.largest.shape[-1] < self.n:
@@ -110,16 +101,15 @@ class PriorPosterior(Rule):
     'no contributor known to 50 % can be estimated to 10 %'
     """
 
-    kind: ClassVar[str] = "prior-posterior"
+    method_name: ClassVar[str] = "prior-posterior"
 
-    p: float
-    q: float
+    p: float = percent_parameter(most=1000, start=10)
+    q: float = percent_parameter(most=1000, start=50)
 
-    def __post_init__(self) -> None:
-        _percent("p", self.p, 1000)
-        _percent("q", self.q, 1000)
+    def check(self) -> None:
+        """Refuse prior knowledge that is too much already."""
         if self.p >= self.q:
-            raise InputError("CEL-V320.p_above_q", p=self.p, q=self.q)
+            raise InputError("CEL-V320", p=self.p, q=self.q)
 
     def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
         return _lacking(table, self.p / self.q)
@@ -141,12 +131,9 @@ class PPercent(Rule):
     'no contributor can be estimated to 10 % by another contributor'
     """
 
-    kind: ClassVar[str] = "p-percent"
+    method_name: ClassVar[str] = "p-percent"
 
-    p: float
-
-    def __post_init__(self) -> None:
-        _percent("p", self.p, 1000)
+    p: float = percent_parameter(most=1000, start=10)
 
     def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
         return _lacking(table, self.p / 100)
@@ -156,6 +143,24 @@ class PPercent(Rule):
 
     def __str__(self) -> str:
         return say("tables.rule.p_percent", p=self.p)
+
+
+RULES: dict[str, type[Rule]] = {
+    each.method_name: each for each in (PPercent, PriorPosterior, Dominance, MinimumFrequency)
+}
+"""The rules by their names."""
+
+
+def rule_from_text(text: str) -> Rule:
+    """A rule in the notation of the command line: NAME:VALUE,...,KEY=VALUE,...
+
+    >>> rule_from_text("dominance:2,85")
+    Dominance(n=2, k=85.0)
+
+    Raises:
+        InputError: as `core.methods.method_from_text` says.
+    """
+    return method_from_text(RULES, text, what="rule")
 
 
 def primary_cells(
@@ -182,14 +187,3 @@ def _lacking(table: MagnitudeTable, ratio: float) -> NDArray[np.float64]:
     needed = first * ratio - rest
     # A sum of floats may miss a tie by its last digits; the rules call a tie safe.
     return np.where(needed > table.values * 1e-12, needed, 0.0)
-
-
-def _percent(name: str, number: object, most: float) -> None:
-    value = real(number)
-    if value is None or not 0 < value <= most:
-        raise InputError("CEL-V320.percent", name=name, most=most, number=number)
-
-
-def _whole(name: str, number: object, least: int) -> None:
-    if (whole(number) or 0) < least:
-        raise InputError("CEL-V320.whole", name=name, least=least, number=number, example=least + 2)

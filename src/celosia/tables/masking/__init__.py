@@ -6,7 +6,7 @@ and the risk and utility measured against the original.
 """
 
 from celosia.tables.masking.coding import Recoding, Sampling, TopBottom
-from celosia.tables.masking.method import Method, MethodResult, Reach
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Reach
 from celosia.tables.masking.microaggregation import (
     Mdav,
     Microaggregation,
@@ -25,7 +25,7 @@ from celosia.tables.masking.perturbation import (
     unbiased_counts,
 )
 from celosia.tables.masking.recipe import Recipe, RecipeStep
-from celosia.tables.masking.registry import method_from, methods
+from celosia.tables.masking.registry import method_from, method_from_text, methods
 from celosia.tables.masking.release import EngineMaskedTable, MaskedTable, StepOutcome
 from celosia.tables.masking.risk_utility_map import map_methods, variants
 from celosia.tables.masking.run import mask
@@ -36,8 +36,8 @@ __all__ = [
     "EngineMaskedTable",
     "LocalSuppression",
     "MaskedTable",
+    "MaskingMethod",
     "Mdav",
-    "Method",
     "MethodResult",
     "Microaggregation",
     "Noise",
@@ -61,6 +61,7 @@ __all__ = [
     "mask",
     "mask_on",
     "method_from",
+    "method_from_text",
     "methods",
     "unbiased_counts",
     "variants",

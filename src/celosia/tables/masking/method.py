@@ -1,10 +1,10 @@
-"""What every masking method is: parameters that check themselves, and one function of a table."""
+"""What every masking method is: declared parameters, and one function of a table."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -12,8 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import Method, check_list, parameter
 from celosia.core.neighbours import Neighbours, Relation
+from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.value_counts import ValueCounts
@@ -56,16 +59,12 @@ class MethodResult:
     """Whether the rows are new, so that no row comes from any other."""
 
 
-class Method(ABC):
+class MaskingMethod(Method, ABC):
     """A way to mask columns; a frozen dataclass whose fields are its parameters.
 
     The names of the fields are the keys of a step in a recipe.
     """
 
-    kind: ClassVar[str]
-    """The name of the method in recipes, on the command line and in reports."""
-    summary: ClassVar[str]
-    """What it does, in one line."""
     randomised: ClassVar[bool]
     """Whether it draws: a method that does is repeated by a seed, and only a simulation then."""
     truthful: ClassVar[bool]
@@ -132,17 +131,77 @@ class Method(ABC):
         """What a reader of the release must know that the method does not do."""
         return ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """The method and its parameters as a step of a recipe has them, defaults left out."""
-        values: dict[str, Any] = {"method": self.kind}
-        for each in fields(self):  # type: ignore[arg-type]  # every method is a dataclass
-            value = getattr(self, each.name)
-            if value != each.default:
-                values[each.name] = list(value) if isinstance(value, tuple) else value
-        return values
+    def exactly_one(self, *names: str) -> str:
+        """The one of some parameters that is given; none or several are refused."""
+        found = [name for name in names if getattr(self, name) is not None]
+        if not found:
+            raise InputError("CEL-V201.none_given", given=list(names), method=self.method_name)
+        if len(found) > 1:
+            raise InputError(
+                "CEL-V201.several_given", given=list(names), found=found, method=self.method_name
+            )
+        return found[0]
 
 
-def _alone(method: Method, cells: pl.Series, rng: Source) -> pl.Series:
+LARGEST = 1e100
+"""Parameters beyond this mean nothing for a table, and their squares would leave the floats."""
+
+
+def number_parameter(default: Any = MISSING, **declared: Any) -> Any:
+    """A number whose square is within the floats."""
+    return parameter(default, kind="number", check=check_number, **declared)
+
+
+def whole_parameter(default: Any = MISSING, **declared: Any) -> Any:
+    """A whole number within 64 bits."""
+    return parameter(default, kind="whole", check=_check_whole, **declared)
+
+
+def texts_parameter(**declared: Any) -> Any:
+    """A list of different texts; one text alone counts as a list of it."""
+    return parameter((), check=check_texts, allowed="tables.must_be.different_texts", **declared)
+
+
+def order_parameter() -> Any:
+    """The categories of a column from least to greatest: different texts, or different numbers."""
+    return parameter(
+        (), kind="values", check=check_order, allowed="tables.must_be.different_values"
+    )
+
+
+def check_number(value: Any) -> float:
+    """A finite number, as parameters of masking methods are."""
+    found = real(value)
+    if found is None or not abs(found) <= LARGEST:
+        raise ValueError
+    return found
+
+
+def _check_whole(value: Any) -> int:
+    found = whole(value)
+    if found is None or not abs(found) < 2**63:
+        raise ValueError
+    return found
+
+
+def check_texts(value: Any) -> tuple[str, ...]:
+    """A list of different texts."""
+    found = (value,) if isinstance(value, str) else check_list(value)
+    if not all(isinstance(each, str) for each in found) or len(set(found)) != len(found):
+        raise ValueError
+    return found
+
+
+def check_order(value: Any) -> tuple[Any, ...]:
+    """A list of different texts, or of different numbers, from least to greatest."""
+    found = check_list(value)
+    texts = all(isinstance(each, str) for each in found)
+    if not (texts or all(real(each) is not None for each in found)) or len(set(found)) < len(found):
+        raise ValueError
+    return found
+
+
+def _alone(method: MaskingMethod, cells: pl.Series, rng: Source) -> pl.Series:
     """A column by itself: of a method that reaches no other rows."""
     return method.apply(cells.to_frame(), [cells.name], rng=rng).frame.get_column(cells.name)
 

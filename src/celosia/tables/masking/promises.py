@@ -49,7 +49,7 @@ def guarantee(
             continue
         other = _undone_by(recipe, number)
         if other is not None:
-            method = step.method.kind
+            method = step.method.method_name
             gaps.append(Message("masking.gap.undone", number=number, method=method, other=other))
             continue
         claimed.append(step)

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from celosia import frames
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import MaskingMethod
 
 DIALECT = ("delimiter", "encoding", "header", "decimal")
 """What `frames.read` can be told of how a file of text is written."""
@@ -25,7 +25,7 @@ LARGEST = 2.0**53
 
 def read_for_methods(
     path: str | Path,
-    methods: Iterable[Method],
+    methods: Iterable[MaskingMethod],
     *,
     types: Mapping[str, frames.ColumnType] | None = None,
     **reading: Any,
@@ -58,7 +58,7 @@ def read_for_methods(
     )
 
 
-def _declared(methods: Iterable[Method]) -> dict[str, tuple[Any, ...]]:
+def _declared(methods: Iterable[MaskingMethod]) -> dict[str, tuple[Any, ...]]:
     """The values or bounds that the first private method declares of each column."""
     found: dict[str, tuple[Any, ...]] = {}
     for method in methods:

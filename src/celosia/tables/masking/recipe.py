@@ -25,7 +25,7 @@ from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.masking.registry import method_from
 from celosia.tables.schema import Role, Schema
 from celosia.tables.schema_checks import check_keys, name_list
@@ -35,7 +35,7 @@ from celosia.tables.schema_checks import check_keys, name_list
 class RecipeStep:
     """A method and the columns it masks."""
 
-    method: Method
+    method: MaskingMethod
     columns: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -48,7 +48,7 @@ class RecipeStep:
 
     def describe(self) -> Message:
         """The step in words."""
-        return Message("masking.step", method=self.method.kind, columns=list(self.columns))
+        return Message("masking.step", method=self.method.method_name, columns=list(self.columns))
 
     def __str__(self) -> str:
         return str(self.describe())
@@ -77,11 +77,13 @@ class Recipe:
             named = sorted(hidden & set(step.columns))
             if named:
                 raise InputError(
-                    "CEL-V014", number=number, method=step.method.kind, column=named[0]
+                    "CEL-V014", number=number, method=step.method.method_name, column=named[0]
                 )
 
     @classmethod
-    def of(cls, schema: Schema, steps: Iterable[tuple[Method, Iterable[str] | str]]) -> Recipe:
+    def of(
+        cls, schema: Schema, steps: Iterable[tuple[MaskingMethod, Iterable[str] | str]]
+    ) -> Recipe:
         """A recipe from pairs of a method and its columns."""
         return cls(
             schema, tuple(RecipeStep(method, tuple(name_list(names))) for method, names in steps)

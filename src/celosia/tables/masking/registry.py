@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.core.methods import build
-from celosia.tables.masking.method import Method
+from celosia.core import methods as core_methods
+from celosia.tables.masking.method import MaskingMethod
 
 
-def methods() -> dict[str, type[Method]]:
+def methods() -> dict[str, type[MaskingMethod]]:
     """Every method by its name, sorted.
 
     >>> {"mdav", "noise", "rank-swap", "pram", "sampling", "copula"} <= set(methods())
@@ -25,11 +25,11 @@ def methods() -> dict[str, type[Method]]:
     )
 
     packages = (coding, microaggregation, perturbation, suppression, synthesis, private)
-    found = {each.kind: each for package in packages for each in package.METHODS}
+    found = {each.method_name: each for package in packages for each in package.METHODS}
     return dict(sorted(found.items()))
 
 
-def method_from(name: Any, parameters: Mapping[str, Any]) -> Method:
+def method_from(name: Any, parameters: Mapping[str, Any]) -> MaskingMethod:
     """A method by its name with its parameters, as a step of a recipe gives them.
 
     Raises:
@@ -38,4 +38,16 @@ def method_from(name: Any, parameters: Mapping[str, Any]) -> Method:
     >>> method_from("mdav", {"k": 5}).as_dict()
     {'method': 'mdav', 'k': 5}
     """
-    return build(methods(), name, parameters)
+    return core_methods.build(methods(), name, parameters)
+
+
+def method_from_text(text: str) -> MaskingMethod:
+    """A method in the notation of the command line: NAME, or NAME:VALUE,...,KEY=VALUE,...
+
+    Raises:
+        InputError: as `core.methods.method_from_text` says.
+
+    >>> method_from_text("microaggregation:5,fixed").as_dict()
+    {'method': 'microaggregation', 'k': 5, 'variant': 'fixed'}
+    """
+    return core_methods.method_from_text(methods(), text)

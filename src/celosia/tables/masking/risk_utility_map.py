@@ -21,7 +21,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
 from celosia.frames import TableLike, as_frame, pick
 from celosia.tables.masking.account import evenly_spaced
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.masking.registry import method_from
 
 USUAL: dict[str, dict[str, list[Any]]] = {
@@ -37,7 +37,7 @@ MOST_MAPPED = 10_000
 """Records that each masking is measured on, evenly over the table."""
 
 
-def variants(name: str, parameters: Mapping[str, Sequence[Any]]) -> dict[str, Method]:
+def variants(name: str, parameters: Mapping[str, Sequence[Any]]) -> dict[str, MaskingMethod]:
     """A method with every combination of some values of its parameters, by a short name.
 
     >>> list(variants("mdav", {"k": [3, 5]}))
@@ -55,7 +55,7 @@ def variants(name: str, parameters: Mapping[str, Sequence[Any]]) -> dict[str, Me
 def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
     data: TableLike,
     columns: Iterable[str],
-    methods: Mapping[str, Method] | None = None,
+    methods: Mapping[str, MaskingMethod] | None = None,
     *,
     risk: RiskName = "distance",
     loss: LossName = "il1s",
@@ -93,14 +93,14 @@ def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
                 raise
             continue
         if done.synthetic:
-            raise InputError("CEL-V020", method=method.kind)
+            raise InputError("CEL-V020", method=method.method_name)
         masked[label] = (done.frame, np.arange(frame.height) if done.rows is None else done.rows)
     return risk_utility_map(frame, masked, names, risk=risk, loss=loss, progress=progress)
 
 
-def default_methods() -> dict[str, Method]:
+def default_methods() -> dict[str, MaskingMethod]:
     """The usual methods for numbers, each in several strengths."""
-    found: dict[str, Method] = {}
+    found: dict[str, MaskingMethod] = {}
     for name, parameters in USUAL.items():
         found |= variants(name, parameters)
     return found

@@ -67,13 +67,14 @@ def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
 
     The release and its certificate appear together at the end, or neither does. What memory here
     holds: a batch of rows; the distinct values of one column at a time, where a method needs them
-    (`Method.reach` is "facts"); and the distinct combinations of quasi-identifiers, for classes.
+    (`MaskingMethod.reach` is "facts"); and the distinct combinations of quasi-identifiers, for
+    classes.
 
     Args:
         engine: where the table is; it stays open.
         source: Parquet (a file, a folder or a pattern) or the name of a table.
         target: a Parquet file, or the name of a table.
-        recipe: as for `mask`; no step that needs all rows (`Method.reach` is "whole").
+        recipe: as for `mask`; no step that needs all rows (`MaskingMethod.reach` is "whole").
         keep_order: leave the rows in the order in which the engine reads them.
         classes: count the classes of equal quasi-identifiers before masking and, if no step draws
             theirs, after it.
@@ -158,13 +159,13 @@ class _Preparation:
         for number, step in enumerate(recipe.steps, 1):
             self._progress(
                 Step(
-                    Message("masking.stage.step", number=number, method=step.method.kind),
+                    Message("masking.stage.step", number=number, method=step.method.method_name),
                     number - 1,
                     len(recipe.steps),
                 )
             )
             with at_step(number):
-                check_columns(empty, step.columns, step.method.kind)
+                check_columns(empty, step.columns, step.method.method_name)
                 shown = self.masker(empty)
                 ready = {
                     name: step.method.cell_function(shown.get_column(name), self._tally(name))
@@ -178,7 +179,9 @@ class _Preparation:
                 self.masker(empty)  # refuses columns of the wrong type
             facts = {name: dict(each.facts) for name, each in ready.items() if each.facts}
             outcomes.append(
-                StepOutcome(step.method.kind, step.columns, facts, tuple(step.method.confidential))
+                StepOutcome(
+                    step.method.method_name, step.columns, facts, tuple(step.method.confidential)
+                )
             )
         return tuple(outcomes)
 
@@ -219,7 +222,7 @@ def _check_out_of_core(recipe: Recipe) -> None:
     """Refuse, before any work, what cannot be done row by row."""
     drawn: dict[str, int] = {}
     for number, step in enumerate(recipe.steps, 1):
-        kind, reach = step.method.kind, step.method.reach
+        kind, reach = step.method.method_name, step.method.reach
         if reach == "whole":
             depends = len(step.method.reaches) > 1
             key = "CEL-V207.parameters" if depends else "CEL-V207.always"

@@ -35,7 +35,7 @@ def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress
     for number, step in enumerate(recipe.steps, 1):
         progress(
             Step(
-                Message("masking.stage.step", number=number, method=step.method.kind),
+                Message("masking.stage.step", number=number, method=step.method.method_name),
                 number - 1,
                 len(recipe.steps),
             )
@@ -49,7 +49,10 @@ def run_steps(raw: pl.DataFrame, recipe: Recipe, rng: Source, progress: Progress
             rows = rows[done.rows]
         outcomes.append(
             StepOutcome(
-                step.method.kind, step.columns, dict(done.facts), tuple(step.method.confidential)
+                step.method.method_name,
+                step.columns,
+                dict(done.facts),
+                tuple(step.method.confidential),
             )
         )
     return RecipeResult(frame, rows, tuple(outcomes))

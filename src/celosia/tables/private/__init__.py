@@ -4,7 +4,7 @@ Each method states its epsilon (and delta), which tables count as neighbours, an
 declared beforehand. Noise is exact and on whole numbers, by `celosia.mechanisms`.
 """
 
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.contingency import Contingency
 from celosia.tables.private.histogram import NoisyHistogram
@@ -12,7 +12,7 @@ from celosia.tables.private.marginals import Marginals
 from celosia.tables.private.method import PrivateMethod
 from celosia.tables.private.microaggregation import PrivateMicroaggregation
 
-METHODS: tuple[type[Method], ...] = (
+METHODS: tuple[type[MaskingMethod], ...] = (
     Contingency,
     Marginals,
     NoisyHistogram,

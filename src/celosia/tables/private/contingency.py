@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -17,12 +17,13 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import check_list, parameter
+from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.masking.method import MethodResult
-from celosia.tables.masking.parameters import choice, listed, put, whole_number
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import (
     Axes,
@@ -30,16 +31,34 @@ from celosia.tables.private.consistency import (
     project_onto_simplex,
     whole_numbers,
 )
-from celosia.tables.private.declarations import DomainDeclarations, tuples
+from celosia.tables.private.declarations import (
+    DomainDeclarations,
+    bins_parameter,
+    bounds_parameter,
+    domains_parameter,
+)
 from celosia.tables.private.domain import PublicColumn
 from celosia.tables.private.histogram import COUNTS, ROWS, draw_rows
-from celosia.tables.private.method import PrivateMethod, check_astray
-from celosia.tables.synthesis.checks import MOST_ROWS, check_rows, check_whole_table
+from celosia.tables.private.method import (
+    PrivateMethod,
+    check_astray,
+    delta_parameter,
+    epsilon_parameter,
+)
+from celosia.tables.synthesis.checks import MOST_ROWS, check_whole_table, rows_parameter
 
 MOST_CELLS = 2**22
 """Of the whole table, each cell of which gets noise."""
 COUNT = "count"
 """The column of counts."""
+
+
+def _check_orders(value: Any) -> tuple[int, ...]:
+    found = [whole(order) for order in check_list(value)]
+    orders = tuple(order for order in found if order is not None and order >= 0)
+    if len(orders) < len(found):
+        raise ValueError
+    return orders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,35 +85,22 @@ class Contingency(PrivateMethod):
     Boosting the accuracy of differentially private histograms through consistency.
     """
 
-    kind: ClassVar[str] = "contingency"
-    summary: ClassVar[str] = "differentially private contingency table with margins that agree"
+    method_name: ClassVar[str] = "contingency"
 
-    epsilon: float
-    delta: float = 0.0
-    domains: Mapping[str, tuple[Any, ...]] | None = None
-    """All values of each column of categories."""
-    bounds: Mapping[str, tuple[float, ...]] | None = None
-    """The least and the greatest value of each column of numbers."""
-    bins: int | Mapping[str, int] = 16
-    """How many bins the columns with bounds have; one number, or one a column."""
-    orders: tuple[int, ...] = ()
-    """How many columns the margins have that are counted besides the whole table."""
-    output: str = COUNTS
-    """counts, or rows."""
-    rows: int | None = None
-    """How many rows are made, if it is public; otherwise the noisy number of rows."""
+    epsilon: float = epsilon_parameter()
+    delta: float = delta_parameter(0.0)
+    domains: Mapping[str, tuple[Any, ...]] | None = domains_parameter()
+    bounds: Mapping[str, tuple[float, ...]] | None = bounds_parameter()
+    bins: int | Mapping[str, int] = bins_parameter()
+    orders: tuple[int, ...] = parameter(
+        (), check=_check_orders, allowed="tables.must_be.whole_numbers", example="[1, 2]"
+    )
+    output: Literal["counts", "rows"] = COUNTS
+    rows: int | None = rows_parameter()
 
-    def __post_init__(self) -> None:
-        for name in ("domains", "bounds"):
-            put(self, **{name: tuples(getattr(self, name), name)})
-        rule = Message("tables.must_be.whole_numbers")
-        put(self, orders=listed(self.kind, "orders", self.orders, rule))
-        for order in self.orders:
-            whole_number(self.kind, "orders", order, least=0)
-        choice(self.kind, "output", self.output, (COUNTS, ROWS))
-        check_rows(self.rows)
+    def check(self) -> None:
+        """Refuse what is declared of a column and is no domain."""
         self._declared()
-        self.budget  # noqa: B018 - checks epsilon and delta
 
     @property
     def budget(self) -> TableBudget:
@@ -117,7 +123,7 @@ class Contingency(PrivateMethod):
         size = len(columns)
         return ComposedLoss((self._noise(size).privacy_loss(),) * len(self._margins(size)))
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -125,7 +131,7 @@ class Contingency(PrivateMethod):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_whole_table(frame, columns, self.kind)
+        check_whole_table(frame, columns, self.method_name)
         public = self._declared().columns(frame.schema, columns)
         self._check_size(public)
         shape = tuple(column.size for column in public)

@@ -12,6 +12,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.numbers import real, whole
 from celosia.tables.private.domain import ListedColumn, PublicColumn, RangedColumn
 
@@ -52,12 +53,6 @@ class DomainDeclarations:
             if len(given) < 2 or not _rising(given):
                 wanted = Message("tables.must_be.edges")
                 raise InputError("CEL-Y021.edges", wanted=wanted, column=name)
-        each = self.bins.items() if isinstance(self.bins, Mapping) else [("bins", self.bins)]
-        for name, count in each:
-            number = whole(count)
-            if number is None or not 1 <= number <= MOST_BINS:
-                wanted = Message("tables.must_be.number_of_bins", most=MOST_BINS)
-                raise InputError("CEL-Y021.bins", wanted=wanted, column=name)
 
     def columns(self, schema: pl.Schema, names: Sequence[str]) -> list[PublicColumn]:
         """The columns of a table over their declared domains.
@@ -100,16 +95,57 @@ class DomainDeclarations:
         return RangedColumn(name, (*(low + step * place for place in range(bins)), high), False)
 
 
-def tuples(given: object, name: str) -> dict[str, tuple[Any, ...]] | None:
-    """A table of lists, as TOML gives it, with tuples in place of lists; None where none is."""
-    if given is None:
-        return None
-    if not isinstance(given, Mapping) or not all(
-        isinstance(each, Sequence) and not isinstance(each, str) for each in given.values()
-    ):
-        wanted = Message("tables.must_be.lists_by_column")
-        raise InputError("CEL-Y021.table", wanted=wanted, parameter=name)
+def domains_parameter() -> Any:
+    """All values of each column of categories."""
+    return _lists_parameter(None)
+
+
+def bounds_parameter(default: Any = None) -> Any:
+    """The least and the greatest value of each column of numbers."""
+    return _lists_parameter(default)
+
+
+def edges_parameter() -> Any:
+    """Where the bins of a column of numbers begin and end, for bins of unequal width."""
+    return _lists_parameter(None)
+
+
+def _lists_parameter(default: Any) -> Any:
+    return parameter(
+        default, check=check_lists, allowed="tables.must_be.lists_by_column", is_asked=False
+    )
+
+
+def bins_parameter() -> Any:
+    """How many bins the columns with bounds have; one number, or one a column."""
+    return parameter(
+        16,
+        kind="whole",
+        least=1,
+        most=MOST_BINS,
+        check=_check_bins,
+        allowed="tables.must_be.number_of_bins",
+    )
+
+
+def check_lists(given: Any) -> dict[str, tuple[Any, ...]]:
+    """A table of lists, as TOML gives it, with tuples in place of lists."""
+    if not all(isinstance(each, Sequence) and not isinstance(each, str) for each in given.values()):
+        raise ValueError
     return {column: tuple(each) for column, each in given.items()}
+
+
+def _check_bins(given: Any) -> int | dict[str, int]:
+    if isinstance(given, Mapping):
+        return {column: _check_count(count) for column, count in given.items()}
+    return _check_count(given)
+
+
+def _check_count(given: Any) -> int:
+    count = whole(given)
+    if count is None or not 1 <= count <= MOST_BINS:
+        raise ValueError
+    return count
 
 
 def _values(name: str, dtype: pl.DataType, given: tuple[Any, ...]) -> pl.Series:

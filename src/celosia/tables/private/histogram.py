@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import polars as pl
@@ -19,17 +19,27 @@ from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
 from celosia.tables.masking.method import MethodResult
-from celosia.tables.masking.parameters import choice, put
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import project_onto_simplex, whole_numbers
-from celosia.tables.private.declarations import DomainDeclarations, tuples
+from celosia.tables.private.declarations import (
+    DomainDeclarations,
+    bins_parameter,
+    bounds_parameter,
+    domains_parameter,
+    edges_parameter,
+)
 from celosia.tables.private.marginal_tree import total_of
-from celosia.tables.private.method import PrivateMethod, check_astray
-from celosia.tables.synthesis.checks import MOST_ROWS, check_rows, check_whole_table
+from celosia.tables.private.method import (
+    PrivateMethod,
+    check_astray,
+    delta_parameter,
+    epsilon_parameter,
+)
+from celosia.tables.synthesis.checks import MOST_ROWS, check_whole_table, rows_parameter
 from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 
-ROWS = "rows"
-COUNTS = "counts"
+ROWS: Final = "rows"
+COUNTS: Final = "counts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,31 +61,20 @@ class NoisyHistogram(PrivateMethod):
     Reference: Dwork et al. 2006; Dwork & Roth 2014, section 3.3.
     """
 
-    kind: ClassVar[str] = "noisy-histogram"
-    summary: ClassVar[str] = "differentially private histogram of each column"
+    method_name: ClassVar[str] = "noisy-histogram"
 
-    epsilon: float
-    delta: float = 0.0
-    domains: Mapping[str, tuple[Any, ...]] | None = None
-    """All values of each column of categories."""
-    bounds: Mapping[str, tuple[float, ...]] | None = None
-    """The least and the greatest value of each column of numbers."""
-    bins: int | Mapping[str, int] = 16
-    """How many bins the columns with bounds have; one number, or one a column."""
-    edges: Mapping[str, tuple[float, ...]] | None = None
-    """Where the bins of a column of numbers begin and end, for bins of unequal width."""
-    output: str = ROWS
-    """rows, or counts."""
-    rows: int | None = None
-    """How many rows are made, if it is public; otherwise the noisy number of rows."""
+    epsilon: float = epsilon_parameter()
+    delta: float = delta_parameter(0.0)
+    domains: Mapping[str, tuple[Any, ...]] | None = domains_parameter()
+    bounds: Mapping[str, tuple[float, ...]] | None = bounds_parameter()
+    bins: int | Mapping[str, int] = bins_parameter()
+    edges: Mapping[str, tuple[float, ...]] | None = edges_parameter()
+    output: Literal["rows", "counts"] = ROWS
+    rows: int | None = rows_parameter()
 
-    def __post_init__(self) -> None:
-        for name in ("domains", "bounds", "edges"):
-            put(self, **{name: tuples(getattr(self, name), name)})
-        choice(self.kind, "output", self.output, (ROWS, COUNTS))
-        check_rows(self.rows)
+    def check(self) -> None:
+        """Refuse what is declared of a column and is no domain."""
         self._declared()
-        self.budget  # noqa: B018 - checks epsilon and delta
 
     @property
     def budget(self) -> TableBudget:
@@ -92,7 +91,7 @@ class NoisyHistogram(PrivateMethod):
         """The losses of the histograms of all columns together."""
         return ComposedLoss((self._noise(len(columns)).privacy_loss(),) * len(columns))
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -100,7 +99,7 @@ class NoisyHistogram(PrivateMethod):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_whole_table(frame, columns, self.kind)
+        check_whole_table(frame, columns, self.method_name)
         public = self._declared().columns(frame.schema, columns)
         noise = self._noise(len(columns))
         loss = self.privacy_loss(columns)  # refuses what cannot be drawn, before anything is

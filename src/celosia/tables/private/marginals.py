@@ -16,10 +16,14 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.method import MethodResult
-from celosia.tables.masking.parameters import put
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import project_onto_simplex, with_margins
-from celosia.tables.private.declarations import DomainDeclarations, tuples
+from celosia.tables.private.declarations import (
+    DomainDeclarations,
+    bins_parameter,
+    bounds_parameter,
+    domains_parameter,
+)
 from celosia.tables.private.marginal_tree import (
     MarginalPlan,
     MergedMarginal,
@@ -29,8 +33,13 @@ from celosia.tables.private.marginal_tree import (
     select_pairs,
     total_of,
 )
-from celosia.tables.private.method import PrivateMethod, check_astray
-from celosia.tables.synthesis.checks import MOST_ROWS, check_rows, check_whole_table
+from celosia.tables.private.method import (
+    PrivateMethod,
+    check_astray,
+    delta_parameter,
+    epsilon_parameter,
+)
+from celosia.tables.synthesis.checks import MOST_ROWS, check_whole_table, rows_parameter
 from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 
 Codes = NDArray[np.int64]
@@ -60,26 +69,18 @@ class Marginals(PrivateMethod):
     (Private-PGM); Chow & Liu 1968 (trees).
     """
 
-    kind: ClassVar[str] = "marginals"
-    summary: ClassVar[str] = "differentially private rows from a tree of noisy marginals"
+    method_name: ClassVar[str] = "marginals"
 
-    epsilon: float
-    delta: float = 1e-9
-    """The chance that the promise fails; 0 for Laplace noise."""
-    domains: Mapping[str, tuple[Any, ...]] | None = None
-    """All values of each column of categories."""
-    bounds: Mapping[str, tuple[float, ...]] | None = None
-    """The least and the greatest value of each column of numbers."""
-    bins: int | Mapping[str, int] = 16
-    """How many bins the columns with bounds have; one number, or one a column."""
-    rows: int | None = None
-    """How many rows are made, if it is public; otherwise the noisy number of rows."""
+    epsilon: float = epsilon_parameter()
+    delta: float = delta_parameter(1e-9)
+    domains: Mapping[str, tuple[Any, ...]] | None = domains_parameter()
+    bounds: Mapping[str, tuple[float, ...]] | None = bounds_parameter()
+    bins: int | Mapping[str, int] = bins_parameter()
+    rows: int | None = rows_parameter()
 
-    def __post_init__(self) -> None:
-        put(self, domains=tuples(self.domains, "domains"), bounds=tuples(self.bounds, "bounds"))
-        check_rows(self.rows)
+    def check(self) -> None:
+        """Refuse what is declared of a column and is no domain."""
         self._declared()
-        self.budget  # noqa: B018 - checks epsilon and delta
 
     @property
     def budget(self) -> TableBudget:
@@ -93,7 +94,7 @@ class Marginals(PrivateMethod):
         """The losses of all measurements together."""
         return MarginalPlan(self.budget, len(columns)).privacy_loss()
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -101,7 +102,7 @@ class Marginals(PrivateMethod):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_whole_table(frame, columns, self.kind)
+        check_whole_table(frame, columns, self.method_name)
         public = self._declared().columns(frame.schema, columns)
         plan = MarginalPlan(self.budget, len(columns))
         loss = plan.privacy_loss()  # refuses what cannot be drawn, before anything is

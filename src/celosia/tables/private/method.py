@@ -5,14 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from celosia.accounting.loss import Loss
 from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
-from celosia.tables.masking.method import Method, describe_neighbours
+from celosia.tables.masking.method import MaskingMethod, describe_neighbours
 from celosia.tables.private.budget import TableBudget
 
 MOST_ASTRAY = 1e7
@@ -35,7 +36,17 @@ def check_astray(rows: int | None, *, variance: float, cells: int) -> None:
         raise InputError("CEL-Y026", astray=astray)
 
 
-class PrivateMethod(Method):
+def epsilon_parameter() -> Any:
+    """The privacy loss."""
+    return parameter(least=1e-9, most=100, start=1)
+
+
+def delta_parameter(default: float) -> Any:
+    """The chance that the promise fails; with 0 the noise is of Laplace."""
+    return parameter(default, least=0, below=1)
+
+
+class PrivateMethod(MaskingMethod):
     """A method whose result is differentially private, whatever an attacker knows.
 
     Everything in the result, its number of rows and its facts too, is computed from noisy numbers
@@ -49,7 +60,7 @@ class PrivateMethod(Method):
     neighbours: ClassVar[Neighbours] = ADD_REMOVE
     """Which two tables the result must not tell apart."""
 
-    def assumes(self) -> tuple[str, ...]:  # noqa: D102 - as in Method
+    def assumes(self) -> tuple[str, ...]:  # noqa: D102 - as in MaskingMethod
         return (Message("masking.assumes.declared"), Message("masking.assumes.one_release"))
 
     @property
@@ -61,7 +72,7 @@ class PrivateMethod(Method):
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """What the result costs for these columns, for a budget to be charged."""
 
-    def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
+    def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in MaskingMethod
         return Message(
             "masking.promise.private",
             budget=self.budget.promise(),

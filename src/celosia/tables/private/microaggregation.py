@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import ClassVar
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 import polars as pl
@@ -21,18 +21,20 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import Geometric
-from celosia.tables.masking.method import MethodResult
-from celosia.tables.masking.parameters import choice, put, whole_number
+from celosia.tables.masking.method import MethodResult, whole_parameter
 from celosia.tables.private.budget import TableBudget, round_down
-from celosia.tables.private.declarations import DomainDeclarations, tuples
-from celosia.tables.private.method import PrivateMethod
+from celosia.tables.private.declarations import (
+    DomainDeclarations,
+    bounds_parameter,
+)
+from celosia.tables.private.method import PrivateMethod, epsilon_parameter
 from celosia.tables.synthesis.checks import check_whole_table
 
 Steps = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
-SEPARATE = "separate"
-JOINT = "joint"
+SEPARATE: Final = "separate"
+JOINT: Final = "joint"
 FINEST = 2**16
 """Steps that a range is cut into; whole numbers in a smaller range are their own steps."""
 
@@ -65,24 +67,18 @@ class PrivateMicroaggregation(PrivateMethod):
     al. 2016 (individual ranking). Both keep the rows joined, which is why the order matters here.
     """
 
-    kind: ClassVar[str] = "private-microaggregation"
-    summary: ClassVar[str] = "differentially private means of groups of k rows"
+    method_name: ClassVar[str] = "private-microaggregation"
     neighbours: ClassVar[Neighbours] = CHANGE_ONE
 
-    epsilon: float
-    k: int
+    epsilon: float = epsilon_parameter()
+    k: int = whole_parameter(least=1, start=50)
     """How many rows a group has at least; the last one has fewer than 2k."""
-    bounds: Mapping[str, tuple[float, ...]]
-    """The least and the greatest value of each column, known without the data."""
-    order: str = SEPARATE
-    """separate: each column by itself; joint: whole rows."""
+    bounds: Mapping[str, tuple[float, ...]] = bounds_parameter(MISSING)
+    order: Literal["separate", "joint"] = SEPARATE
 
-    def __post_init__(self) -> None:
-        put(self, bounds=tuples(self.bounds, "bounds") or {})
+    def check(self) -> None:
+        """Refuse bounds that are none."""
         DomainDeclarations({}, self.bounds)
-        whole_number(self.kind, "k", self.k, least=1)
-        choice(self.kind, "order", self.order, (SEPARATE, JOINT))
-        self.budget  # noqa: B018 - checks epsilon
 
     @property
     def budget(self) -> TableBudget:
@@ -93,7 +89,7 @@ class PrivateMicroaggregation(PrivateMethod):
         """Equal shares of epsilon, one a column."""
         return ComposedLoss((PureLoss(Fraction(self.budget.total, len(columns))),) * len(columns))
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -101,7 +97,7 @@ class PrivateMicroaggregation(PrivateMethod):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_whole_table(frame, columns, self.kind)
+        check_whole_table(frame, columns, self.method_name)
         DomainDeclarations({}, self.bounds).columns(frame.schema, columns)
         if self.k > frame.height:
             raise InputError("CEL-Y023", k=self.k, rows=frame.height)

@@ -4,13 +4,13 @@ None of them promises anything: what is drawn can repeat real people. The differ
 ones are in `celosia.tables.private`.
 """
 
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.synthesis.bayesian_network import BayesianNetwork
 from celosia.tables.synthesis.copula import Copula
 from celosia.tables.synthesis.distribution import Distribution
 from celosia.tables.synthesis.trees import Trees
 
-METHODS: tuple[type[Method], ...] = (BayesianNetwork, Copula, Distribution, Trees)
+METHODS: tuple[type[MaskingMethod], ...] = (BayesianNetwork, Copula, Distribution, Trees)
 """The methods of this package, for recipes."""
 
 __all__ = ["METHODS", "BayesianNetwork", "Copula", "Distribution", "Trees"]

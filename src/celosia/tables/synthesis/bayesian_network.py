@@ -11,18 +11,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import number
+from celosia.tables.masking.method import MaskingMethod, MethodResult, number_parameter
 from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
-    check_parameter,
-    check_rows,
     check_whole_table,
+    rows_parameter,
 )
 from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 from celosia.tables.synthesis.structure import Node, cases, learn
@@ -78,7 +77,7 @@ def bin_variable(variable: Variable, bins: int) -> BinnedVariable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BayesianNetwork(Method):
+class BayesianNetwork(MaskingMethod):
     """New rows from a Bayesian network, each column drawn given a few earlier ones.
 
     Numbers and dates are put in bins of about as many rows each and drawn evenly within their bin;
@@ -90,29 +89,17 @@ class BayesianNetwork(Method):
     2009, Using Bayesian networks to create synthetic data, Journal of Official Statistics 25.
     """
 
-    kind: ClassVar[str] = "bayesian-network"
-    summary: ClassVar[str] = "new rows from a Bayesian network of all columns"
+    method_name: ClassVar[str] = "bayesian-network"
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
     picks_rows: ClassVar[bool] = True
 
-    rows: int | None = None
-    """How many rows are made; as many as are given where it is left out."""
-    degree: int = 2
-    """How many columns a column may depend on."""
-    bins: int = 20
-    """How many bins numbers are put in."""
-    prior: float = 1.0
-    """Rows that the shares of a whole column weigh in each case of its table: smoothing."""
+    rows: int | None = rows_parameter()
+    degree: int = parameter(2, least=0, most=4)
+    bins: int = parameter(20, least=2, most=1000)
+    prior: float = number_parameter(1.0, least=0)
 
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
-        check_parameter(self.degree, name="degree", least=0, most=4)
-        check_parameter(self.bins, name="bins", least=2, most=1000)
-        rule = Message("tables.must_be.number_at_least", least=0)
-        number(self.kind, "prior", self.prior, lambda x: x >= 0, rule)
-
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -120,8 +107,8 @@ class BayesianNetwork(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_whole_table(frame, columns, self.kind)
-        check_filled(frame, self.kind)
+        check_whole_table(frame, columns, self.method_name)
+        check_filled(frame, self.method_name)
         found = [bin_variable(each, self.bins) for each in variables(frame, columns)]
         nodes = learn(
             [each.codes for each in found],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
 from celosia.tables.masking.columns import check_columns
 
 MOST_ROWS = 2**31
@@ -34,16 +35,6 @@ def check_filled(frame: pl.DataFrame, method: str) -> None:
         raise InputError("CEL-Y003", method=method)
 
 
-def check_rows(rows: object) -> None:
-    """Refuse a number of rows that is none; None stands for as many as are given."""
-    number = whole(rows)
-    if rows is not None and (number is None or not 1 <= number <= MOST_ROWS):
-        raise InputError("CEL-Y002", most_rows=MOST_ROWS, rows=rows)
-
-
-def check_parameter(value: object, *, name: str, least: int, most: int) -> int:
-    """A whole number in a range, as parameters of models are."""
-    number = whole(value)
-    if number is None or not least <= number <= most:
-        raise InputError("CEL-Y005", name=name, least=least, most=most, value=value)
-    return number
+def rows_parameter() -> Any:
+    """How many rows are made; None stands for as many as are given, or for a noisy number."""
+    return parameter(None, least=1, most=MOST_ROWS)

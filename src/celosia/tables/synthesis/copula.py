@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import choice, names, wrong
+from celosia.tables.masking.method import MaskingMethod, MethodResult, check_texts
 from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
-    check_rows,
     check_whole_table,
+    rows_parameter,
 )
 from celosia.tables.synthesis.families import best_family
 from celosia.tables.synthesis.latents import Name, order_categories
@@ -29,12 +29,16 @@ from celosia.tables.synthesis.variables import Variable, variables
 
 Matrix = NDArray[np.float64]
 
-EMPIRICAL = "empirical"
-PARAMETRIC = "parametric"
+EMPIRICAL: Final = "empirical"
+PARAMETRIC: Final = "parametric"
+
+
+def _check_orders(value: Any) -> dict[str, tuple[str, ...]]:
+    return {name: check_texts(values) for name, values in value.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copula(Method):
+class Copula(MaskingMethod):
     """New rows by a Gaussian copula: each column as it is, together by one correlation matrix.
 
     Behind each column stands a normal variable. Numbers and dates come from it by their empirical
@@ -48,29 +52,21 @@ class Copula(Method):
     Reference: Nelsen 2006, An Introduction to Copulas; Higham 2002 for the correlation matrix.
     """
 
-    kind: ClassVar[str] = "copula"
-    summary: ClassVar[str] = "new rows from a Gaussian copula of all columns"
+    method_name: ClassVar[str] = "copula"
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
     picks_rows: ClassVar[bool] = True
 
-    rows: int | None = None
-    """How many rows are made; as many as are given where it is left out."""
-    marginals: str = EMPIRICAL
-    """How numbers are distributed: empirical, or parametric."""
-    order: Mapping[str, tuple[str, ...]] | None = None
-    """For columns of categories that have an order: their values from least to greatest."""
+    rows: int | None = rows_parameter()
+    marginals: Literal["empirical", "parametric"] = parameter(EMPIRICAL, is_main=True)
+    order: Mapping[str, tuple[str, ...]] | None = parameter(
+        None,
+        check=_check_orders,
+        allowed="tables.must_be.texts_by_column",
+        example='{ size = ["S", "M", "L"] }',
+    )
 
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
-        choice(self.kind, "marginals", self.marginals, (EMPIRICAL, PARAMETRIC))
-        if self.order is not None:
-            if not isinstance(self.order, Mapping):
-                raise wrong(self.kind, "order", Message("tables.must_be.values_by_column"))
-            order = {name: names(self.kind, "order", values) for name, values in self.order.items()}
-            object.__setattr__(self, "order", order)
-
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -78,8 +74,8 @@ class Copula(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_whole_table(frame, columns, self.kind)
-        check_filled(frame, self.kind)
+        check_whole_table(frame, columns, self.method_name)
+        check_filled(frame, self.method_name)
         progress(Step(Message("masking.stage.fitting_copula"), 0, len(columns) + 1))
         fitted, found = order_categories(variables(frame, columns, self.order))
         latents, correlation = found.names, found.correlation()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -12,31 +12,36 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import choice, flag, names
+from celosia.tables.masking.method import MaskingMethod, MethodResult, check_texts
 from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
-    check_rows,
     check_whole_table,
+    rows_parameter,
 )
 from celosia.tables.synthesis.families import (
     AIC,
     FAMILIES,
-    KS,
     FittedDistribution,
     best_family,
-    check_families,
 )
 
 
+def _check_families(value: Any) -> tuple[str, ...]:
+    families = check_texts(value)
+    if not families or not set(families) <= set(FAMILIES):
+        raise ValueError
+    return families
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution(Method):
+class Distribution(MaskingMethod):
     """Numbers replaced by draws from the parametric family that fits each column best.
 
     With `keep_ranks` the draws take the places of the values by rank (a greater value never gets a
@@ -55,36 +60,29 @@ class Distribution(Method):
     True
     """
 
-    kind: ClassVar[str] = "distribution"
-    summary: ClassVar[str] = "replace numbers by draws from the distribution that fits them best"
+    method_name: ClassVar[str] = "distribution"
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
     confidential: ClassVar[tuple[str, ...]] = ("aic",)  # it tells the parameters, one for one
 
-    keep_ranks: bool = True
-    """Whether the draws are placed by the ranks of the values."""
-    families: tuple[str, ...] = FAMILIES
-    """The families that are tried."""
-    fit: str = AIC
-    """What the best is told by: aic, or ks (the Kolmogorov-Smirnov distance)."""
+    keep_ranks: bool = parameter(True, is_main=True)
+    families: tuple[str, ...] = parameter(
+        FAMILIES,
+        kind="several",
+        choices=FAMILIES,
+        check=_check_families,
+    )
+    fit: Literal["aic", "ks"] = AIC
     within_range: bool = False
-    """Whether draws stay between the least and the greatest value of the column."""
-    integer: bool = False
-    """Whether draws are rounded to whole numbers."""
-    rows: int | None = None
-    """How many rows are drawn; only where all columns are given and ranks are not kept."""
+    integer: bool = parameter(False, is_main=True)
+    rows: int | None = rows_parameter()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "families", names(self.kind, "families", self.families))
-        for name in ("keep_ranks", "within_range", "integer"):
-            flag(self.kind, name, getattr(self, name))
-        check_families(self.families)
-        choice(self.kind, "fit", self.fit, (AIC, KS))
-        check_rows(self.rows)
+    def check(self) -> None:
+        """Refuse a number of rows where ranks are kept, which only the given rows have."""
         if self.rows is not None and self.keep_ranks:
             raise InputError("CEL-Y009.keep_ranks")
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -92,10 +90,10 @@ class Distribution(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        matrix = numbers(frame, columns, self.kind)
-        check_filled(frame, self.kind)
+        matrix = numbers(frame, columns, self.method_name)
+        check_filled(frame, self.method_name)
         if self.rows is not None:
-            check_whole_table(frame, columns, self.kind)
+            check_whole_table(frame, columns, self.method_name)
         anew = not self.keep_ranks and set(columns) == set(frame.columns)
         fits = []
         for place, name in enumerate(columns):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from celosia.core.errors import InputError
 
 Numbers = NDArray[np.float64]
 
-AIC = "aic"
-KS = "ks"
+AIC: Final = "aic"
+KS: Final = "ks"
 LARGEST = 1e100
 """Squares of numbers up to it, and of differences down to one over it, are within the floats."""
 
@@ -121,13 +121,6 @@ _FAMILIES = {
 }
 FAMILIES = tuple(_FAMILIES)
 """The names of the families."""
-
-
-def check_families(families: Sequence[str]) -> None:
-    """Refuse a list of families that is empty or names one that is not there."""
-    unknown = [name for name in families if name not in _FAMILIES]
-    if unknown or not families:
-        raise InputError("CEL-Y007", families=", ".join(FAMILIES), given=list(families))
 
 
 def best_family(

@@ -12,19 +12,18 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import flag
+from celosia.tables.masking.method import MaskingMethod, MethodResult
 from celosia.tables.synthesis.checks import (
     NO_PROMISE,
     check_filled,
-    check_parameter,
-    check_rows,
     check_whole_table,
+    rows_parameter,
 )
 from celosia.tables.synthesis.variables import Variable, variables
 
@@ -33,7 +32,7 @@ Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trees(Method):
+class Trees(MaskingMethod):
     """New rows, one column after the other, each drawn from the leaf that the row falls into.
 
     The first column is drawn with replacement. For each next one a decision tree is grown on the
@@ -51,28 +50,21 @@ class Trees(Method):
     of Official Statistics 21; Rubin 1981 for the Bayesian bootstrap.
     """
 
-    kind: ClassVar[str] = "trees"
-    summary: ClassVar[str] = "new rows, each column by a decision tree of those before it"
+    method_name: ClassVar[str] = "trees"
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
 
-    rows: int | None = None
-    """How many rows are made; as many as are given where it is left out."""
-    leaf: int = 5
-    """The least number of real rows in a leaf."""
+    rows: int | None = rows_parameter()
+    leaf: int = parameter(5, least=1, most=2**31 - 1, is_main=True)
     bayesian: bool = False
-    """Whether the rows of a leaf are weighted at random."""
     partial: bool = False
-    """Whether the rows stay and only the columns given are drawn anew."""
 
-    def __post_init__(self) -> None:
-        check_rows(self.rows)
-        check_parameter(self.leaf, name="leaf", least=1, most=2**31 - 1)
-        flag(self.kind, "bayesian", self.bayesian)
-        if flag(self.kind, "partial", self.partial) and self.rows is not None:
+    def check(self) -> None:
+        """Refuse a number of rows where the rows stay."""
+        if self.partial and self.rows is not None:
             raise InputError("CEL-Y009.partial")
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -81,10 +73,10 @@ class Trees(Method):
         progress: Progress = silent,
     ) -> MethodResult:
         if self.partial:
-            check_columns(frame, columns, self.kind)
+            check_columns(frame, columns, self.method_name)
         else:
-            check_whole_table(frame, columns, self.kind)
-        check_filled(frame, self.kind)
+            check_whole_table(frame, columns, self.method_name)
+        check_filled(frame, self.method_name)
         grow = _trees()
         kept = [name for name in frame.columns if name not in columns]
         known = variables(frame, kept)

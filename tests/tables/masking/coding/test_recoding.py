@@ -60,17 +60,17 @@ def test_a_label_contains_its_value_and_no_other_label_does(
 
 def test_the_hierarchy_of_postcodes() -> None:
     provinces = {"08***": ["08500", "08242"], "17***": ["17600"]}
-    tree = {"kind": "tree", "tree": provinces}
+    tree = {"method": "tree", "tree": provinces}
     codes = ["08500", "17600", None]
     assert recoded(codes, hierarchy=tree, level=0) == codes
     assert recoded(codes, hierarchy=tree, level=1) == ["08***", "17***", None]
     assert recoded(codes, hierarchy=tree, level=2) == ["*", "*", None]
-    mask = {"kind": "mask", "levels": [3]}
+    mask = {"method": "mask", "levels": [3]}
     assert recoded(codes, hierarchy=mask) == ["08***", "17***", None]
 
 
 def test_numbers_go_up_a_hierarchy_of_intervals() -> None:
-    rule = {"kind": "intervals", "widths": [10, 20]}
+    rule = {"method": "intervals", "widths": [10, 20]}
     assert recoded([3, 11, 19], hierarchy=rule) == ["0-9", "10-19", "10-19"]
     assert recoded([3.0, 11.0, 39.0], hierarchy=rule, level=2) == ["0-19", "0-19", "20-39"]
 
@@ -97,7 +97,7 @@ def test_facts_count_values_and_labels() -> None:
 
 def test_empty_columns_are_recoded_to_nothing() -> None:
     frame = pl.DataFrame({"x": [None, None]}, schema={"x": pl.String})
-    rule = {"kind": "mask", "levels": [3]}
+    rule = {"method": "mask", "levels": [3]}
     masked = Recoding(hierarchy=rule).apply(frame, ["x"], rng=Seeded(1)).frame
     assert masked["x"].to_list() == [None, None]
 
@@ -107,22 +107,22 @@ def test_empty_columns_are_recoded_to_nothing() -> None:
     [
         ({}, "CEL-V201"),
         ({"breaks": [1, 2], "mapping": {"a": "b"}}, "CEL-V201"),
-        ({"breaks": []}, "CEL-V200"),
-        ({"breaks": [2, 1]}, "CEL-V200"),
-        ({"breaks": [1, 1]}, "CEL-V200"),
-        ({"breaks": "12"}, "CEL-V200"),
-        ({"breaks": [1, float("inf")]}, "CEL-V200"),
-        ({"breaks": [1, 2], "labels": ["a", "b"]}, "CEL-V200"),
-        ({"breaks": [1, 2], "labels": ["a", "a", "b"]}, "CEL-V200"),
+        ({"breaks": []}, "CEL-I060"),
+        ({"breaks": [2, 1]}, "CEL-I060"),
+        ({"breaks": [1, 1]}, "CEL-I060"),
+        ({"breaks": "12"}, "CEL-I060"),
+        ({"breaks": [1, float("inf")]}, "CEL-I060"),
+        ({"breaks": [1, 2], "labels": ["a", "b"]}, "CEL-V201"),
+        ({"breaks": [1, 2], "labels": ["a", "a", "b"]}, "CEL-I060"),
         ({"breaks": [1, 2], "other": "c"}, "CEL-V201"),
         ({"breaks": [1, 2], "level": 2}, "CEL-V201"),
         ({"mapping": {"a": "b"}, "labels": ["c"]}, "CEL-V201"),
-        ({"mapping": {}}, "CEL-V200"),
-        ({"mapping": {"a": 1}}, "CEL-V200"),
-        ({"mapping": {"a": "b"}, "other": 3}, "CEL-V200"),
-        ({"hierarchy": "mask"}, "CEL-V200"),
-        ({"hierarchy": {"kind": "maks"}}, "CEL-H061"),
-        ({"hierarchy": {"kind": "mask"}, "level": -1}, "CEL-V200"),
+        ({"mapping": {}}, "CEL-I060"),
+        ({"mapping": {"a": 1}}, "CEL-I060"),
+        ({"mapping": {"a": "b"}, "other": 3}, "CEL-I060"),
+        ({"hierarchy": "mask"}, "CEL-I060"),
+        ({"hierarchy": {"method": "maks"}}, "CEL-I061"),
+        ({"hierarchy": {"method": "mask"}, "level": -1}, "CEL-I060"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters: Any, code: str) -> None:
@@ -136,8 +136,8 @@ def test_parameters_that_make_no_sense_are_refused(parameters: Any, code: str) -
     [
         ([1, 2, 777], {"breaks": [0, 5], "labels": ["few"]}, "CEL-V270"),
         (["a", "777"], {"mapping": {"a": "b"}}, "CEL-V270"),
-        (["a", "777"], {"hierarchy": {"kind": "tree", "tree": ["a"]}}, "CEL-V270"),
-        (["a", "777"], {"hierarchy": {"kind": "mask"}, "level": 4}, "CEL-V271"),
+        (["a", "777"], {"hierarchy": {"method": "tree", "tree": ["a"]}}, "CEL-V270"),
+        (["a", "777"], {"hierarchy": {"method": "mask"}, "level": 4}, "CEL-V271"),
         (["a", "777"], {"breaks": [0, 5]}, "CEL-V004"),
     ],
 )

@@ -106,11 +106,11 @@ def test_all_rows_are_the_table() -> None:
     [
         ({}, "CEL-V201"),
         ({"fraction": 0.5, "rows": 5}, "CEL-V201"),
-        ({"fraction": 0}, "CEL-V200"),
-        ({"fraction": 1.01}, "CEL-V200"),
-        ({"rows": 0}, "CEL-V200"),
-        ({"rows": True}, "CEL-V200"),
-        ({"rows": 1, "by": ["a", "a"]}, "CEL-V200"),
+        ({"fraction": 0}, "CEL-I060"),
+        ({"fraction": 1.01}, "CEL-I060"),
+        ({"rows": 0}, "CEL-I060"),
+        ({"rows": True}, "CEL-I060"),
+        ({"rows": 1, "by": ["a", "a"]}, "CEL-I060"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters: Any, code: str) -> None:

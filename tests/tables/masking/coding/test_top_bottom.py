@@ -78,15 +78,15 @@ def test_a_mean_of_fewer_than_three_cells_is_refused(replace: Any) -> None:
 @pytest.mark.parametrize(
     ("parameters", "code"),
     [
-        ({}, "CEL-V200"),
-        ({"top": 1, "bottom": 1}, "CEL-V200"),
-        ({"top": "1"}, "CEL-V200"),
+        ({}, "CEL-V201"),
+        ({"top": 1, "bottom": 1}, "CEL-V201"),
+        ({"top": "1"}, "CEL-I060"),
         ({"top": 1, "top_quantile": 0.9}, "CEL-V201"),
-        ({"top_quantile": 1}, "CEL-V200"),
-        ({"bottom_quantile": 0}, "CEL-V200"),
-        ({"bottom_quantile": 0.9, "top_quantile": 0.1}, "CEL-V200"),
-        ({"top": 1, "replace": "mode"}, "CEL-V200"),
-        ({"top": 1, "inclusive": "yes"}, "CEL-V200"),
+        ({"top_quantile": 1}, "CEL-I060"),
+        ({"bottom_quantile": 0}, "CEL-I060"),
+        ({"bottom_quantile": 0.9, "top_quantile": 0.1}, "CEL-V201"),
+        ({"top": 1, "replace": "mode"}, "CEL-I060"),
+        ({"top": 1, "inclusive": "yes"}, "CEL-I060"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters: Any, code: str) -> None:
@@ -101,7 +101,7 @@ def test_parameters_that_make_no_sense_are_refused(parameters: Any, code: str) -
         (["a", "b"], {"top": 1}, "CEL-V004"),
         ([1.0, float("inf")], {"top": 1}, "CEL-V005"),
         ([float("nan")], {"top_quantile": 0.5}, "CEL-V281"),
-        ([5, 5, 5], {"top_quantile": 0.9, "bottom_quantile": 0.1}, "CEL-V200"),
+        ([5, 5, 5], {"top_quantile": 0.9, "bottom_quantile": 0.1}, "CEL-V201"),
     ],
 )
 def test_columns_without_ends_are_refused(values: Any, parameters: Any, code: str) -> None:

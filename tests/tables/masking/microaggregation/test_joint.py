@@ -51,7 +51,7 @@ def people(size: int, seed: int) -> pl.DataFrame:
 
 
 def test_every_kind_of_method_has_its_own_name() -> None:
-    kinds = [method.kind for method in METHODS]
+    kinds = [method.method_name for method in METHODS]
     assert kinds == ["microaggregation", "mdav", "mdav-refined", "v-mdav", "principal-component"]
     assert not any(method.randomised or method.truthful for method in METHODS)
 
@@ -236,12 +236,12 @@ def test_a_recipe_gives_lists_and_gets_them_back() -> None:
 @pytest.mark.parametrize(
     ("kind", "parameters", "code"),
     [
-        (Mdav, {"k": 0}, "CEL-V100"),
+        (Mdav, {"k": 0}, "CEL-I060"),
         (Mdav, {"block": 4}, "CEL-V104"),
         (RefinedMdav, {"block": 4}, "CEL-V104"),
-        (VariableMdav, {"gamma": -1}, "CEL-V105"),
-        (Mdav, {"representative": "mode"}, "CEL-V109"),
-        (PrincipalComponent, {"rare_patterns": "keep"}, "CEL-V109"),
+        (VariableMdav, {"gamma": -1}, "CEL-I060"),
+        (Mdav, {"representative": "mode"}, "CEL-I060"),
+        (PrincipalComponent, {"rare_patterns": "keep"}, "CEL-I060"),
     ],
 )
 def test_bad_parameters_are_refused_at_once(
@@ -288,5 +288,5 @@ def test_parameters_of_the_wrong_kind_are_refused_and_never_guessed(name: str, v
         return
     with pytest.raises(InputError) as caught:
         Mdav(**{name: value})
-    assert caught.value.code == "CEL-V200"
+    assert caught.value.code == "CEL-I060"
     assert "please" not in str(caught.value)

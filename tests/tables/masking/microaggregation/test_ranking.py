@@ -130,7 +130,7 @@ def test_empty_cells_stay_empty_and_are_in_no_group() -> None:
 )
 @settings(max_examples=60, deadline=None)
 def test_every_value_occurs_at_least_k_times(
-    k: int, cells: list[int | None], variant: str, representative: str
+    k: int, cells: list[int | None], variant: Any, representative: Any
 ) -> None:
     cells = [*cells, *range(k)]
     frame = pl.DataFrame({"n": cells}, schema={"n": pl.Int64})
@@ -148,9 +148,9 @@ def test_every_value_occurs_at_least_k_times(
 @pytest.mark.parametrize(
     ("parameters", "code"),
     [
-        ({"k": 1}, "CEL-V100"),
-        ({"variant": "best"}, "CEL-V109"),
-        ({"representative": "centre"}, "CEL-V109"),
+        ({"k": 1}, "CEL-I060"),
+        ({"variant": "best"}, "CEL-I060"),
+        ({"representative": "centre"}, "CEL-I060"),
     ],
 )
 def test_bad_parameters_are_refused_at_once(parameters: dict[str, object], code: str) -> None:
@@ -198,7 +198,7 @@ def test_the_order_is_kept_as_a_tuple_and_told_in_the_recipe() -> None:
 def test_parameters_of_the_wrong_kind_are_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(InputError) as caught:
         Microaggregation(**parameters)
-    assert caught.value.code == "CEL-V200"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_numbers_whose_squares_vanish_are_grouped_all_the_same() -> None:

@@ -124,7 +124,7 @@ def test_fewer_records_than_k_and_a_k_of_one_are_refused() -> None:
     for wrong in (1, 2.5, True):
         with pytest.raises(InputError) as caught:
             ProbabilisticK(k=wrong)  # type: ignore[arg-type]
-        assert caught.value.code == "CEL-V100"
+        assert caught.value.code == "CEL-I060"
 
 
 def test_the_promise_names_the_columns_and_k() -> None:

@@ -58,7 +58,7 @@ def test_empty_cells_stay_empty_and_whole_numbers_can_be_kept() -> None:
 def test_parameters_that_make_no_sense_are_refused(parameters: Any) -> None:
     with pytest.raises(InputError) as caught:
         Resampling(**parameters)
-    assert caught.value.code == "CEL-V200"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_numbers_whose_sums_leave_the_floats_are_refused() -> None:

@@ -85,7 +85,7 @@ def test_whole_numbers_stay_whole_only_under_whole_multiples() -> None:
 def test_parameters_that_make_no_sense_are_refused(parameters: Any) -> None:
     with pytest.raises(InputError) as caught:
         Rounding(**parameters)
-    assert caught.value.code == "CEL-V200"
+    assert caught.value.code == "CEL-I060"
 
 
 @pytest.mark.parametrize("values", [[2**53], [1e300], [-1e16]])

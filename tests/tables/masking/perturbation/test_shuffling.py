@@ -125,4 +125,4 @@ def test_columns_that_do_not_fit_are_refused(given: Any, columns: Any, code: str
 def test_parameters_that_make_no_sense_are_refused(given: Any) -> None:
     with pytest.raises(InputError) as caught:
         Shuffling(given=given)
-    assert caught.value.code == "CEL-V200"
+    assert caught.value.code == "CEL-I060"

@@ -22,7 +22,6 @@ from celosia.studio.widgets.method_form import (
     parameter_controls,
     quiet,
     step_links,
-    summary_of,
 )
 from celosia.studio.workbench import Workbench
 
@@ -234,7 +233,7 @@ def _step(
 
     with ui.card().classes("w-full q-mb-md").props(f'data-test="step-{place + 1}"'):
         with ui.row().classes("items-center w-full"):
-            ui.label(_("Step {number}: {method}", number=place + 1, method=_(card.title))).classes(
+            ui.label(_("Step {number}: {method}", number=place + 1, method=card.title)).classes(
                 "celosia-h3"
             ).props("role=heading aria-level=2").style("margin: 0")
             ui.space()
@@ -244,9 +243,9 @@ def _step(
                 ("delete", _("Remove"), remove, True),
             ):
                 button = ui.button(icon=icon, on_click=action).props("flat round dense")
-                button.props["aria-label"] = f"{label}: {_(card.title)}"
+                button.props["aria-label"] = f"{label}: {card.title}"
                 button.set_enabled(allowed)
-        quiet(summary_of(card))
+        quiet(card.summary)
         known = [name for name in step["columns"] if name in workbench.names]
         select = ui.select(
             {name: name for name in workbench.names},

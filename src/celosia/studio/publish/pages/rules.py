@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from celosia.core.errors import InputError
-from celosia.studio.language import _
+from celosia.core.messages import Message, render
+from celosia.studio.language import _, current
 from celosia.studio.publish import rules
 from celosia.studio.publish.pages.exchange import exchange
 from celosia.studio.publish.pages.tree import edit_tree
+from celosia.tables.hierarchies import Dates, Mask
 from celosia.tables.hierarchies.dates import LABELS
 
 if TYPE_CHECKING:
@@ -19,20 +21,20 @@ if TYPE_CHECKING:
 
 
 def edit_rule(editor: Editor) -> None:
-    """Choose the kind of rule, fill in its fields, or bring it as a file."""
-    rule = dict(editor.column.hierarchy or {"kind": "automatic"})
-    kind = rule["kind"]
+    """Choose the method of the rule, fill in its fields, or bring it as a file."""
+    rule = dict(editor.column.hierarchy or {"method": "automatic"})
+    method = rule["method"]
 
-    async def other_kind(event: Any) -> None:
-        made = await editor.ask("start", kind=event.value)
+    async def other_method(event: Any) -> None:
+        made = await editor.ask("start", method=event.value)
         if made is not None:
             await editor.choose(made, redraw=True)
         else:
             editor.draw_rule()
 
-    ui.select(_kinds(), value=kind, label=_("Kind of hierarchy"), on_change=other_kind).classes(
-        "w-full"
-    ).props('data-test="kind"')
+    ui.select(
+        _methods(), value=method, label=_("Kind of hierarchy"), on_change=other_method
+    ).classes("w-full").props('data-test="kind"')
     fields: dict[str, Callable[[Editor, dict[str, Any]], None]] = {
         "automatic": _automatic,
         "intervals": _intervals,
@@ -49,19 +51,14 @@ def edit_rule(editor: Editor) -> None:
                 "tree, or import a CSV file with a row for each value."
             )
         ).props('data-test="no-groups"')
-    fields[kind](editor, rule)
+    fields[method](editor, rule)
     exchange(editor)
 
 
-def _kinds() -> dict[str, str]:
-    return {
-        "automatic": _("suggested by the values"),
-        "intervals": _("intervals: numbers in ranges"),
-        "mask": _("masks: codes hidden letter by letter"),
-        "dates": _("dates: months, years, decades"),
-        "ordered": _("an order: neighbours together"),
-        "tree": _("a tree: groups by hand"),
-    }
+def _methods() -> dict[str, str]:
+    """The methods in the order of the list, with their titles."""
+    names = ("automatic", "intervals", "mask", "dates", "ordered", "tree")
+    return {name: render(Message(f"methods.{name}.title"), current()) for name in names}
 
 
 def _automatic(editor: Editor, rule: dict[str, Any]) -> None:
@@ -172,12 +169,14 @@ def _mask(editor: Editor, rule: dict[str, Any]) -> None:
         "direction",
         ui.toggle(
             {"right": _("from the right"), "left": _("from the left")},
-            value=rule.get("direction", "right"),
+            value=rule.get("direction", Mask().direction),
         ),
     )
     form.add(
         "character",
-        _slow(ui.input(_("Mark"), value=rule.get("character", "*")).props("maxlength=1")),
+        _slow(
+            ui.input(_("Mark"), value=rule.get("character", Mask().character)).props("maxlength=1")
+        ),
     )
     form.add(
         "levels",
@@ -197,7 +196,7 @@ def _dates(editor: Editor, rule: dict[str, Any]) -> None:
         "levels",
         ui.select(
             _periods(),
-            value=list(rule.get("levels", ("month", "quarter", "year", "decade"))),
+            value=list(rule.get("levels", Dates().levels)),
             label=_("Levels, from fine to coarse"),
             multiple=True,
         ).props("use-chips"),

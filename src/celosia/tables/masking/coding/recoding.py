@@ -7,34 +7,61 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import Parameter, check_list, parameter
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.hierarchies import Builder, Hierarchy, from_table
 from celosia.tables.masking.coding.labels import interval_labels
 from celosia.tables.masking.columns import cells, check_columns, numbers
-from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
-from celosia.tables.masking.parameters import (
-    exactly_one,
-    listed,
-    names,
-    number,
-    put,
-    whole_number,
-    wrong,
+from celosia.tables.masking.method import (
+    CellFunction,
+    MaskingMethod,
+    MethodResult,
+    Reach,
+    check_number,
+    texts_parameter,
+    whole_parameter,
 )
 from celosia.tables.masking.value_counts import ValueCounts
 
 
+def _check_breaks(value: Any) -> tuple[float, ...]:
+    breaks = tuple(check_number(each) for each in check_list(value))
+    if not breaks or any(low >= high for low, high in pairwise(breaks)):
+        raise ValueError
+    return breaks
+
+
+def _check_mapping(value: Any) -> dict[str, str]:
+    found = _check_table(value)
+    if not found or not all(isinstance(each, str) for pair in found.items() for each in pair):
+        raise ValueError
+    return found
+
+
+def _check_table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError
+    return dict(value)
+
+
+def _check_text(value: Any) -> str:
+    """A text, which may be empty."""
+    if not isinstance(value, str):
+        raise ValueError
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recoding(Method):
+class Recoding(MaskingMethod):
     """One rule for the whole column, so that equal values stay equal; the result is text.
 
     Exactly one of `breaks`, `mapping` and `hierarchy` is given. Empty cells stay empty.
@@ -46,8 +73,8 @@ class Recoding(Method):
             or one for each interval only, and values beyond the breaks are refused.
         mapping: the label of each value.
         other: with `mapping`, the label of values it does not name; without it they are refused.
-        hierarchy: a hierarchy as a schema writes it: {kind = "mask"}, {kind = "intervals", widths =
-            [10]}, {kind = "tree", tree = {...}} or {file = "age.csv"}.
+        hierarchy: a hierarchy as a schema writes it: {method = "mask"}, {method = "intervals",
+            widths = [10]}, {method = "tree", tree = {...}} or {file = "age.csv"}.
         level: with `hierarchy`, how many levels above the values.
 
     Guarantee: none by itself; what is released is true. Measure the classes afterwards.
@@ -58,47 +85,76 @@ class Recoding(Method):
     >>> frame = pl.DataFrame({"age": [3, 11, 7, 19], "zip": ["08500", "08242", "17600", None]})
     >>> Recoding(breaks=(0, 10, 20)).apply(frame, ["age"], rng=Seeded(7)).frame["age"].to_list()
     ['[0,10)', '[10,20)', '[0,10)', '[10,20)']
-    >>> region = Recoding(hierarchy={"kind": "mask", "levels": [3]}, level=1)
+    >>> region = Recoding(hierarchy={"method": "mask", "levels": [3]}, level=1)
     >>> region.apply(frame, ["zip"], rng=Seeded(7)).frame["zip"].to_list()
     ['08***', '08***', '17***', None]
     """
 
-    kind = "recoding"
-    summary = "replaces values by more general ones: intervals, groups, levels of a hierarchy"
-    randomised = False
-    truthful = True
-    reaches = ("row", "facts")
+    method_name: ClassVar[str] = "recoding"
+    randomised: ClassVar[bool] = False
+    truthful: ClassVar[bool] = True
+    reaches: ClassVar[tuple[Reach, ...]] = ("row", "facts")
 
-    breaks: tuple[float, ...] | None = None
-    labels: tuple[str, ...] = ()
-    mapping: Mapping[str, str] | None = field(default=None, hash=False)
-    other: str | None = None
-    hierarchy: Mapping[str, Any] | None = field(default=None, hash=False)
-    level: int = 1
+    breaks: tuple[float, ...] | None = parameter(
+        None,
+        check=_check_breaks,
+        allowed="tables.must_be.rising_numbers",
+        example="[20, 40, 60]",
+        is_main=True,
+    )
+    labels: tuple[str, ...] = texts_parameter(kind="values")
+    mapping: Mapping[str, str] | None = field(
+        default=None,
+        hash=False,
+        metadata={
+            "parameter": Parameter(
+                check=_check_mapping,
+                allowed="tables.must_be.labels_by_value",
+                example='{ Divorced = "alone", Widowed = "alone" }',
+                is_main=True,
+            )
+        },
+    )
+    other: str | None = parameter(None, kind="text", check=_check_text)
+    hierarchy: Mapping[str, Any] | None = field(
+        default=None,
+        hash=False,
+        metadata={
+            "parameter": Parameter(
+                check=_check_table,
+                allowed="tables.must_be.hierarchy_table",
+                example='{ method = "intervals", widths = [10] }',
+                is_main=True,
+            )
+        },
+    )
+    level: int = whole_parameter(1, least=0)
 
-    def __post_init__(self) -> None:
-        options = {"breaks": self.breaks, "mapping": self.mapping, "hierarchy": self.hierarchy}
-        given = exactly_one(self.kind, options)
+    def check(self) -> None:
+        """Refuse two rules at once, and what belongs to a rule that is not given."""
+        given = self.exactly_one("breaks", "mapping", "hierarchy")
         partners = {"labels": "breaks", "other": "mapping", "level": "hierarchy"}
         extras = {"labels": self.labels != (), "other": self.other is not None}
         extras["level"] = self.level != 1
         for name, partner in partners.items():
             if extras[name] and given != partner:
                 raise InputError(
-                    "CEL-V201.belongs", method=self.kind, first=name, second=given, partner=partner
+                    "CEL-V201.belongs",
+                    method=self.method_name,
+                    first=name,
+                    second=given,
+                    partner=partner,
                 )
-        if given == "breaks":
-            self._check_breaks()
-        elif given == "mapping":
-            self._check_mapping()
-        else:
-            put(self, level=whole_number(self.kind, "level", self.level, least=0))
-            if not isinstance(self.hierarchy, Mapping):
-                raise wrong(self.kind, "hierarchy", Message("tables.must_be.hierarchy_table"))
-            if "file" not in self.hierarchy:  # a rule is checked now, a file when it is read
-                from_table(self.hierarchy, folder=Path())
+        if self.breaks is not None and self.labels:
+            inner, every = len(self.breaks) - 1, len(self.breaks) + 1
+            if len(self.labels) not in (inner, every):
+                raise InputError(
+                    "CEL-V201.labels_of_breaks", method=self.method_name, all=every, inner=inner
+                )
+        if self.hierarchy is not None and "file" not in self.hierarchy:
+            from_table(self.hierarchy, folder=Path())  # a rule now, a file when it is read
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -106,7 +162,7 @@ class Recoding(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_columns(frame, columns, self.kind)
+        check_columns(frame, columns, self.method_name)
         recoded = [self._recoded(cells(frame, name), name) for name in columns]
         facts = {
             name: {
@@ -143,30 +199,6 @@ class Recoding(Method):
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
         return (Message("masking.gap.rare_label"),)
 
-    def _check_breaks(self) -> None:
-        rule = Message("tables.must_be.rising_numbers")
-        breaks = tuple(
-            number(self.kind, "breaks", each, lambda _: True, rule)
-            for each in listed(self.kind, "breaks", self.breaks, rule)
-        )
-        if not breaks or any(low >= high for low, high in pairwise(breaks)):
-            raise wrong(self.kind, "breaks", rule)
-        put(self, breaks=breaks, labels=names(self.kind, "labels", self.labels))
-        if self.labels and len(self.labels) not in (len(breaks) + 1, len(breaks) - 1):
-            few, every = len(breaks) - 1, len(breaks) + 1
-            rule = Message("tables.must_be.labels_of_breaks", all=every, inner=few)
-            raise wrong(self.kind, "labels", rule)
-
-    def _check_mapping(self) -> None:
-        rule = Message("tables.must_be.labels_by_value")
-        if not isinstance(self.mapping, Mapping) or not self.mapping:
-            raise wrong(self.kind, "mapping", rule)
-        if not all(isinstance(each, str) for pair in self.mapping.items() for each in pair):
-            raise wrong(self.kind, "mapping", rule)
-        if self.other is not None and not isinstance(self.other, str):
-            raise wrong(self.kind, "other", Message("tables.must_be.a_text"))
-        put(self, mapping=dict(self.mapping))
-
     def _recoded(
         self, column: pl.Series, name: str, known: Mapping[str, str | None] | None = None
     ) -> pl.Series:
@@ -192,7 +224,7 @@ class Recoding(Method):
 
     def _by_breaks(self, column: pl.Series, name: str) -> pl.Series:
         assert self.breaks is not None
-        values = numbers(column.to_frame(name), [name], self.kind)[:, 0]
+        values = numbers(column.to_frame(name), [name], self.method_name)[:, 0]
         places = np.searchsorted(np.array(self.breaks), values, side="right")
         empty = np.isnan(values)
         labels: tuple[str | None, ...] = self.labels or interval_labels(self.breaks)

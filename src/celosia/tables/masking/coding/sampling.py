@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,14 +18,19 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import check_columns
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import exactly_one, names, number, put, whole_number
+from celosia.tables.masking.method import (
+    MaskingMethod,
+    MethodResult,
+    number_parameter,
+    texts_parameter,
+    whole_parameter,
+)
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling(Method):
+class Sampling(MaskingMethod):
     """A simple random sample of the records without replacement, or one in each stratum.
 
     The rows keep their order. It works on whole records: the columns of its step do not matter.
@@ -47,27 +53,20 @@ class Sampling(Method):
     (['f', 'm', 'f'], {'rows': 3, 'of': 6, 'fraction': 0.5, 'strata': 2, 'strata_left_out': 0})
     """
 
-    kind = "sampling"
-    summary = "releases a random sample of the records"
-    randomised = True
-    truthful = True
-    picks_rows = True
+    method_name: ClassVar[str] = "sampling"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = True
+    picks_rows: ClassVar[bool] = True
 
-    fraction: float | None = None
-    rows: int | None = None
-    by: tuple[str, ...] = ()
+    fraction: float | None = number_parameter(None, above=0, most=1, start=0.5)
+    rows: int | None = whole_parameter(None, least=1)
+    by: tuple[str, ...] = texts_parameter(kind="columns")
 
-    def __post_init__(self) -> None:
-        given = exactly_one(self.kind, {"fraction": self.fraction, "rows": self.rows})
-        if given == "rows":
-            put(self, rows=whole_number(self.kind, given, self.rows, least=1))
-        else:
-            rule = Message("tables.must_be.number_above_to", low=0, most=1)
-            value = number(self.kind, given, self.fraction, lambda x: 0 < x <= 1, rule)
-            put(self, fraction=value)
-        put(self, by=names(self.kind, "by", self.by))
+    def check(self) -> None:
+        """Refuse a share and a number at once."""
+        self.exactly_one("fraction", "rows")
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -76,7 +75,7 @@ class Sampling(Method):
         progress: Progress = silent,
     ) -> MethodResult:
         if self.by:
-            check_columns(frame, self.by, self.kind)
+            check_columns(frame, self.by, self.method_name)
         wanted = self._wanted(frame.height)
         strata = _strata(frame, self.by)
         sizes = np.bincount(strata)

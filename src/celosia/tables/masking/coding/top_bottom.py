@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -13,13 +13,19 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.masking.coding.labels import format_number
 from celosia.tables.masking.columns import cells, numbers
-from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
-from celosia.tables.masking.parameters import choice, flag, number, put, wrong
+from celosia.tables.masking.method import (
+    CellFunction,
+    MaskingMethod,
+    MethodResult,
+    Reach,
+    number_parameter,
+)
 from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
 
 Matrix = NDArray[np.float64]
@@ -31,7 +37,7 @@ Ends = Literal["top", "bottom"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopBottom(Method):
+class TopBottom(MaskingMethod):
     """Values above one threshold and below another become labels, or one number for each end.
 
     With labels the column becomes text. Empty cells stay empty.
@@ -56,45 +62,33 @@ class TopBottom(Method):
     ['0', '2', '>10', None]
     """
 
-    kind = "top-bottom"
-    summary = "releases the ends of a column as beyond a threshold"
-    randomised = False
-    truthful = True
-    reaches = ("row", "facts")
+    method_name: ClassVar[str] = "top-bottom"
+    randomised: ClassVar[bool] = False
+    truthful: ClassVar[bool] = True
+    reaches: ClassVar[tuple[Reach, ...]] = ("row", "facts")
 
-    top: float | None = None
-    bottom: float | None = None
-    top_quantile: float | None = None
-    bottom_quantile: float | None = None
+    top: float | None = number_parameter(None, is_main=True)
+    bottom: float | None = number_parameter(None, is_main=True)
+    top_quantile: float | None = number_parameter(None, above=0, below=1, start=0.95)
+    bottom_quantile: float | None = number_parameter(None, above=0, below=1, start=0.05)
     inclusive: bool = False
-    replace: Literal["label", "mean", "median"] = "label"
+    replace: Literal["label", "mean", "median"] = parameter("label", is_main=True)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse two thresholds of one end, none at all, and ends that overlap."""
         for end in ("top", "bottom"):
             share = f"{end}_quantile"
             if getattr(self, end) is not None and getattr(self, share) is not None:
                 raise InputError(
-                    "CEL-V201.one_threshold", method=self.kind, first=end, second=share
+                    "CEL-V201.one_threshold", method=self.method_name, first=end, second=share
                 )
-            for name, rule in (
-                (end, Message("tables.must_be.number")),
-                (share, Message("tables.must_be.number_between", low=0, high=1)),
-            ):
-                if getattr(self, name) is not None:
-                    inside = (lambda x: 0 < x < 1) if name == share else (lambda _: True)
-                    value = number(self.kind, name, getattr(self, name), inside, rule)
-                    put(self, **{name: value})
-        flag(self.kind, "inclusive", self.inclusive)
-        choice(self.kind, "replace", self.replace, ("label", "mean", "median"))
-        if not any(
-            each is not None
-            for each in (self.top, self.bottom, self.top_quantile, self.bottom_quantile)
-        ):
-            raise wrong(self.kind, "top", Message("tables.must_be.threshold"))
+        thresholds = (self.top, self.bottom, self.top_quantile, self.bottom_quantile)
+        if all(each is None for each in thresholds):
+            raise InputError("CEL-V201.no_threshold", method=self.method_name)
         self._check_ends(self.bottom, self.top)
         self._check_ends(self.bottom_quantile, self.top_quantile)
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -102,7 +96,7 @@ class TopBottom(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        matrix = numbers(frame, columns, self.kind)
+        matrix = numbers(frame, columns, self.method_name)
         coded, facts = [], {}
         for place, name in enumerate(columns):
             values = matrix[:, place]
@@ -122,10 +116,12 @@ class TopBottom(Method):
     ) -> CellFunction:
         """Thresholds, and what stands for the values beyond them, from the whole column."""
         name = column.name
-        numbers(column.to_frame(), [name], self.kind)  # refuses text before anything is counted
+        numbers(
+            column.to_frame(), [name], self.method_name
+        )  # refuses text before anything is counted
         if self.reach == "row":
             return CellFunction(partial(_coded, self, self._ends(None, name)))
-        counted = value_counts().as_numbers(name, self.kind)
+        counted = value_counts().as_numbers(name, self.method_name)
         ends = self._ends(lambda: counted, name)
         beyond = self._beyond(counted.values, ends)
         facts = {end: int(counted.sizes[rows].sum()) for end, rows in beyond.items()}
@@ -141,7 +137,7 @@ class TopBottom(Method):
 
     def _check_ends(self, low: float | None, high: float | None) -> None:
         if low is not None and high is not None and low >= high:
-            raise wrong(self.kind, "bottom", Message("tables.must_be.below_top"))
+            raise InputError("CEL-V201.ends_overlap", method=self.method_name)
 
     def _ends(self, value_counts: Callable[[], NumberCounts] | None, name: str) -> _Ends:
         """The thresholds of a column, and what is released beyond them."""
@@ -224,5 +220,5 @@ class _Ends:
 
 
 def _coded(method: TopBottom, ends: _Ends, column: pl.Series, _: Source) -> pl.Series:
-    values = numbers(column.to_frame(), [column.name], method.kind)[:, 0]
+    values = numbers(column.to_frame(), [column.name], method.method_name)[:, 0]
     return method._released(column.alias(""), values, ends)

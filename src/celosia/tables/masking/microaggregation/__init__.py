@@ -1,6 +1,6 @@
 """Microaggregation: groups of at least k near records, each replaced by what represents it."""
 
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.masking.microaggregation.joint import JointMicroaggregation
 from celosia.tables.masking.microaggregation.methods import (
     Mdav,
@@ -18,7 +18,7 @@ from celosia.tables.masking.microaggregation.refined import refined_groups
 from celosia.tables.masking.microaggregation.scale import information_loss, standard_scores
 from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
 
-METHODS: tuple[type[Method], ...] = (
+METHODS: tuple[type[MaskingMethod], ...] = (
     Microaggregation,
     Mdav,
     RefinedMdav,

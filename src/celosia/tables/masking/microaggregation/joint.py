@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import polars as pl
@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import with_categories, with_numbers
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_records
+from celosia.tables.masking.method import (
+    MaskingMethod,
+    MethodResult,
+    check_order,
+    texts_parameter,
+)
+from celosia.tables.masking.microaggregation.limits import SMALLEST, check_records
 from celosia.tables.masking.microaggregation.points import ColumnKinds, Points, as_points
 from celosia.tables.masking.microaggregation.representatives import (
     MEAN,
@@ -28,13 +34,17 @@ from celosia.tables.masking.microaggregation.representatives import (
     whole_numbers,
 )
 from celosia.tables.masking.microaggregation.scale import group_means, squared_error
-from celosia.tables.masking.parameters import flag, names, ordered_values, put, wrong
 
-REFUSE, EMPTY = "refuse", "empty"
+REFUSE: Final = "refuse"
+EMPTY: Final = "empty"
+
+
+def _check_orders(value: Any) -> dict[str, tuple[Any, ...]]:
+    return {name: check_order(order) for name, order in value.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JointMicroaggregation(Method):
+class JointMicroaggregation(MaskingMethod):
     """Records in groups of at least k; in all the columns a record takes what stands for its group.
 
     Empty cells stay empty: records are grouped apart by which of their cells are empty, each kind
@@ -50,47 +60,20 @@ class JointMicroaggregation(Method):
     # With the means of the groups these give the values of a group of two.
     confidential: ClassVar[tuple[str, ...]] = ("squared_error", "total_squares")
 
-    k: int = 3
-    """The least number of records in a group."""
-    nominal: tuple[str, ...] = ()
-    """Which of the columns are categories without an order."""
-    ordinal: tuple[str, ...] = ()
-    """Which are categories in an order: that of their values unless `orders` has another."""
-    orders: Mapping[str, Sequence[str]] | None = None
-    """The categories of ordinal columns, by name, from least to greatest."""
-    representative: str = MEAN
-    """"mean" or "median", for the numeric columns."""
-    rare_patterns: str = REFUSE
-    """Where fewer than k records have the same cells empty: "refuse", or "empty" all their cells
-    in these columns."""
-    integer: bool = False
-    """Round numbers to the nearest whole one."""
+    k: int = parameter(3, least=SMALLEST, start=5)
+    nominal: tuple[str, ...] = texts_parameter(kind="columns")
+    ordinal: tuple[str, ...] = texts_parameter(kind="columns")
+    """Which columns are categories in the order of their values, unless `orders` has another."""
+    orders: Mapping[str, Sequence[str]] | None = parameter(
+        None,
+        check=_check_orders,
+        allowed="tables.must_be.texts_by_column",
+        example='{ size = ["S", "M", "L"] }',
+    )
+    representative: Literal["mean", "median"] = MEAN
+    rare_patterns: Literal["refuse", "empty"] = REFUSE
+    integer: bool = parameter(False, is_main=True)
     truncate: bool = False
-    """Cut numbers to whole ones towards zero, which shifts means."""
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_k(self.k)
-        check_choice("representative", self.representative, (MEAN, MEDIAN))
-        check_choice("rare_patterns", self.rare_patterns, (REFUSE, EMPTY))
-        for name in ("nominal", "ordinal"):
-            put(self, **{name: names(self.kind, name, getattr(self, name))})
-        put(self, orders=self._orders())
-        for name in ("integer", "truncate"):
-            flag(self.kind, name, getattr(self, name))
-        self._check()
-
-    def _orders(self) -> dict[str, tuple[Any, ...]] | None:
-        if self.orders is None:
-            return None
-        if not isinstance(self.orders, Mapping):
-            raise wrong(self.kind, "orders", Message("tables.must_be.texts_by_column"))
-        return {
-            name: ordered_values(self.kind, "orders", order) for name, order in self.orders.items()
-        }
-
-    def _check(self) -> None:
-        """Check the parameters that a method has of its own."""
 
     @abstractmethod
     def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
@@ -104,9 +87,9 @@ class JointMicroaggregation(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        """Mask the columns together; see `Method.apply`."""
+        """Mask the columns together; see `MaskingMethod.apply`."""
         kinds = ColumnKinds(self.nominal, self.ordinal, self.orders or {})
-        points = as_points(frame, columns, kinds=kinds, method=self.kind)
+        points = as_points(frame, columns, kinds=kinds, method=self.method_name)
         check_records(frame.height, self.k)
         patterns, emptied = self._patterns(points)
         labels = np.full(frame.height, -1, dtype=np.int64)

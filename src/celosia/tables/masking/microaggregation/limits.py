@@ -61,15 +61,3 @@ def check_varies(name: str, values: NDArray[Any]) -> None:
         raise InputError(key, column=name)
     if np.abs(values).max() > LARGEST:
         raise InputError("CEL-V113", largest=LARGEST, column=name)
-
-
-def check_choice(parameter: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse a word that is none of the choices."""
-    if value not in choices:
-        raise InputError(
-            "CEL-V109",
-            parameter=parameter,
-            choices=list(choices),
-            value=value,
-            default=choices[0],
-        )

@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress
 from celosia.tables.masking.microaggregation.joint import JointMicroaggregation
+from celosia.tables.masking.microaggregation.limits import SMALLEST
 from celosia.tables.masking.microaggregation.multivariate import (
     check_block,
-    check_gamma,
     mdav_groups,
     principal_groups,
     v_mdav_groups,
@@ -30,13 +31,12 @@ class Mdav(JointMicroaggregation):
     through microaggregation.
     """
 
-    kind: ClassVar[str] = "mdav"
-    summary: ClassVar[str] = "groups of k near records over all columns, replaced by their means"
+    method_name: ClassVar[str] = "mdav"
 
-    block: int | None = None
-    """Cut the records into blocks of at most this size first: faster on a million, at some loss."""
+    block: int | None = parameter(None, least=2 * SMALLEST)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse blocks that are too small for groups of k."""
         check_block(self.block, self.k)
 
     def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
@@ -55,13 +55,12 @@ class RefinedMdav(JointMicroaggregation):
     Reference: the start is Domingo-Ferrer and Torra 2005; the search is ours.
     """
 
-    kind: ClassVar[str] = "mdav-refined"
-    summary: ClassVar[str] = "mdav with a local search over its groups: less loss, more time"
+    method_name: ClassVar[str] = "mdav-refined"
 
-    block: int | None = None
-    """As for mdav, for the start of the search."""
+    block: int | None = parameter(None, least=2 * SMALLEST)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse blocks that are too small for groups of k."""
         check_block(self.block, self.k)
 
     def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
@@ -81,14 +80,9 @@ class VariableMdav(JointMicroaggregation):
     variable group size.
     """
 
-    kind: ClassVar[str] = "v-mdav"
-    summary: ClassVar[str] = "mdav whose groups grow where records lie close together"
+    method_name: ClassVar[str] = "v-mdav"
 
-    gamma: float = 0.2
-    """How readily groups grow: 0 never, 0.2 for scattered records, 1.1 for clusters."""
-
-    def _check(self) -> None:
-        check_gamma(self.gamma)
+    gamma: float = parameter(0.2, least=0)
 
     def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
         """The groups of `v_mdav_groups`."""
@@ -104,8 +98,7 @@ class PrincipalComponent(JointMicroaggregation):
     Reference: Mateo-Sanz and Domingo-Ferrer 1998; Hansen and Mukherjee 2003 for the cut.
     """
 
-    kind: ClassVar[str] = "principal-component"
-    summary: ClassVar[str] = "groups of k records that follow each other on the main component"
+    method_name: ClassVar[str] = "principal-component"
 
     def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
         """The groups of `principal_groups`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import (
@@ -21,11 +22,10 @@ from celosia.tables.masking.columns import (
     with_categories,
     with_numbers,
 )
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.microaggregation.limits import check_choice, check_k, check_varies
+from celosia.tables.masking.method import MaskingMethod, MethodResult, order_parameter
+from celosia.tables.masking.microaggregation.limits import SMALLEST, check_varies
 from celosia.tables.masking.microaggregation.representatives import (
     MEAN,
-    MEDIAN,
     MODE,
     group_median_codes,
     group_medians,
@@ -34,13 +34,13 @@ from celosia.tables.masking.microaggregation.representatives import (
 )
 from celosia.tables.masking.microaggregation.scale import group_means, squared_error
 from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
-from celosia.tables.masking.parameters import flag, ordered_values, put, wrong
 
-OPTIMAL, FIXED = "optimal", "fixed"
+OPTIMAL: Final = "optimal"
+FIXED: Final = "fixed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Microaggregation(Method):
+class Microaggregation(MaskingMethod):
     """Each column on its own: values in groups of at least k, replaced by what represents them.
 
     Empty cells stay empty and are in no group. Decimals are kept, because cutting them would move
@@ -52,38 +52,19 @@ class Microaggregation(Method):
     Reference: Defays and Nanopoulos 1993 (individual ranking); Hansen and Mukherjee 2003.
     """
 
-    kind: ClassVar[str] = "microaggregation"
-    summary: ClassVar[str] = "each column alone: groups of k near values, replaced by their mean"
+    method_name: ClassVar[str] = "microaggregation"
     randomised: ClassVar[bool] = False
     truthful: ClassVar[bool] = False
     # With the means of the groups these give the values of a group of two.
     confidential: ClassVar[tuple[str, ...]] = ("squared_error", "total_squares")
 
-    k: int = 3
-    """The least number of records in a group."""
-    variant: str = OPTIMAL
-    """"optimal" cuts where the squared error is least, "fixed" after every k values."""
-    representative: str = MEAN
-    """"mean" for numbers, "median" for numbers or ordered categories, "mode" for categories."""
-    by: str | None = None
-    """Group by equal values of this column instead; each group must have at least k records."""
-    order: tuple[str, ...] = ()
-    """The categories from least to greatest, where their own order is not meant."""
-    integer: bool = False
-    """Round means and medians to the nearest whole number."""
+    k: int = parameter(3, least=SMALLEST, start=5)
+    variant: Literal["optimal", "fixed"] = OPTIMAL
+    representative: Literal["mean", "median", "mode"] = MEAN
+    by: str | None = parameter(None, kind="column")
+    order: tuple[str, ...] = order_parameter()
+    integer: bool = parameter(False, is_main=True)
     truncate: bool = False
-    """Cut means and medians to whole numbers towards zero, which shifts the mean."""
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_k(self.k)
-        check_choice("variant", self.variant, (OPTIMAL, FIXED))
-        check_choice("representative", self.representative, (MEAN, MEDIAN, MODE))
-        put(self, order=ordered_values(self.kind, "order", self.order))
-        if self.by is not None and not isinstance(self.by, str):
-            raise wrong(self.kind, "by", Message("tables.must_be.column_name"))
-        for name in ("integer", "truncate"):
-            flag(self.kind, name, getattr(self, name))
 
     def apply(
         self,
@@ -93,10 +74,10 @@ class Microaggregation(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        """Mask each of the columns; see `Method.apply`."""
-        check_columns(frame, columns, self.kind)
+        """Mask each of the columns; see `MaskingMethod.apply`."""
+        check_columns(frame, columns, self.method_name)
         if self.by is not None:
-            check_columns(frame, [self.by], self.kind)
+            check_columns(frame, [self.by], self.method_name)
         masked, facts = frame, {}
         for done, name in enumerate(columns):
             masked, facts[name] = self._one(frame, masked, name)
@@ -126,7 +107,7 @@ class Microaggregation(Method):
         series = frame[name]
         numeric = series.dtype.is_numeric() and not self.order and self.representative != MODE
         if numeric or self.representative == MEAN:
-            column = numbers(frame, [name], self.kind)[:, 0]
+            column = numbers(frame, [name], self.method_name)[:, 0]
             present = ~np.isnan(column)
             values = column[present]
             check_varies(name, values)

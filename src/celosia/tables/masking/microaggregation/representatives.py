@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,9 @@ from celosia.core.errors import InputError
 
 Number = TypeVar("Number", np.float64, np.int64)
 
-MEAN, MEDIAN, MODE = "mean", "median", "mode"
+MEAN: Final = "mean"
+MEDIAN: Final = "median"
+MODE: Final = "mode"
 
 _WHOLE = 2.0**53
 """From here on a float skips whole numbers, and a cast to 64 bits could overflow."""

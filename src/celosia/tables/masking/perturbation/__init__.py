@@ -4,7 +4,7 @@
 of a recipe; `unbiased_counts` estimates counts from a column after PRAM.
 """
 
-from celosia.tables.masking.method import Method
+from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.masking.perturbation.noise import Noise
 from celosia.tables.masking.perturbation.pram import Pram
 from celosia.tables.masking.perturbation.probabilistic_k import ProbabilisticK
@@ -19,7 +19,7 @@ from celosia.tables.masking.perturbation.transitions import (
     unbiased_counts,
 )
 
-METHODS: tuple[type[Method], ...] = (
+METHODS: tuple[type[MaskingMethod], ...] = (
     Noise,
     Pram,
     ProbabilisticK,

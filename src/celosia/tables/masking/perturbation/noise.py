@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -14,18 +14,17 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import normals, uniforms
-from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
-from celosia.tables.masking.parameters import (
-    choice,
-    exactly_one,
-    flag,
-    number,
-    put,
-    wrong,
+from celosia.tables.masking.method import (
+    CellFunction,
+    MaskingMethod,
+    MethodResult,
+    Reach,
+    number_parameter,
 )
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 from celosia.tables.masking.perturbation.moments import (
@@ -44,7 +43,7 @@ WIDTH = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noise(Method):
+class Noise(MaskingMethod):
     """x + e, where e has mean 0 and `amount` times the standard deviation of the column.
 
     The deviation is that of the whole column, divided by n. Empty cells stay empty. Decimals are
@@ -79,52 +78,37 @@ class Noise(Method):
     4.71
     """
 
-    kind = "noise"
-    summary = "adds random noise in the measure of the column's spread"
-    randomised = True
-    truthful = False
-    reaches = ("facts", "whole")
-    confidential = ("noise",)  # over `amount` it is the standard deviation of the column
+    method_name: ClassVar[str] = "noise"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
+    reaches: ClassVar[tuple[Reach, ...]] = ("facts", "whole")
+    confidential: ClassVar[tuple[str, ...]] = (
+        "noise",
+    )  # over `amount` it is the standard deviation of the column
 
-    amount: float | None = None
-    alpha: float | None = None
-    correlated: bool = False
+    amount: float | None = number_parameter(None, least=0, start=0.1)
+    alpha: float | None = number_parameter(None, least=0)
+    correlated: bool = parameter(False, is_main=True)
     multiplicative: bool = False
     distribution: Literal["normal", "laplace"] = "normal"
     correct: Literal["none", "expected", "exact"] = "none"
-    integer: bool = False
-    lower: float | None = None
-    upper: float | None = None
+    integer: bool = parameter(False, is_main=True)
+    lower: float | None = number_parameter(None)
+    upper: float | None = number_parameter(None)
 
-    def __post_init__(self) -> None:
-        given = exactly_one(self.kind, {"amount": self.amount, "alpha": self.alpha})
-        checked = number(
-            self.kind,
-            given,
-            getattr(self, given),
-            lambda x: x >= 0,
-            Message("tables.must_be.number_at_least", least=0),
-        )
-        put(self, **{given: checked})
-        for name in ("correlated", "multiplicative", "integer"):
-            flag(self.kind, name, getattr(self, name))
-        choice(self.kind, "distribution", self.distribution, ("normal", "laplace"))
-        choice(self.kind, "correct", self.correct, ("none", "expected", "exact"))
-        for name in ("lower", "upper"):
-            bound = getattr(self, name)
-            if bound is not None:
-                rule = Message("tables.must_be.number")
-                put(self, **{name: number(self.kind, name, bound, lambda _: True, rule)})
+    def check(self) -> None:
+        """Refuse two amounts at once, correlated factors, and bounds in the wrong order."""
+        self.exactly_one("amount", "alpha")
         if self.correlated and self.multiplicative:
             raise InputError(
                 "CEL-V201.no_covariance",
-                method=self.kind,
+                method=self.method_name,
                 first="correlated",
                 second="multiplicative",
             )
         low, high = self._bounds()
         if low > high:
-            raise wrong(self.kind, "upper", Message("tables.must_be.above_lower"))
+            raise InputError("CEL-V201.bounds_crossed", method=self.method_name)
 
     @property
     def ratio(self) -> float:
@@ -134,7 +118,7 @@ class Noise(Method):
         assert self.alpha is not None, "one of the two is given"
         return math.sqrt(self.alpha)
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -142,7 +126,7 @@ class Noise(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        matrix = numbers(frame, columns, self.kind)
+        matrix = numbers(frame, columns, self.method_name)
         spread = _spread(matrix, columns)
         factor = mixing(correlations(matrix, columns)) if self.correlated else None
         moments = sample_moments(matrix, columns) if self.correct == "exact" else None
@@ -175,12 +159,14 @@ class Noise(Method):
         """Noise in the measure of the whole column's deviation."""
         assert self.reach == "facts", "each column is masked by itself"
         name = column.name
-        numbers(column.to_frame(), [name], self.kind)  # refuses text before anything is counted
-        counted = value_counts().as_numbers(name, self.kind)
-        check_varied(counted.values, name, self.kind)
+        numbers(
+            column.to_frame(), [name], self.method_name
+        )  # refuses text before anything is counted
+        counted = value_counts().as_numbers(name, self.method_name)
+        check_varied(counted.values, name, self.method_name)
         spread = counted.deviation
         if not 0 < spread < math.inf:
-            raise too_large(name, self.kind)
+            raise too_large(name, self.method_name)
         facts = {
             "noise": self.ratio * (1.0 if self.multiplicative else spread),
             "isolated": self._isolated(counted, spread),
@@ -222,7 +208,7 @@ class Noise(Method):
         for place, name in enumerate(columns):
             largest = np.nanmax(np.abs(masked[:, place]), initial=0.0)
             if not np.isfinite(largest) or (self.integer and largest >= 2.0**63):
-                raise too_large(name, self.kind)
+                raise too_large(name, self.method_name)
         return masked, outside
 
     def _isolated(self, counted: NumberCounts, spread: float) -> int:
@@ -240,7 +226,7 @@ def _noisy_cells(
     method: Noise, mean: float, spread: float, cells: pl.Series, rng: Source
 ) -> pl.Series:
     frame, name = cells.to_frame(), cells.name
-    matrix = numbers(frame, [name], method.kind)
+    matrix = numbers(frame, [name], method.method_name)
     masked = method._noisy(matrix, np.array([spread]), None, rng)
     if method.correct == "expected" and method.ratio > 0:
         moments = np.array([mean]), np.array([spread**2])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import check_list, parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, check_columns, with_categories
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import CellFunction, Method, MethodResult, Reach
-from celosia.tables.masking.parameters import (
-    choice,
-    exactly_one,
-    flag,
-    listed,
-    names,
-    number,
-    put,
+from celosia.tables.masking.method import (
+    CellFunction,
+    MaskingMethod,
+    MethodResult,
+    Reach,
+    check_number,
+    number_parameter,
+    texts_parameter,
 )
 from celosia.tables.masking.perturbation.cells import check_varied
 from celosia.tables.masking.perturbation.transitions import (
@@ -49,8 +49,14 @@ PRINTED = 100
 """Larger matrices are left out of the facts; the parameters and the counts give them again."""
 
 
+def _check_rows(value: Any) -> tuple[tuple[float, ...], ...]:
+    return tuple(
+        tuple(check_number(chance) for chance in check_list(row)) for row in check_list(value)
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pram(Method):
+class Pram(MaskingMethod):
     """Each category becomes another one with a chance that is published.
 
     A reader with the matrix can estimate counts without bias (`unbiased_counts`) and can tell of no
@@ -80,42 +86,41 @@ class Pram(Method):
     [[0.75, 0.25], [0.25, 0.75]]
     """
 
-    kind = "pram"
-    summary = "changes categories by a published matrix of chances"
-    randomised = True
-    truthful = False
-    reaches = ("row", "facts")
+    method_name: ClassVar[str] = "pram"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
+    reaches: ClassVar[tuple[Reach, ...]] = ("row", "facts")
 
-    stay: float | None = None
-    theta: float | None = None
-    matrix: tuple[tuple[float, ...], ...] | None = None
+    stay: float | None = number_parameter(None, least=0, most=1, start=0.8)
+    theta: float | None = number_parameter(None, above=0, below=1)
+    matrix: tuple[tuple[float, ...], ...] | None = parameter(
+        None,
+        check=_check_rows,
+        allowed="tables.must_be.lists_of_numbers",
+        example="[[0.8, 0.2], [0.2, 0.8]]",
+    )
     rest: Literal["uniform", "frequency"] = "uniform"
     invariant: bool = False
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...] = texts_parameter(kind="values")
 
-    def __post_init__(self) -> None:
-        given = exactly_one(
-            self.kind, {"stay": self.stay, "theta": self.theta, "matrix": self.matrix}
-        )
-        choice(self.kind, "rest", self.rest, ("uniform", "frequency"))
-        flag(self.kind, "invariant", self.invariant)
-        put(self, values=names(self.kind, "values", self.values))
-        if given == "stay":
-            rule = Message("tables.must_be.number_from_to", least=0, most=1)
-            put(self, stay=number(self.kind, given, self.stay, lambda x: 0 <= x <= 1, rule))
-        elif given == "theta":
-            rule = Message("tables.must_be.number_between", low=0, high=1)
-            put(self, theta=number(self.kind, given, self.theta, lambda x: 0 < x < 1, rule))
-            if self.invariant:
-                raise InputError(
-                    "CEL-V201.invariant_already", method=self.kind, first=given, second="invariant"
-                )
-        else:
-            put(self, matrix=self._rows())
+    def check(self) -> None:
+        """Refuse two sorts of chances at once, and a matrix that holds none."""
+        given = self.exactly_one("stay", "theta", "matrix")
+        if given == "theta" and self.invariant:
+            raise InputError(
+                "CEL-V201.invariant_already",
+                method=self.method_name,
+                first=given,
+                second="invariant",
+            )
+        if self.matrix is not None:
+            check_matrix(self.matrix)
         if self.values and given != "matrix":
-            raise InputError("CEL-V201.own_order", method=self.kind, first="values", second=given)
+            raise InputError(
+                "CEL-V201.own_order", method=self.method_name, first="values", second=given
+            )
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -123,11 +128,11 @@ class Pram(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_columns(frame, columns, self.kind)
+        check_columns(frame, columns, self.method_name)
         ready = []
         for name in columns:  # all are checked before anything is drawn
             codes, values = categories(frame, name, self.values or None)
-            check_varied(codes[codes >= 0], name, self.kind)
+            check_varied(codes[codes >= 0], name, self.method_name)
             counts = np.bincount(codes[codes >= 0], minlength=len(values))
             ready.append((name, codes, values, self._transitions(counts, name)))
         masked, facts = frame, {}
@@ -155,7 +160,7 @@ class Pram(Method):
         else:
             counted = value_counts()
             codes, values = categories(counted.values.to_frame(name), name, self.values or None)
-            check_varied(codes, name, self.kind)
+            check_varied(codes, name, self.method_name)
             counts = np.zeros(len(values), dtype=np.int64)
             counts[codes] = counted.sizes
         transitions = self._transitions(counts, name)
@@ -166,18 +171,6 @@ class Pram(Method):
         if self._reads_counts():
             gaps.append(Message("masking.gap.published_matrix"))
         return tuple(gaps)
-
-    def _rows(self) -> tuple[tuple[float, ...], ...]:
-        rule = Message("tables.must_be.lists_of_numbers")
-        rows = tuple(
-            tuple(
-                number(self.kind, "matrix", chance, lambda _: True, rule)
-                for chance in listed(self.kind, "matrix", row, rule)
-            )
-            for row in listed(self.kind, "matrix", self.matrix, rule)
-        )
-        check_matrix(rows)
-        return rows
 
     def _reads_counts(self) -> bool:
         return self.invariant or self.theta is not None or self.rest == "frequency"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, cells, check_columns, numbers
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.microaggregation.limits import check_k, check_records
-from celosia.tables.masking.parameters import choice, put
+from celosia.tables.masking.method import MaskingMethod, MethodResult
+from celosia.tables.masking.microaggregation.limits import SMALLEST, check_records
 from celosia.tables.masking.perturbation.cells import check_varied
 
 Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbabilisticK(Method):
+class ProbabilisticK(MaskingMethod):
     """Groups of at least k alike records; in each, every column is permuted uniformly on its own.
 
     Values stay true as a whole, and near to where they were. Records that lack different cells are
@@ -48,19 +48,14 @@ class ProbabilisticK(Method):
     ([21, 22, 25], [48, 58, 72])
     """
 
-    kind = "probabilistic-k"
-    summary = "permutes values at random within groups of k alike records"
-    randomised = True
-    truthful = False
+    method_name: ClassVar[str] = "probabilistic-k"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
 
-    k: int
+    k: int = parameter(least=SMALLEST, start=5)
     grouping: Literal["mdav", "sort"] = "mdav"
 
-    def __post_init__(self) -> None:
-        put(self, k=check_k(self.k))
-        choice(self.kind, "grouping", self.grouping, ("mdav", "sort"))
-
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -68,12 +63,12 @@ class ProbabilisticK(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_columns(frame, columns, self.kind)
+        check_columns(frame, columns, self.method_name)
         check_records(frame.height, self.k)
         matrix = self._matrix(frame, columns)
         for place, name in enumerate(columns):
             values = matrix[:, place]
-            check_varied(values[~np.isnan(values)], name, self.kind)
+            check_varied(values[~np.isnan(values)], name, self.method_name)
         progress(Step(Message("masking.stage.grouping"), 0, 1))
         labels = self._groups(matrix, columns)
         swapped = [
@@ -87,7 +82,7 @@ class ProbabilisticK(Method):
         }
         return MethodResult(frame=frame.with_columns(swapped), facts=facts)
 
-    def promise(self, columns: Sequence[str]) -> str:  # noqa: D102 - as in Method
+    def promise(self, columns: Sequence[str]) -> str:  # noqa: D102 - as in MaskingMethod
         return Message("masking.promise.linked", columns=list(columns), k=self.k)
 
     def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
@@ -96,7 +91,7 @@ class ProbabilisticK(Method):
     def _matrix(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.float64]:
         """The columns as numbers; to sort, the places of their values are enough."""
         if self.grouping == "mdav":
-            return numbers(frame, columns, self.kind)
+            return numbers(frame, columns, self.method_name)
         coded = np.stack([categories(frame, name)[0] for name in columns], axis=1)
         return np.where(coded < 0, np.nan, coded.astype(np.float64))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,19 +13,18 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import check_list, parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, check_columns
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import (
-    exactly_one,
-    listed,
-    names,
-    number,
-    put,
-    whole_number,
-    wrong,
+from celosia.tables.masking.method import (
+    MaskingMethod,
+    MethodResult,
+    check_number,
+    number_parameter,
+    texts_parameter,
+    whole_parameter,
 )
 from celosia.tables.masking.perturbation.cells import check_varied, ordered_cells
 
@@ -35,8 +34,15 @@ SPARE = 64
 """Words beyond one for each pair; a word is passed over with a chance below 2**-32."""
 
 
+def _check_ends(value: Any) -> tuple[float, float]:
+    low, high = map(check_number, check_list(value))
+    if low >= high:
+        raise ValueError
+    return low, high
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankSwap(Method):
+class RankSwap(MaskingMethod):
     """Each value is exchanged with a random one of nearby rank, each value at most once.
 
     The values of a column stay exactly the same as a whole: only who has which changes. Several
@@ -63,45 +69,31 @@ class RankSwap(Method):
     [25, 45, 22, 43, 48, 72, 58, 21, 29, 36]
     """
 
-    kind = "rank-swap"
-    summary = "exchanges values with others of nearby rank or value"
-    randomised = True
-    truthful = False
+    method_name: ClassVar[str] = "rank-swap"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
 
-    window: int | None = None
-    percent: float | None = None
-    range_percent: float | None = None
-    value_range: tuple[float, float] | None = None
-    order: tuple[str, ...] = ()
+    window: int | None = whole_parameter(None, least=1)
+    percent: float | None = number_parameter(None, above=0, most=100, start=5)
+    range_percent: float | None = number_parameter(None, above=0, most=100)
+    value_range: tuple[float, float] | None = parameter(
+        None, check=_check_ends, allowed="tables.must_be.two_rising_numbers", example="[0, 100]"
+    )
+    order: tuple[str, ...] = texts_parameter(kind="values")
 
-    def __post_init__(self) -> None:
-        share = Message("tables.must_be.number_above_to", low=0, most=100)
-        given = exactly_one(
-            self.kind,
-            {
-                "window": self.window,
-                "percent": self.percent,
-                "range_percent": self.range_percent,
-            },
-        )
-        if given == "window":
-            put(self, window=whole_number(self.kind, given, self.window, least=1))
-        else:
-            value = number(self.kind, given, getattr(self, given), lambda x: 0 < x <= 100, share)
-            put(self, **{given: value})
-        put(self, order=names(self.kind, "order", self.order))
-        if self.value_range is not None:
-            put(self, value_range=self._ends(self.value_range))
-            if given != "range_percent":
-                raise InputError(
-                    "CEL-V201.ranks_only", method=self.kind, first="value_range", second=given
-                )
+    def check(self) -> None:
+        """Refuse two distances at once, and what does not belong to the one given."""
+        given = self.exactly_one("window", "percent", "range_percent")
+        if self.value_range is not None and given != "range_percent":
+            raise InputError(
+                "CEL-V201.ranks_only", method=self.method_name, first="value_range", second=given
+            )
         if self.order and given == "range_percent":
             raise InputError(
-                "CEL-V201.no_differences", method=self.kind, first="order", second=given
+                "CEL-V201.no_differences", method=self.method_name, first="order", second=given
             )
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -109,11 +101,11 @@ class RankSwap(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        check_columns(frame, columns, self.kind)
+        check_columns(frame, columns, self.method_name)
         ready = []
         for name in columns:  # all are checked before anything is drawn
-            rows, keys = ordered_cells(frame, name, self.order, self.kind)
-            check_varied(keys, name, self.kind)
+            rows, keys = ordered_cells(frame, name, self.order, self.method_name)
+            check_varied(keys, name, self.method_name)
             by_rank = np.argsort(keys, kind="stable")
             ready.append((name, rows, keys[by_rank], by_rank))
         reaches = [self._last(frame, name, placed) for name, _, placed, _ in ready]
@@ -134,16 +126,6 @@ class RankSwap(Method):
             Message("masking.gap.swap_bounds"),
             Message("masking.gap.swapped_values"),
         )
-
-    def _ends(self, given: Any) -> tuple[float, float]:
-        rule = Message("tables.must_be.two_rising_numbers")
-        ends = listed(self.kind, "value_range", given, rule)
-        if len(ends) != 2:
-            raise wrong(self.kind, "value_range", rule)
-        low, high = (number(self.kind, "value_range", end, lambda _: True, rule) for end in ends)
-        if low >= high:
-            raise wrong(self.kind, "value_range", rule)
-        return low, high
 
     def _last(self, frame: pl.DataFrame, name: str, placed: NDArray[Any]) -> Ranks:
         """The last rank that each rank may be paired with."""

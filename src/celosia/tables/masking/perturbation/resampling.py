@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import flag, put, whole_number
+from celosia.tables.masking.method import MaskingMethod, MethodResult, whole_parameter
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resampling(Method):
+class Resampling(MaskingMethod):
     """Samples with replacement, each sorted; their averages by rank, at the ranks of the original.
 
     Ranks are kept (equal values may become different ones), means and quantiles nearly. Columns are
@@ -44,19 +45,14 @@ class Resampling(Method):
     [2.0, 3.0, None, 1.0]
     """
 
-    kind = "resampling"
-    summary = "averages sorted bootstrap samples, rank by rank"
-    randomised = True
-    truthful = False
+    method_name: ClassVar[str] = "resampling"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
 
-    samples: int = 10
-    integer: bool = False
+    samples: int = whole_parameter(10, least=1)
+    integer: bool = parameter(False, is_main=True)
 
-    def __post_init__(self) -> None:
-        put(self, samples=whole_number(self.kind, "samples", self.samples, least=1))
-        flag(self.kind, "integer", self.integer)
-
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -64,12 +60,12 @@ class Resampling(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        matrix = numbers(frame, columns, self.kind)
+        matrix = numbers(frame, columns, self.method_name)
         for place, name in enumerate(columns):
             values = matrix[filled_cells(matrix, place), place]
-            check_varied(values, name, self.kind)
+            check_varied(values, name, self.method_name)
             if np.abs(values).max() >= (2.0**53 if self.integer else np.finfo(float).max / 2**40):
-                raise too_large(name, self.kind)
+                raise too_large(name, self.method_name)
         masked = matrix.copy()
         for place in range(len(columns)):
             progress(Step(Message("masking.stage.resampling"), place, len(columns)))

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import flag, number, put, wrong
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Reach, check_number
 from celosia.tables.masking.perturbation.cells import too_large
 
 Matrix = NDArray[np.float64]
@@ -30,8 +31,16 @@ FINEST = 2**31
 """Bases and offsets are fractions of smaller whole numbers, so that products stay in range."""
 
 
+def _check_decimal(value: Any) -> float:
+    found = check_number(value)
+    parts = exact(found)
+    if parts is None or abs(parts.numerator) >= FINEST or parts.denominator >= FINEST:
+        raise ValueError
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounding(Method):
+class Rounding(MaskingMethod):
     """Each number becomes a multiple of the base, counted from the offset.
 
     A number half-way between two multiples goes to the even one, so that halves do not push the
@@ -54,33 +63,29 @@ class Rounding(Method):
     [1200, 1200, 1300, None]
     """
 
-    kind = "rounding"
-    summary = "rounds numbers to multiples of a base, to the nearest or by chance"
-    randomised = True
-    truthful = False
-    reaches = ("row",)
+    method_name: ClassVar[str] = "rounding"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
+    reaches: ClassVar[tuple[Reach, ...]] = ("row",)
 
-    base: float
-    offset: float = 0.0
-    random: bool = False
-
-    def __post_init__(self) -> None:
-        rule = Message("tables.must_be.number_above", low=0)
-        put(self, base=number(self.kind, "base", self.base, lambda x: x > 0, rule))
-        rule = Message("tables.must_be.number")
-        put(self, offset=number(self.kind, "offset", self.offset, lambda _: True, rule))
-        flag(self.kind, "random", self.random)
-        for name in ("base", "offset"):
-            parts = self._exact(name)
-            if abs(parts.numerator) >= FINEST or parts.denominator >= FINEST:
-                raise wrong(self.kind, name, Message("tables.must_be.few_digits"))
+    base: float = parameter(
+        kind="number",
+        above=0,
+        check=_check_decimal,
+        allowed="tables.must_be.few_digits_above_zero",
+        start=100,
+    )
+    offset: float = parameter(
+        0.0, kind="number", check=_check_decimal, allowed="tables.must_be.few_digits"
+    )
+    random: bool = parameter(False, is_main=True)
 
     @property
     def draws(self) -> bool:
         """Only up and down by chance."""
         return self.random
 
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -88,7 +93,7 @@ class Rounding(Method):
         rng: Source,
         progress: Progress = silent,
     ) -> MethodResult:
-        matrix = numbers(frame, columns, self.kind)
+        matrix = numbers(frame, columns, self.method_name)
         units = [self._units(matrix[:, place], name) for place, name in enumerate(columns)]
         rounded, facts = [], {}
         for place, name in enumerate(columns):
@@ -116,7 +121,7 @@ class Rounding(Method):
         with np.errstate(over="ignore"):
             units = (values * finest - float(offset * finest)) / float(base * finest)
         if (np.abs(units) >= LARGEST).any() or (np.abs(values) >= LARGEST).any():
-            raise too_large(column, self.kind)
+            raise too_large(column, self.method_name)
         nearest = np.rint(units)
         # Two operations on decimals such as 0.29 * 100 are off by a few units in the last place.
         slip = 4 * np.finfo(np.float64).eps * np.maximum(np.abs(units), 1.0)

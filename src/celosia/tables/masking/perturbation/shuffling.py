@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -16,8 +17,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import Method, MethodResult
-from celosia.tables.masking.parameters import names, put
+from celosia.tables.masking.method import MaskingMethod, MethodResult, texts_parameter
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells
 from celosia.tables.masking.perturbation.moments import correlations, mixing
 
@@ -25,7 +25,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shuffling(Method):
+class Shuffling(MaskingMethod):
     """Each column keeps its values exactly; who has which is drawn anew, given the predictors.
 
     A normal copula is fitted to the rank correlations of all columns. Scores for the columns are
@@ -50,17 +50,13 @@ class Shuffling(Method):
     ([10, 14, 29, 31], None)
     """
 
-    kind = "shuffling"
-    summary = "puts the values in an order drawn from the columns given"
-    randomised = True
-    truthful = False
+    method_name: ClassVar[str] = "shuffling"
+    randomised: ClassVar[bool] = True
+    truthful: ClassVar[bool] = False
 
-    given: tuple[str, ...] = ()
+    given: tuple[str, ...] = texts_parameter(kind="columns")
 
-    def __post_init__(self) -> None:
-        put(self, given=names(self.kind, "given", self.given))
-
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -72,9 +68,9 @@ class Shuffling(Method):
         if both:
             raise InputError("CEL-V250", column=both[0])
         every = [*self.given, *columns]
-        matrix = numbers(frame, every, self.kind)
+        matrix = numbers(frame, every, self.method_name)
         for place, name in enumerate(every):
-            check_varied(matrix[filled_cells(matrix, place), place], name, self.kind)
+            check_varied(matrix[filled_cells(matrix, place), place], name, self.method_name)
         progress(Step(Message("masking.stage.shuffling"), 0, 1))
         correlation = copula_correlations(matrix, every)
         scores = self._scores(matrix, correlation, rng)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
-from celosia.core.numbers import real, whole
+from celosia.core.methods import parameter
+from celosia.core.numbers import real
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.core.wording import did_you_mean
 from celosia.frames import as_text, encode
 from celosia.tables.masking.columns import cells, check_columns
-from celosia.tables.masking.method import Method, MethodResult
+from celosia.tables.masking.method import MaskingMethod, MethodResult
 from celosia.tables.masking.suppression import minimum, own_value, wildcard
 from celosia.tables.masking.suppression.costs import (
     BLANK,
@@ -28,13 +29,19 @@ from celosia.tables.masking.suppression.costs import (
     matching,
 )
 
-READINGS = ("own", "any")
 MOST_COLUMNS = 12
 """Each set of columns is looked at, and their number doubles with every column."""
 
 
+def _check_weights(value: Any) -> dict[str, float]:
+    weights = {name: real(weight) or 0.0 for name, weight in value.items()}
+    if not all(1e-6 <= weight <= 1e6 for weight in weights.values()):
+        raise ValueError
+    return weights
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalSuppression(Method):
+class LocalSuppression(MaskingMethod):
     """Blanks as few cells as it can so that every combination of the columns occurs k times.
 
     Args:
@@ -58,37 +65,19 @@ class LocalSuppression(Method):
     Reference: Samarati 2001; Hundepool et al. 2012, Statistical Disclosure Control, 3.4.3.
     """
 
-    kind: ClassVar[str] = "local-suppression"
-    summary: ClassVar[str] = "blanks single cells until every combination of keys is frequent"
+    method_name: ClassVar[str] = "local-suppression"
     randomised: ClassVar[bool] = False
     truthful: ClassVar[bool] = True
 
-    k: int
-    reading: str = "own"
-    weights: Mapping[str, float] | None = None
-    subsets: int | None = None
+    k: int = parameter(least=2, start=3)
+    reading: Literal["own", "any"] = "own"
+    weights: Mapping[str, float] | None = parameter(
+        None, check=_check_weights, allowed="tables.must_be.weights", example="{ age = 3 }"
+    )
+    subsets: int | None = parameter(None, least=1)
     marker: str | None = None
 
-    def __post_init__(self) -> None:
-        if (whole(self.k) or 0) < 2:
-            raise InputError("CEL-V300", k=self.k)
-        if self.reading not in READINGS:
-            raise InputError(
-                "CEL-V301",
-                reading=self.reading,
-                hint=did_you_mean(self.reading, READINGS),
-            )
-        weights = {} if self.weights is None else self.weights
-        if not isinstance(weights, Mapping) or any(
-            not 1e-6 <= (real(weight) or 0.0) <= 1e6 for weight in weights.values()
-        ):
-            raise InputError("CEL-V302.bad_weight")
-        if self.subsets is not None and (whole(self.subsets) or 0) < 1:
-            raise InputError("CEL-V305.not_a_number", subsets=self.subsets)
-        if self.marker is not None and (not isinstance(self.marker, str) or not self.marker):
-            raise InputError("CEL-V304")
-
-    def apply(  # noqa: D102 - as in Method
+    def apply(  # noqa: D102 - as in MaskingMethod
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -112,7 +101,7 @@ class LocalSuppression(Method):
         self._verify(released, columns)
         return MethodResult(frame=released, facts=self._facts(columns, codes, start, best, costs))
 
-    def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in Method
+    def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in MaskingMethod
         names, own = list(columns), self.reading == "own"
         if self.subsets is None:
             key = "masking.promise.combinations" if own else "masking.promise.combinations_any"
@@ -120,7 +109,7 @@ class LocalSuppression(Method):
         key = "masking.promise.subsets" if own else "masking.promise.subsets_any"
         return Message(key, columns=names, k=self.k, subsets=self.subsets)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102 - as in Method
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102 - as in MaskingMethod
         gaps: tuple[str, ...] = (Message("masking.gap.homogeneous_class"),)
         if self.reading == "any":
             gaps += (Message("masking.gap.blank_as_any"),)
@@ -129,7 +118,7 @@ class LocalSuppression(Method):
         return gaps
 
     def _check(self, frame: pl.DataFrame, columns: Sequence[str]) -> None:
-        check_columns(frame, columns, self.kind)
+        check_columns(frame, columns, self.method_name)
         unknown = [name for name in self.weights or {} if name not in columns]
         if unknown:
             raise InputError(
@@ -139,7 +128,7 @@ class LocalSuppression(Method):
             )
         if len(columns) > MOST_COLUMNS:
             raise InputError(
-                "CEL-V306", kind=self.kind, most_columns=MOST_COLUMNS, columns=len(columns)
+                "CEL-V306", kind=self.method_name, most_columns=MOST_COLUMNS, columns=len(columns)
             )
         if self.subsets is not None and self.subsets > len(columns):
             raise InputError("CEL-V305.too_many", subsets=self.subsets, columns=len(columns))
