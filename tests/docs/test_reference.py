@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -16,6 +15,7 @@ import pytest
 from tests.docs.examples import run
 
 from celosia.core.catalogue import explanations
+from celosia.core.methods import parameters
 from celosia.tables.hierarchies.notation import BUILDERS, FILE_KEYS
 from celosia.tables.masking import methods
 
@@ -69,7 +69,7 @@ def test_no_colours_get_into_the_help() -> None:
 
 def test_every_key_of_a_hierarchy_is_in_the_reference_of_schema_files() -> None:
     page = (DOCS / "reference" / "schema-file.md").read_text("utf-8")
-    keys = [*FILE_KEYS, *(key for builder in BUILDERS.values() for key in fields_of(builder))]
+    keys = [*FILE_KEYS, *(key for builder in BUILDERS.values() for key in names_of(builder))]
     assert [key for key in keys if f"| `{key}` |" not in page] == []
     assert [name for name in BUILDERS if f'`method = "{name}"`' not in page] == []
 
@@ -80,8 +80,7 @@ def test_every_method_and_parameter_is_in_the_reference_of_recipe_files() -> Non
     for name, method in methods().items():
         (text,) = [text for heading, _, text in parts if f"`{name}`" in heading]
         rows = [line.split("|")[1] for line in text.split("\n## ")[0].splitlines() if "|" in line]
-        keys = [each.name for each in fields(method)]  # type: ignore[arg-type]  # a dataclass
-        assert [key for key in keys if f"`{key}`" not in " ".join(rows)] == [], name
+        assert [key for key in names_of(method) if f"`{key}`" not in " ".join(rows)] == [], name
 
 
 ONE_AT_A_TIME = Lock()
@@ -95,5 +94,5 @@ def help_here(command: tuple[str, ...]) -> str:
     return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
 
 
-def fields_of(builder: Any) -> list[str]:
-    return list(builder.__dataclass_fields__)
+def names_of(method: type[Any]) -> list[str]:
+    return [each.name for each in parameters(method)]

@@ -19,9 +19,7 @@ def test_from_nothing_to_a_release_that_is_checked(tmp_path: Path) -> None:
         return result.stdout
 
     does("datasets get census --rows 5000 -o census.csv --schema census.toml")
-    does(
-        "hierarchy build census.csv --column age --method intervals:widths=[5,10,20,40] -o age.csv"
-    )
+    does("hierarchy build census.csv -c age --method intervals:widths=[5,10,20,40] -o age.csv")
     does("hierarchy check age.csv --table census.csv --column age")
     schema = tmp_path / "census.toml"
     section = re.compile(r"\[columns\.age\.hierarchy\].*?(?=\n\[columns)", re.DOTALL)

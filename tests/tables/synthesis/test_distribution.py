@@ -177,3 +177,9 @@ def test_values_far_from_zero_and_close_together_have_a_weibull_shape(
     for other in (0.9 * shape, 1.1 * shape):
         its_scale = values.max() * np.exp(other * logs).mean() ** (1 / other)
         assert stats.weibull_min.logpdf(values, other, 0, its_scale).sum() < best
+
+
+def test_the_families_that_there_are_are_listed() -> None:
+    with pytest.raises(InputError, match="a list of some of normal, lognormal") as caught:
+        Distribution(families=("lognorml",))
+    assert "did you mean 'lognormal'" in str(caught.value)

@@ -131,7 +131,7 @@ class MaskingMethod(Method, ABC):
         """What a reader of the release must know that the method does not do."""
         return ()
 
-    def exactly_one(self, *names: str) -> str:
+    def _exactly_one(self, *names: str) -> str:
         """The one of some parameters that is given; none or several are refused."""
         found = [name for name in names if getattr(self, name) is not None]
         if not found:

@@ -132,7 +132,7 @@ class Recoding(MaskingMethod):
 
     def check(self) -> None:
         """Refuse two rules at once, and what belongs to a rule that is not given."""
-        given = self.exactly_one("breaks", "mapping", "hierarchy")
+        given = self._exactly_one("breaks", "mapping", "hierarchy")
         partners = {"labels": "breaks", "other": "mapping", "level": "hierarchy"}
         extras = {"labels": self.labels != (), "other": self.other is not None}
         extras["level"] = self.level != 1

@@ -64,7 +64,7 @@ class Sampling(MaskingMethod):
 
     def check(self) -> None:
         """Refuse a share and a number at once."""
-        self.exactly_one("fraction", "rows")
+        self._exactly_one("fraction", "rows")
 
     def apply(  # noqa: D102 - as in MaskingMethod
         self,

@@ -98,7 +98,7 @@ class Noise(MaskingMethod):
 
     def check(self) -> None:
         """Refuse two amounts at once, correlated factors, and bounds in the wrong order."""
-        self.exactly_one("amount", "alpha")
+        self._exactly_one("amount", "alpha")
         if self.correlated and self.multiplicative:
             raise InputError(
                 "CEL-V201.no_covariance",

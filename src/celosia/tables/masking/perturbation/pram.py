@@ -105,7 +105,7 @@ class Pram(MaskingMethod):
 
     def check(self) -> None:
         """Refuse two sorts of chances at once, and a matrix that holds none."""
-        given = self.exactly_one("stay", "theta", "matrix")
+        given = self._exactly_one("stay", "theta", "matrix")
         if given == "theta" and self.invariant:
             raise InputError(
                 "CEL-V201.invariant_already",

@@ -83,7 +83,7 @@ class RankSwap(MaskingMethod):
 
     def check(self) -> None:
         """Refuse two distances at once, and what does not belong to the one given."""
-        given = self.exactly_one("window", "percent", "range_percent")
+        given = self._exactly_one("window", "percent", "range_percent")
         if self.value_range is not None and given != "range_percent":
             raise InputError(
                 "CEL-V201.ranks_only", method=self.method_name, first="value_range", second=given
