@@ -39,9 +39,7 @@ FORM = "celosia protocol 1"
 Estimated = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Raw counts and their standard errors."""
 Estimator = Callable[[tuple[Hashable, ...]], Estimated]
-EPSILON = Parameter(
-    name="epsilon", kind="exact", least=Fraction(1, 10**6), most=10**4, start=4, is_main=True
-)
+EPSILON = Parameter(name="epsilon", kind="exact", least=1e-6, most=10**4, start=4, is_main=True)
 """Below, a coin of 32 bits cannot tell the truth from a lie; above, there is nothing to protect."""
 MOST = 2**62 - 1
 """No count of a state goes beyond, so that the sum of two is below 2^63."""

@@ -49,10 +49,10 @@ class Parameter:
 
     name: str = ""
     kind: Kind = "toml"
-    least: float | Fraction | None = None
-    most: float | Fraction | None = None
-    above: float | Fraction | None = None
-    below: float | Fraction | None = None
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
     choices: tuple[str, ...] = ()
     default: Any = None
     is_required: bool = True
@@ -224,12 +224,22 @@ _CONVERSIONS: dict[Kind, Checker] = {
 def _is_within(declared: Parameter, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return True
+    bounds: Sequence[Any] = (declared.least, declared.most, declared.above, declared.below)
+    if isinstance(value, Fraction):
+        bounds = [_meant(bound) for bound in bounds]
+    least, most, above, below = bounds
     return not (
-        (declared.least is not None and value < declared.least)
-        or (declared.most is not None and value > declared.most)
-        or (declared.above is not None and value <= declared.above)
-        or (declared.below is not None and value >= declared.below)
+        (least is not None and value < least)
+        or (most is not None and value > most)
+        or (above is not None and value <= above)
+        or (below is not None and value >= below)
     )
+
+
+@cache
+def _meant(bound: float | None) -> Fraction | None:
+    """A bound as the decimal that it is written as, which its float may be a little beside."""
+    return exact(bound)
 
 
 def bad_parameter(method: str, declared: Parameter, value: Any) -> InputError:
@@ -265,7 +275,7 @@ def allowed(declared: Parameter) -> str:
         return Message("words.one_of", words=list(declared.choices))
     noun = Message(f"words.kind_{declared.kind}")
     bounds = {
-        name: plain(value)
+        name: value
         for name in ("least", "above", "most", "below")
         if (value := getattr(declared, name)) is not None
     }

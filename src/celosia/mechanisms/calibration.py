@@ -85,7 +85,7 @@ def error_curve(
         size: as in `Mechanism.accuracy`.
 
     Raises:
-        InputError: CEL-M002 an epsilon, CEL-M004 the confidence is out of range.
+        InputError: CEL-I060 an epsilon or the confidence is out of range.
     """
     share = check_confidence(confidence)
     points = []

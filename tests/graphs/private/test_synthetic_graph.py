@@ -162,7 +162,7 @@ def test_the_method_names_itself_and_its_promise() -> None:
 @pytest.mark.parametrize(
     ("wish", "code"),
     [
-        ({"epsilon": 0}, "CEL-M002"),
+        ({"epsilon": 0}, "CEL-I060"),
         ({"epsilon": 1, "model": "dk"}, "CEL-G306"),
         ({"epsilon": 1, "cap": 8}, "CEL-G306"),
         ({"epsilon": 1, "cap": 0, "model": "joint"}, "CEL-G302"),

@@ -147,7 +147,7 @@ def test_strange_cells_are_clamped_and_empty_ones_are_in_the_middle() -> None:
         ({"bounds": None}, "CEL-Y020"),
         ({"bounds": {"x": (1, 0)}}, "CEL-Y021"),
         ({"order": "own"}, "CEL-V200"),
-        ({"epsilon": 0}, "CEL-M002"),
+        ({"epsilon": 0}, "CEL-I060"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused(parameters: dict[str, object], code: str) -> None:
