@@ -190,7 +190,7 @@ def test_the_least_epsilon_for_an_error_is_chosen(run: Run) -> None:
 
     assert failure(found["parameter"]) <= 0.05 < failure(found["parameter"] - 0.0002)
     assert found["error"] == 10
-    assert found["mechanism"] == "Count"
+    assert found["method"] == "count"
     told = run("epsilon", "choose", "count", "--error", 10).out
     assert told.splitlines()[-1].startswith("epsilon 0.2844: a count is off by at most 10, 95% of")
 

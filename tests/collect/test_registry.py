@@ -24,7 +24,9 @@ from celosia.collect.registry import (
     protocol_text,
     save_protocol,
 )
+from celosia.core.catalogue import read_family
 from celosia.core.errors import InputError
+from celosia.core.methods import help_of, method_from_text, parameters
 
 EMOJI = {"method": "hcms", "epsilon": 4, "key": "emoji", "hashes": 64, "width": 32}
 
@@ -182,3 +184,32 @@ def test_every_protocol_is_written_down_and_its_reports_are_of_the_width_it_says
     assert protocol_from(parameters_of(made)).fingerprint == made.fingerprint
     value: Any = {"dbitflip": [1], "one-bit-mean": [0.5]}.get(name, ["a"])
     assert made.client().privatise(value).packed.shape == (1, -(-made.report_bits // 8))
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_parameter_says_what_it_is(name: str) -> None:
+    assert {"title", "summary"} <= read_family("methods")[name].keys()
+    for each in parameters(protocol_class(name)):
+        assert help_of(name, each.name), each.name
+
+
+@pytest.mark.parametrize(
+    ("text", "fingerprint"),
+    [
+        ("cms:4", "9ab227c132960d4b"),
+        ("hcms:epsilon='1/3'", "614a02f1457de2b7"),
+        ("sfp:8", "4d4e249c55e7df1d"),
+        ("rappor", "abaea981ccddf978"),
+        ("dbitflip:1", "e7798643cbf5f2ca"),
+        ("one-bit-mean:1,upper=24.5", "e42e7f009966219b"),
+        ("grr:1,domain=['a', 'b', 'c']", "3bea73e90e495d45"),
+        ("olh:2,pool=64", "3df315ca31fd8c4b"),
+        ("pem:1,bits=8", "80122e37e5c31bd9"),
+        ("pem:1,alphabet=abc,length=4,variant=treehist", "7f50bbb1a31ee3f2"),
+        ("cardinality:4,buckets=32", "8daa159963d950ec"),
+    ],
+)
+def test_fingerprints_of_collections_under_way_never_change(text: str, fingerprint: str) -> None:
+    made = method_from_text(PROTOCOLS, text, what="protocol")
+    assert made.fingerprint.hex() == fingerprint
+    assert protocol_from(made.as_dict()).fingerprint.hex() == fingerprint

@@ -55,7 +55,7 @@ def test_a_column_is_asked_as_the_mechanism_would_be() -> None:
     assert told.value == mechanism.release(VISITS["cost"], rng=Seeded(4))
     assert told.question == "mean of cost"
     assert told.guarantee.neighbours == "add or remove one row"
-    assert told.provenance.parameters == {"mechanism": str(mechanism), "column": "cost"}
+    assert told.provenance.parameters == {"method": str(mechanism), "column": "cost"}
 
 
 @pytest.mark.parametrize(

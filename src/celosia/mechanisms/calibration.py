@@ -112,7 +112,7 @@ class EpsilonRecommendation:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "mechanism": str(self.mechanism),
+            "method": str(self.mechanism),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "error": self.error,

@@ -15,6 +15,7 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.methods import Method, Parameter, checked, plain
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.randomness import Source, System
+from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_confidence, field_of
 
 Input = TypeVar("Input")
@@ -139,6 +140,16 @@ class Mechanism(Method, ABC, Generic[Input, Output]):
     def _with_price(self, price: Fraction) -> Self:
         changed: dict[str, Any] = {self.parameter: float(price)}
         return replace(self, **changed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The name and the parameters as plain values, defaults left out."""
+        values = super().as_dict()
+        for name, value in values.items():
+            if isinstance(value, Grid):
+                values[name] = plain(value.step)
+            elif isinstance(value, Neighbours):
+                values[name] = {"relation": str(value.relation.value), "unit": value.unit}
+        return values
 
     def __str__(self) -> str:
         """The mechanism as one would write it: what must be said first, no defaults."""
