@@ -194,7 +194,7 @@ def test_a_rate_is_a_probability(rate: float) -> None:
 def test_a_sample_is_no_larger_than_its_population() -> None:
     with pytest.raises(InputError) as caught:
         amplify_by_sampling_without_replacement(PureLoss(Fraction(1)), sample=3, population=2)
-    assert caught.value.code == "CEL-B043"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_what_is_not_known_is_infinite() -> None:

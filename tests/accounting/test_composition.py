@@ -377,7 +377,7 @@ def test_bad_numbers_of_releases_are_refused() -> None:
     for times in (0, -1, 1.5, True):
         with pytest.raises(InputError) as caught:
             Accountant().add(PureLoss(Fraction(1)), times=times)  # type: ignore[arg-type]
-        assert caught.value.code == "CEL-B007"
+        assert caught.value.code == "CEL-I060"
 
 
 def test_each_of_many_releases_takes_milliseconds() -> None:

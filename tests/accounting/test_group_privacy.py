@@ -81,7 +81,7 @@ def test_an_empty_promise_is_refused() -> None:
 def test_a_group_has_a_whole_size(size: int) -> None:
     with pytest.raises(InputError) as caught:
         for_group(PureLoss(TENTH), size)
-    assert caught.value.code == "CEL-B043"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_a_sampled_release_is_bounded_for_two_people_by_its_chain() -> None:

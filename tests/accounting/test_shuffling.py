@@ -162,12 +162,12 @@ def test_two_shuffled_collections_compose_by_their_curve() -> None:
 @pytest.mark.parametrize(
     ("code", "local", "reports", "choices"),
     [
-        ("CEL-B040", 0, 10, None),
-        ("CEL-B040", float("inf"), 10, None),
-        ("CEL-B040", 1000, 10, 2),
-        ("CEL-B043", 1, 0, None),
-        ("CEL-B043", 1, 10, 1),
-        ("CEL-B043", 1, 2.5, None),
+        ("CEL-I060", 0, 10, None),
+        ("CEL-I060", float("inf"), 10, None),
+        ("CEL-I060", 1000, 10, 2),
+        ("CEL-I060", 1, 0, None),
+        ("CEL-I060", 1, 10, 1),
+        ("CEL-I060", 1, 2.5, None),
     ],
 )
 def test_bad_numbers_are_refused(
@@ -193,4 +193,4 @@ def test_it_prints_and_serialises() -> None:
 def test_a_delta_is_told_for_an_epsilon_only(epsilon: object) -> None:
     with pytest.raises(InputError) as caught:
         amplify_by_shuffling(1.0, reports=10).delta(epsilon)  # type: ignore[arg-type]
-    assert caught.value.code == "CEL-B001"
+    assert caught.value.code == "CEL-I060"

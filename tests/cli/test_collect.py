@@ -19,7 +19,7 @@ from tests.ports import own_port
 from celosia.collect.registry import load_protocol
 from celosia.core.randomness import Seeded
 
-PROTOCOL = 'protocol = "hcms"\nepsilon = 4\nkey = "emoji"\nhashes = 32\nwidth = 64\n'
+PROTOCOL = 'method = "hcms"\nepsilon = 4\nkey = "emoji"\nhashes = 32\nwidth = 64\n'
 WORDS = ["smile"] * 600 + ["cry"] * 300 + [MARK] * 100
 
 

@@ -12,17 +12,16 @@ from celosia.collect.registry import load_protocol, protocol_from
 from celosia.core.randomness import Seeded
 
 FILES = {
-    "pem": 'protocol = "pem"\nepsilon = 5\nalphabet = "abcdefgh"\nlength = 4\n',
-    "treehist": 'protocol = "pem"\nepsilon = 6\nalphabet = "abc"\nlength = 3\n'
-    'method = "treehist"\n',
-    "sfp": 'protocol = "sfp"\nepsilon = 8\nhashes = 64\nfragment_hashes = 64\nlength = 4\n'
+    "pem": 'method = "pem"\nepsilon = 5\nalphabet = "abcdefgh"\nlength = 4\n',
+    "treehist": 'method = "pem"\nepsilon = 6\nalphabet = "abc"\nlength = 3\nvariant = "treehist"\n',
+    "sfp": 'method = "sfp"\nepsilon = 8\nhashes = 64\nfragment_hashes = 64\nlength = 4\n'
     'alphabet = "abcdefgh "\n',
-    "rappor": 'protocol = "rappor"\nf = 0\np = 0.1\nq = 0.9\nbits = 16\ncohorts = 4\n',
-    "rappor-words": 'protocol = "rappor-words"\nalphabet = "abc"\nlength = 3\ngram = 1\n'
-    '[words]\nprotocol = "rappor"\nf = 0\np = 0.1\nq = 0.9\nbits = 32\n'
-    '[grams]\nprotocol = "rappor"\nf = 0\np = 0.1\nq = 0.9\nbits = 32\nkey = "grams"\n',
-    "one-bit-mean": 'protocol = "one-bit-mean"\nepsilon = 4\nupper = 10\n',
-    "cardinality": 'protocol = "cardinality"\nepsilon = 4\nbuckets = 32\n',
+    "rappor": 'method = "rappor"\nf = 0\np = 0.1\nq = 0.9\nbits = 16\ncohorts = 4\n',
+    "rappor-words": 'method = "rappor-words"\nalphabet = "abc"\nlength = 3\ngram = 1\n'
+    '[words]\nmethod = "rappor"\nf = 0\np = 0.1\nq = 0.9\nbits = 32\n'
+    '[grams]\nmethod = "rappor"\nf = 0\np = 0.1\nq = 0.9\nbits = 32\nkey = "grams"\n',
+    "one-bit-mean": 'method = "one-bit-mean"\nepsilon = 4\nupper = 10\n',
+    "cardinality": 'method = "cardinality"\nepsilon = 4\nbuckets = 32\n',
 }
 WORDS = ["cab"] * 3000 + ["bab"] * 2000
 NUMBERS = [2.5] * 3000 + [5] * 2000
@@ -63,9 +62,12 @@ def test_common_words_are_found_in_a_folder(
     lines = (tmp_path / "found.csv").read_text().splitlines()
     assert [each.split(",")[0] for each in lines] == ["value", "cab", "bab"]
     shown = run(*ESTIMATE, "--significance", 0.001)
-    assert shown.out.splitlines()[-1] == f"2 estimates from 5,000 reports ({server.protocol.name})"
+    assert (
+        shown.out.splitlines()[-1]
+        == f"2 estimates from 5,000 reports ({server.protocol.method_name})"
+    )
     run(*ESTIMATE, "--post", "clip").complains("CEL-R106")
-    run(*ESTIMATE, "--significance", 2).complains("CEL-R059")
+    run(*ESTIMATE, "--significance", 2).complains("CEL-I060")
 
 
 @pytest.mark.parametrize(("name", "figure"), [("one-bit-mean", "mean"), ("cardinality", "count")])
@@ -105,5 +107,5 @@ def test_what_is_recommended_for_unknown_words_can_be_collected_with(run: Run) -
     command = ("--users", "1e6", "--epsilon", 8, "--unknown-dictionary")
     told = run("collect", "choose", *command, "--json").data()
     made = [protocol_from(each["parameters"]) for each in told["ranked"]]
-    assert {each.name for each in made} == {"pem", "sfp"}
+    assert {each.method_name for each in made} == {"pem", "sfp"}
     assert all(each.server().finds for each in made)

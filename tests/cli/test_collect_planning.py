@@ -28,7 +28,7 @@ def test_an_epsilon_or_users_are_found_for_a_wished_error(run: Run) -> None:
     epsilon = run(*CHOICE, "--error", 500, "--json").data()
     assert epsilon["sought"] == "epsilon"
     assert 2.8 < epsilon["ranked"][0]["needed_epsilon"] < 2.95
-    assert any(each["protocol"] == "hcms" for each in epsilon["left_out"])
+    assert any(each["method"] == "hcms" for each in epsilon["left_out"])
     users = run("collect", "choose", "-e", 2, "--domain", 1000, "--error", "0.1%", "--json").data()
     assert users["sought"] == "users"
     assert 700_000 < users["ranked"][0]["needed_users"] < 760_000
@@ -56,7 +56,7 @@ def test_too_few_hashes_and_unknown_dictionaries_are_told(run: Run) -> None:
         (("--epsilon", 2, "--squares", 7), "CEL-R090"),
         ((), "CEL-R091"),
         (("--epsilon", 1, "--bytes", 1), "CEL-R092"),
-        (("--epsilon", -1), "CEL-R007"),
+        (("--epsilon", -1), "CEL-I060"),
     ],
 )
 def test_targets_that_make_no_sense_are_refused(
@@ -105,13 +105,14 @@ def test_a_column_of_a_table_is_simulated_with_a_report(run: Run, tmp_path: Path
 def test_a_list_a_setting_and_a_protocol_file_are_taken(run: Run, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("A\nB\nZ\n")
     found = run(
-        *(*SMALL, "--candidates", "list.txt", "--set", "hashes=64", "--set", "width=32"),
-        *("-p", "cms", "--aggregate", "--json"),
+        *(*SMALL, "--candidates", "list.txt", "-p", "cms:epsilon=1/3,hashes=64,width=32"),
+        *("--aggregate", "--json"),
     ).data()
     assert [each["value"] for each in found["elements"]] == ["A", "B", "Z"]
     assert (found["protocol"]["hashes"], found["protocol"]["width"]) == (64, 32)
+    assert found["protocol"]["epsilon"] == "1/3"
     assert found["aggregate"] is True
-    made = protocol_from({"protocol": "hcms", "epsilon": 3, "key": "file"})
+    made = protocol_from({"method": "hcms", "epsilon": 3, "key": "file"})
     save_protocol(made, tmp_path / "file.toml")
     found = run(*SMALL, "-p", "file.toml", "--json").data()
     assert found["protocol"]["key"] == "file"
@@ -141,9 +142,11 @@ def test_rows_without_a_value_are_counted_and_fractions_are_texts(run: Run, tmp_
         (("--data", "normal:many"), "CEL-R102"),
         (("--data", "normal:0"), "CEL-R100"),
         (("--data", "normal:9", "--runs", 0), "CEL-R100"),
-        (("--data", "normal:9", "--set", "hashes"), "CEL-R101"),
-        (("--data", "normal:9", "--set", "hash=3"), "CEL-R101"),
-        (("--data", "normal:9", "-p", "hcsm"), "CEL-R070"),
+        (("--data", "normal:9", "-p", "hcms:epsilon=4,hashes"), "CEL-I064"),
+        (("--data", "normal:9", "-p", "hcms:hash=3"), "CEL-I062"),
+        (("--data", "normal:9", "-p", "hcms:4", "-e", 4), "CEL-R101"),
+        (("--data", "normal:9", "-p", "hcms:0"), "CEL-I060"),
+        (("--data", "normal:9", "-p", "hcsm"), "CEL-I061"),
         (("--data", "normal:9", "-p", "none.toml"), "CEL-R071"),
         (("--data", "normal:9", "--candidates", "none.txt"), "CEL-R103"),
         (("--data", "normal:9", "--aggregate"), "CEL-R016"),

@@ -114,7 +114,7 @@ def test_a_checked_hierarchy_is_told_as_an_object(people: Path, run: Run) -> Non
         (("hierarchy", "check", "nothing.csv"), "CEL-H011", 2),
         (("datasets", "get", "nothing", "-o", "a.csv"), "CEL-D007", 2),
         (("release", "count", "people.csv"), "CEL-M128", 2),
-        (("release", "count", "people.csv", "-e", 0), "CEL-M002", 2),
+        (("release", "count", "people.csv", "-e", 0), "CEL-I060", 2),
         (("release", "count", "people.csv", "-c", "age", "-e", 1), "CEL-M122", 2),
         (("epsilon", "choose"), "CEL-B072", 2),
         (("epsilon", "choose", "--error", 1, "--belief", 0.6), "CEL-B073", 1),

@@ -59,15 +59,15 @@ def test_the_plot_of_beliefs_is_a_drawing_and_is_not_overwritten(run: Run, tmp_p
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (("--prior", "nan"), "CEL-B042"),
-        (("--prior", 1), "CEL-B042"),
-        (("--prior", -0.1), "CEL-B042"),
-        (("--epsilon", "nan"), "CEL-B040"),
-        (("--epsilon", -1), "CEL-B040"),
-        (("--epsilon", "inf"), "CEL-B040"),
+        (("--prior", "nan"), "CEL-I060"),
+        (("--prior", 1), "CEL-I060"),
+        (("--prior", -0.1), "CEL-I060"),
+        (("--epsilon", "nan"), "CEL-I060"),
+        (("--epsilon", -1), "CEL-I060"),
+        (("--epsilon", "inf"), "CEL-I060"),
         (("--epsilon", "much"), "CEL-I040"),
-        (("--delta", 1), "CEL-B041"),
-        (("--delta", "nan"), "CEL-B041"),
+        (("--delta", 1), "CEL-I060"),
+        (("--delta", "nan"), "CEL-I060"),
     ],
     ids=str,
 )
@@ -161,15 +161,15 @@ def test_the_curve_is_drawn(run: Run, tmp_path: Path) -> None:
         (("count", "--rows", 10), "CEL-B082"),
         (("count", "--monotone"), "CEL-B082"),
         (("mean", "--lower", 1, "--upper", 0, "--rows", 10), "CEL-M006"),
-        (("mean", "--lower", "nan", "--upper", 1, "--rows", 10), "CEL-M006"),
-        (("mean", "--lower", 0, "--upper", 1, "--rows", 0), "CEL-M007"),
-        (("histogram", "--bins", -1), "CEL-M007"),
-        (("histogram", "--bins", 10**12), "CEL-M007"),
-        (("gaussian", "--sensitivity", 1), "CEL-M003"),
-        (("laplace", "--sensitivity", "nan"), "CEL-M005"),
-        (("count", "--epsilon", "nan"), "CEL-M002"),
-        (("count", "--epsilon", -1), "CEL-M002"),
-        (("count", "--confidence", 1), "CEL-M004"),
+        (("mean", "--lower", "nan", "--upper", 1, "--rows", 10), "CEL-I060"),
+        (("mean", "--lower", 0, "--upper", 1, "--rows", 0), "CEL-I060"),
+        (("histogram", "--bins", -1), "CEL-I060"),
+        (("histogram", "--bins", 10**12), "CEL-I060"),
+        (("gaussian", "--sensitivity", 1), "CEL-I060"),
+        (("laplace", "--sensitivity", "nan"), "CEL-I060"),
+        (("count", "--epsilon", "nan"), "CEL-I060"),
+        (("count", "--epsilon", -1), "CEL-I060"),
+        (("count", "--confidence", 1), "CEL-I060"),
         (("count", "--neighbours", "none"), "CEL-I040"),
     ],
     ids=str,
@@ -190,7 +190,7 @@ def test_the_least_epsilon_for_an_error_is_chosen(run: Run) -> None:
 
     assert failure(found["parameter"]) <= 0.05 < failure(found["parameter"] - 0.0002)
     assert found["error"] == 10
-    assert found["mechanism"] == "Count"
+    assert found["method"] == "count"
     told = run("epsilon", "choose", "count", "--error", 10).out
     assert told.splitlines()[-1].startswith("epsilon 0.2844: a count is off by at most 10, 95% of")
 
@@ -222,12 +222,12 @@ def test_targets_that_contradict_each_other_end_with_one(run: Run) -> None:
     [
         ((), "CEL-B072", 2),
         (("--prior", 0.5, "--belief", 0.4), "CEL-B071", 1),
-        (("--error", 0), "CEL-M010", 2),
-        (("--error", "nan"), "CEL-M010", 2),
-        (("--error", -3), "CEL-M010", 2),
-        (("--belief", "nan"), "CEL-B042", 2),
-        (("--advantage", 2), "CEL-B042", 2),
-        (("--error", 1, "--delta", -1), "CEL-M003", 2),
+        (("--error", 0), "CEL-I060", 2),
+        (("--error", "nan"), "CEL-I060", 2),
+        (("--error", -3), "CEL-I060", 2),
+        (("--belief", "nan"), "CEL-I060", 2),
+        (("--advantage", 2), "CEL-I060", 2),
+        (("--error", 1, "--delta", -1), "CEL-I060", 2),
         (("mean", "--lower", 0, "--upper", 1, "--rows", 2, "--error", 1e-9), "CEL-M011", 1),
     ],
     ids=str,

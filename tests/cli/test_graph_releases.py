@@ -231,7 +231,7 @@ def test_options_that_a_statistic_lacks_are_refused(run: Run, tmp_path: Path) ->
             "answer.json",
         )
         run(*asked).complains("CEL-G031")
-    run("graph", "release", "edges", *ORIGINAL, "-e", 0).complains("CEL-M002")
+    run("graph", "release", "edges", *ORIGINAL, "-e", 0).complains("CEL-I060")
     run("graph", "release", "edges", *ORIGINAL, "-e", 1, "--cap", 4).complains("CEL-G302")
     assert not (tmp_path / "answer.json").exists()
 

@@ -114,7 +114,7 @@ def test_an_export_can_be_verified_anywhere(asked: str, run: Run, tmp_path: Path
         (("show", "$NOWHERE"), "CEL-Q204", 2),
         (("show", "postgresql://ana:hush@nowhere.invalid/a"), "CEL-Q205", 2),
         (("show", "mysql://nowhere/a"), "CEL-Q116", 2),
-        (("show", POLICY, "--delta", 2), "CEL-B002", 2),
+        (("show", POLICY, "--delta", 2), "CEL-I060", 2),
         (("verify", "nothing.jsonl"), "CEL-Q207", 2),
         (("verify", "text.jsonl"), "CEL-Q104", 1),
         (("export", POLICY, "-o", "a.txt"), "CEL-Q203", 2),

@@ -110,7 +110,7 @@ CASES = {
 def test_every_protocol_is_audited() -> None:
     assert set(CASES) == set(PROTOCOLS)
     for name, case in CASES.items():
-        assert case.protocol.name == name
+        assert case.protocol.method_name == name
         assert case.protocol.report_bits <= 20
 
 

@@ -36,14 +36,14 @@ def code_of(error: pytest.ExceptionInfo[InputError]) -> str:
 def test_an_epsilon_out_of_range_is_refused(epsilon: Any) -> None:
     with pytest.raises(InputError) as caught:
         CountMean(epsilon=epsilon)
-    assert code_of(caught) == "CEL-R007"
+    assert code_of(caught) == "CEL-I060"
 
 
 @pytest.mark.parametrize("key", ["", "k" * 49, "é" * 25, 7])
 def test_a_key_of_another_form_is_refused(key: Any) -> None:
     with pytest.raises(InputError) as caught:
         CountMean(epsilon=1, key=key)
-    assert code_of(caught) == "CEL-R003"
+    assert code_of(caught) == "CEL-I060"
 
 
 def test_equal_parameters_have_one_fingerprint_and_others_another() -> None:

@@ -90,7 +90,7 @@ def test_which_values_there_are_is_not_told() -> None:
 
 @pytest.mark.parametrize("buckets", [15, 2**17 + 1, 100.5, True])
 def test_buckets_out_of_range_are_refused(buckets: int) -> None:
-    with refused("CEL-R060"):
+    with refused("CEL-I060"):
         PrivateCardinality(epsilon=1, buckets=buckets)
 
 

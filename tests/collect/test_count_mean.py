@@ -282,10 +282,12 @@ def test_a_report_with_a_row_that_there_is_not_is_refused_as_a_whole() -> None:
         {"hashes": 2.5},
         {"hashes": 2**20 + 1},
         {"width": "wide"},
-        {"hashes": 2**20, "width": 2**10},
     ],
 )
 def test_sizes_out_of_range_are_refused(sizes: dict[str, Any]) -> None:
     with pytest.raises(InputError) as caught:
         CountMean(epsilon=1, **sizes)
+    assert caught.value.code == "CEL-I060"
+    with pytest.raises(InputError) as caught:
+        CountMean(epsilon=1, hashes=2**20, width=2**10)
     assert caught.value.code == "CEL-R010"

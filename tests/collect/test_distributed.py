@@ -58,8 +58,8 @@ EXTRA: dict[str, dict[str, Any]] = {
     "pem": {"alphabet": "abc", "length": 3},
     "rappor": {},
     "rappor-words": {
-        "words": {"protocol": "rappor", "bits": 32, "f": "1/3"},
-        "grams": {"protocol": "rappor", "bits": 16, "key": "grams"},
+        "words": {"method": "rappor", "bits": 32, "f": "1/3"},
+        "grams": {"method": "rappor", "bits": 16, "key": "grams"},
     },
 }
 """What each protocol needs beside its epsilon."""
@@ -69,12 +69,12 @@ NUMBERS = {"dbitflip", "one-bit-mean"}
 def protocol_named(name: str) -> Protocol:
     own = EXTRA.get(name, {})
     epsilon = {} if name.startswith("rappor") else {"epsilon": 2}
-    return protocol_from({"protocol": name, "key": "scale"} | epsilon | own)
+    return protocol_from({"method": name, "key": "scale"} | epsilon | own)
 
 
 def reports_of(protocol: Protocol, seed: int, number: int = 90) -> Reports:
     values: Any = ["a", "b", "c"] * (number // 3)
-    if protocol.name in NUMBERS:
+    if protocol.method_name in NUMBERS:
         values = np.arange(number) % 2
     return protocol.client(rng=Seeded(seed)).privatise(values)
 

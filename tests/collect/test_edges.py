@@ -51,7 +51,7 @@ PROTOCOLS: list[Protocol] = [
 ]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: each.name)
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: each.method_name)
 @pytest.mark.parametrize("users", [0, 1, 2])
 def test_a_handful_of_reports_is_estimated(protocol: Protocol, users: int) -> None:
     values: list[Any] = [0, 1] if isinstance(protocol, DBitFlip) else ["a", "b"]

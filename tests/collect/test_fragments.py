@@ -226,11 +226,11 @@ def test_significance_is_bonferroni_or_benjamini_hochberg() -> None:
 @pytest.mark.parametrize(
     ("asked", "code"),
     [
-        ({"top": 0}, "CEL-R015"),
-        ({"top": 1.5}, "CEL-R015"),
-        ({"significance": 0}, "CEL-R015"),
-        ({"significance": 1}, "CEL-R015"),
-        ({"control": "none"}, "CEL-R015"),
+        ({"top": 0}, "CEL-I060"),
+        ({"top": 1.5}, "CEL-I060"),
+        ({"significance": 0}, "CEL-I060"),
+        ({"significance": 1}, "CEL-I060"),
+        ({"control": "none"}, "CEL-I060"),
     ],
 )
 def test_settings_out_of_range_are_refused(asked: dict[str, Any], code: str) -> None:
@@ -243,18 +243,18 @@ def test_settings_out_of_range_are_refused(asked: dict[str, Any], code: str) -> 
     ("wrong", "code"),
     [
         ({"length": 9}, "CEL-R012"),
-        ({"length": 0}, "CEL-R012"),
-        ({"piece": 0}, "CEL-R012"),
-        ({"tags": 0}, "CEL-R012"),
-        ({"alphabet": "a"}, "CEL-R012"),
-        ({"alphabet": "aba"}, "CEL-R012"),
-        ({"alphabet": 7}, "CEL-R012"),
+        ({"length": 0}, "CEL-I060"),
+        ({"piece": 0}, "CEL-I060"),
+        ({"tags": 0}, "CEL-I060"),
+        ({"alphabet": "a"}, "CEL-I060"),
+        ({"alphabet": "aba"}, "CEL-I060"),
+        ({"alphabet": 7}, "CEL-I060"),
         ({"piece": 5}, "CEL-R012"),
-        ({"fragment_epsilon": 8}, "CEL-R007"),
-        ({"fragment_epsilon": 9}, "CEL-R007"),
-        ({"fragment_epsilon": 0}, "CEL-R007"),
-        ({"fragment_width": 1}, "CEL-R010"),
-        ({"hashes": 0}, "CEL-R010"),
+        ({"fragment_epsilon": 8}, "CEL-R012"),
+        ({"fragment_epsilon": 9}, "CEL-R012"),
+        ({"fragment_epsilon": 0}, "CEL-I060"),
+        ({"fragment_width": 1}, "CEL-I060"),
+        ({"hashes": 0}, "CEL-I060"),
     ],
 )
 def test_parameters_out_of_range_are_refused(wrong: dict[str, Any], code: str) -> None:

@@ -257,8 +257,8 @@ def test_a_report_with_a_row_that_there_is_not_is_refused_as_a_whole() -> None:
     [
         ({"width": 1000}, "CEL-R011"),
         ({"width": 3}, "CEL-R011"),
-        ({"width": 1}, "CEL-R010"),
-        ({"hashes": 0}, "CEL-R010"),
+        ({"width": 1}, "CEL-I060"),
+        ({"hashes": 0}, "CEL-I060"),
     ],
 )
 def test_sizes_out_of_range_are_refused(sizes: dict[str, Any], code: str) -> None:

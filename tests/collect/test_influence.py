@@ -57,4 +57,4 @@ def test_the_smaller_epsilon_the_more_a_liar_can_do() -> None:
 
 
 def test_decoding_by_regression_has_no_such_bound() -> None:
-    assert influence(protocol_from({"protocol": "rappor"})) is None
+    assert influence(protocol_from({"method": "rappor"})) is None

@@ -118,7 +118,7 @@ def test_the_servers_of_a_pool_and_of_single_functions_differ_in_memory() -> Non
 
 @pytest.mark.parametrize("wrong", [{"buckets": 1}, {"buckets": 2**17}, {"pool": -1}, {"pool": 1.5}])
 def test_numbers_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
-    with refused("CEL-R053"):
+    with refused("CEL-I060"):
         LocalHashing(epsilon=1, **wrong)
 
 

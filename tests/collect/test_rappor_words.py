@@ -128,7 +128,6 @@ def test_a_report_that_cannot_be_paid_in_full_costs_nothing(tmp_path: Path, f: f
 @pytest.mark.parametrize(
     "sizes",
     [
-        {"alphabet": ""},
         {"alphabet": "aa"},
         {"alphabet": "a\0"},
         {"length": 5},
@@ -139,6 +138,8 @@ def test_pieces_that_do_not_fit_are_refused(sizes: dict[str, object]) -> None:
     with pytest.raises(InputError) as refusal:
         RapporWords(words=Rappor(), grams=Rappor(key="x"), **sizes)  # type: ignore[arg-type]
     assert refusal.value.code == "CEL-R042"
+    with refused("CEL-I060"):
+        RapporWords(words=Rappor(), grams=Rappor(key="x"), alphabet="")
 
 
 def test_only_texts_have_pieces() -> None:

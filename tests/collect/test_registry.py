@@ -24,19 +24,21 @@ from celosia.collect.registry import (
     protocol_text,
     save_protocol,
 )
+from celosia.core.catalogue import read_family
 from celosia.core.errors import InputError
+from celosia.core.methods import help_of, method_from_text, parameters
 
-EMOJI = {"protocol": "hcms", "epsilon": 4, "key": "emoji", "hashes": 64, "width": 32}
+EMOJI = {"method": "hcms", "epsilon": 4, "key": "emoji", "hashes": 64, "width": 32}
 
 NESTED = {
-    "words": {"protocol": "rappor", "bits": 32, "f": "1/3"},
-    "grams": {"protocol": "rappor", "bits": 16, "key": "grams"},
+    "words": {"method": "rappor", "bits": 32, "f": "1/3"},
+    "grams": {"method": "rappor", "bits": 16, "key": "grams"},
 }
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_protocol_is_found_under_its_own_name(name: str) -> None:
-    assert protocol_class(name).name == name
+    assert protocol_class(name).method_name == name
 
 
 @pytest.mark.parametrize("epsilon", [4, 4.0, "4", Fraction(4), "8/2", "4.0"])
@@ -77,7 +79,7 @@ def test_domains_of_texts_and_numbers_are_kept(tmp_path: Path) -> None:
 def test_a_file_is_as_a_person_would_write_it() -> None:
     made = HadamardCountMean(epsilon=0.5, key="emoji", hashes=64, width=32)
     assert protocol_text(made).splitlines()[1:-1] == [
-        'protocol = "hcms"',
+        'method = "hcms"',
         "epsilon = 0.5",
         'key = "emoji"',
         "hashes = 64",
@@ -88,15 +90,15 @@ def test_a_file_is_as_a_person_would_write_it() -> None:
 @pytest.mark.parametrize(
     ("change", "code", "word"),
     [
-        ({"protocol": "hcns"}, "CEL-R070", "hcms"),
-        ({"protocol": 7}, "CEL-R070", "7"),
-        ({"hashs": 4}, "CEL-R072", "did you mean 'hashes'"),
-        ({"epsilon": "four"}, "CEL-R072", "epsilon"),
-        ({"epsilon": "1/0"}, "CEL-R072", "epsilon"),
-        ({"epsilon": "1e999999999"}, "CEL-R072", "epsilon"),
-        ({"epsilon": [1]}, "CEL-R007", "epsilon"),
-        ({"hashes": {"a": 1}}, "CEL-R072", "hashes"),
-        ({"hashes": "64"}, "CEL-R010", "hashes"),
+        ({"method": "hcns"}, "CEL-I061", "hcms"),
+        ({"method": 7}, "CEL-I061", "method"),
+        ({"hashs": 4}, "CEL-I062", "did you mean 'hashes'"),
+        ({"epsilon": "four"}, "CEL-I060", "epsilon"),
+        ({"epsilon": "1/0"}, "CEL-I060", "epsilon"),
+        ({"epsilon": "1e999999999"}, "CEL-I060", "epsilon"),
+        ({"epsilon": [1]}, "CEL-I060", "epsilon"),
+        ({"hashes": {"a": 1}}, "CEL-I060", "hashes"),
+        ({"hashes": "64"}, "CEL-I060", "hashes"),
         ({"fingerprint": "00" * 8}, "CEL-R073", "fingerprint"),
     ],
     ids=str,
@@ -109,12 +111,12 @@ def test_what_is_wrong_is_said(change: dict[str, Any], code: str, word: str) -> 
 
 def test_a_parameter_that_is_missing_is_named() -> None:
     with pytest.raises(InputError) as caught:
-        protocol_from({"protocol": "hcms"})
-    assert (caught.value.code, "'epsilon'" in caught.value.what) == ("CEL-R072", True)
+        protocol_from({"method": "hcms"})
+    assert (caught.value.code, "'epsilon'" in caught.value.what) == ("CEL-I063", True)
 
 
 def test_a_protocol_within_a_protocol_is_a_table(tmp_path: Path) -> None:
-    words = protocol_from({"protocol": "rappor-words", "key": "sites"} | NESTED)
+    words = protocol_from({"method": "rappor-words", "key": "sites"} | NESTED)
     tree = PrefixTree(epsilon=1, bits=8, oracle=LocalHashing(epsilon=1, pool=64))
     for made in (words, tree):
         save_protocol(made, tmp_path / "p.toml", overwrite=True)
@@ -126,30 +128,28 @@ def test_a_protocol_within_a_protocol_is_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "code"),
     [
-        ({"protocol": "rappor-words"}, "CEL-R072"),
-        ({"protocol": "rappor-words", "words": "rappor", "grams": "rappor"}, "CEL-R105"),
-        ({"protocol": "rappor-words"} | NESTED | {"words": {"bits": 32}}, "CEL-R072"),
+        ({"method": "rappor-words"}, "CEL-I063"),
+        ({"method": "rappor-words", "words": "rappor", "grams": "rappor"}, "CEL-I060"),
+        ({"method": "rappor-words"} | NESTED | {"words": {"bits": 32}}, "CEL-I061"),
         (
-            {"protocol": "rappor-words"} | NESTED | {"words": {"protocol": "cms", "epsilon": 1}},
-            "CEL-R105",
+            {"method": "rappor-words"} | NESTED | {"words": {"method": "cms", "epsilon": 1}},
+            "CEL-I061",
         ),
         (
-            {"protocol": "rappor-words"}
-            | NESTED
-            | {"words": {"protocol": "rappor-words"} | NESTED},
-            "CEL-R072",
+            {"method": "rappor-words"} | NESTED | {"words": {"method": "rappor-words"} | NESTED},
+            "CEL-I061",
         ),
-        ({"protocol": "grr", "epsilon": 1, "domain": [{"protocol": "rappor"}, 2]}, "CEL-R072"),
-        ({"protocol": "hcms", "epsilon": 1, "hashes": {"protocol": "rappor"}}, "CEL-R010"),
-        ({"protocol": "pem", "epsilon": 1, "bits": 8, "oracle": "cardinality"}, "CEL-R057"),
+        ({"method": "grr", "epsilon": 1, "domain": [{"method": "rappor"}, 2]}, "CEL-R050"),
+        ({"method": "hcms", "epsilon": 1, "hashes": {"method": "rappor"}}, "CEL-I060"),
+        ({"method": "pem", "epsilon": 1, "bits": 8, "oracle": "cardinality"}, "CEL-R057"),
         (
             {
-                "protocol": "pem",
+                "method": "pem",
                 "epsilon": 1,
                 "bits": 8,
-                "oracle": {"protocol": "one-bit-mean", "epsilon": 1},
+                "oracle": {"method": "one-bit-mean", "epsilon": 1},
             },
-            "CEL-R057",
+            "CEL-I061",
         ),
     ],
     ids=str,
@@ -180,7 +180,36 @@ def test_every_protocol_is_written_down_and_its_reports_are_of_the_width_it_says
     usual = {"epsilon": 2, "domain": ["a", "b", "c"], "length": 4} | NESTED
     usual |= {"alphabet": "abcdefghij"} if name == "pem" else {}
     wanted = {each.name for each in fields(protocol_class(name)) if each.init}
-    made = protocol_from({"protocol": name} | {key: usual[key] for key in usual.keys() & wanted})
+    made = protocol_from({"method": name} | {key: usual[key] for key in usual.keys() & wanted})
     assert protocol_from(parameters_of(made)).fingerprint == made.fingerprint
     value: Any = {"dbitflip": [1], "one-bit-mean": [0.5]}.get(name, ["a"])
     assert made.client().privatise(value).packed.shape == (1, -(-made.report_bits // 8))
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_parameter_says_what_it_is(name: str) -> None:
+    assert {"title", "summary"} <= read_family("methods")[name].keys()
+    for each in parameters(protocol_class(name)):
+        assert help_of(name, each.name), each.name
+
+
+@pytest.mark.parametrize(
+    ("text", "fingerprint"),
+    [
+        ("cms:4", "9ab227c132960d4b"),
+        ("hcms:epsilon='1/3'", "614a02f1457de2b7"),
+        ("sfp:8", "4d4e249c55e7df1d"),
+        ("rappor", "abaea981ccddf978"),
+        ("dbitflip:1", "e7798643cbf5f2ca"),
+        ("one-bit-mean:1,upper=24.5", "e42e7f009966219b"),
+        ("grr:1,domain=['a', 'b', 'c']", "3bea73e90e495d45"),
+        ("olh:2,pool=64", "3df315ca31fd8c4b"),
+        ("pem:1,bits=8", "80122e37e5c31bd9"),
+        ("pem:1,alphabet=abc,length=4,variant=treehist", "7f50bbb1a31ee3f2"),
+        ("cardinality:4,buckets=32", "8daa159963d950ec"),
+    ],
+)
+def test_fingerprints_of_collections_under_way_never_change(text: str, fingerprint: str) -> None:
+    made = method_from_text(PROTOCOLS, text, what="protocol")
+    assert made.fingerprint.hex() == fingerprint
+    assert protocol_from(made.as_dict()).fingerprint.hex() == fingerprint

@@ -93,7 +93,7 @@ def test_what_is_found_without_candidates_is_told_over_http(tmp_path: Path) -> N
     found: dict[str, Any] = {}
     for protocol, values in ((mean, [4.0] * 500), (tree, [9] * 500), (many, ["a"] * 500)):
         reports = protocol.client(rng=Seeded(2)).privatise(values)
-        folder = tmp_path / protocol.name
+        folder = tmp_path / protocol.method_name
         with Collector.open(folder, protocol) as collector:
             collector.absorb(reports.to_bytes(), id="k" * 16)
         opened = partial(Collector.open, folder, protocol)
@@ -104,13 +104,13 @@ def test_what_is_found_without_candidates_is_told_over_http(tmp_path: Path) -> N
                 headers = {"Authorization": f"Bearer {CURATOR}"}
                 return http.get("/v1/estimates", params=asked, headers=headers)
 
-            found[protocol.name] = see(confidence=0.9).json()["data"]
+            found[protocol.method_name] = see(confidence=0.9).json()["data"]
             if protocol is tree:
                 only = {"candidate": ["9", "3"], "kind": "number", "decode": True}
                 assert see(**only).json()["data"]["values"] == ["9"]
             server = protocol.server().absorb(reports)
             plain = server.summary() or server.find()
-            assert found[protocol.name] == plain.as_dict(0.9)
+            assert found[protocol.method_name] == plain.as_dict(0.9)
             assert http.get("/v1/estimates").status_code == 401
     assert found["pem"]["values"] == ["9"]
 

@@ -109,4 +109,4 @@ def test_a_choice_prints_and_serialises() -> None:
 def test_a_curve_of_bad_epsilons_is_refused(epsilon: float) -> None:
     with pytest.raises(InputError) as caught:
         error_curve(COUNT, (epsilon,))
-    assert caught.value.code == "CEL-M002"
+    assert caught.value.code == "CEL-I060"

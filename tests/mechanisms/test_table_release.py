@@ -55,7 +55,7 @@ def test_a_column_is_asked_as_the_mechanism_would_be() -> None:
     assert told.value == mechanism.release(VISITS["cost"], rng=Seeded(4))
     assert told.question == "mean of cost"
     assert told.guarantee.neighbours == "add or remove one row"
-    assert told.provenance.parameters == {"mechanism": str(mechanism), "column": "cost"}
+    assert told.provenance.parameters == {"method": str(mechanism), "column": "cost"}
 
 
 @pytest.mark.parametrize(
@@ -219,8 +219,8 @@ MEAN = Mean(epsilon=1, lower=0, upper=20)
         ),
         (VISITS, MEAN, {"column": "cost", "unit": "patient"}, "CEL-M126"),
         (VISITS, MEAN, {"column": "cost", "rows_per_unit": 2}, "CEL-M126"),
-        (VISITS, MEAN, {"column": "cost", "unit": "patient", "rows_per_unit": 0}, "CEL-M007"),
-        (VISITS, MEAN, {"column": "cost", "confidence": 2}, "CEL-M004"),
+        (VISITS, MEAN, {"column": "cost", "unit": "patient", "rows_per_unit": 0}, "CEL-I060"),
+        (VISITS, MEAN, {"column": "cost", "confidence": 2}, "CEL-I060"),
         ({"x": []}, MEAN, {"column": "x"}, "CEL-M122"),  # a column without values has no kind
         (pl.DataFrame({"x": pl.Series([], dtype=pl.Float64)}), MEAN, {"column": "x"}, "CEL-M082"),
         ({"x": [[1], [2]]}, MEAN, {"column": "x"}, "CEL-F006"),

@@ -73,7 +73,7 @@ class Accountant:
         """Add one more release, or several of the same loss.
 
         Raises:
-            InputError: CEL-B005 not a loss; CEL-B007 not a number of times.
+            InputError: CEL-B005 not a loss; CEL-I060 not a number of times.
         """
         repeats = check_times(times)
         for part in parts_of([loss]):

@@ -11,6 +11,7 @@ import numpy as np
 
 from celosia.accounting.checks import check_chance, check_epsilon, check_times
 from celosia.core.errors import InputError
+from celosia.core.methods import Parameter, checked
 
 MOST_TERMS = 10**7
 
@@ -215,8 +216,8 @@ def _checked(count: object, epsilon: object, delta: object) -> tuple[int, float,
     return number, check_epsilon(epsilon), check_chance(delta)
 
 
+SLACK = Parameter(name="slack", kind="number", above=0, below=1, start=1e-8)
+
+
 def _check_slack(slack: object) -> float:
-    number = check_chance(slack, name="the slack")
-    if not 0 < number < 1:
-        raise InputError("CEL-B008", slack=slack)
-    return number
+    return float(checked("advanced composition", SLACK, slack))

@@ -47,7 +47,7 @@ class Allowance:
 
     Raises:
         InputError: CEL-B060 not exactly one of epsilon and rho; CEL-B061 a rule that does not
-            exist or does not fit; CEL-B040 to CEL-B042 an amount is out of range.
+            exist or does not fit; CEL-I060 an amount is out of range.
     """
 
     epsilon: float | Fraction | None = None

@@ -6,10 +6,11 @@ about, may be any number that makes sense, and is checked in `celosia.accounting
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import isinf
 
-from celosia.core.errors import InputError
+from celosia.core.methods import Parameter, bad_parameter, checked
 from celosia.core.numbers import exact, whole
 
 MARGIN = Fraction(1, 10**12)
@@ -35,6 +36,14 @@ def raised(value: float) -> float:
     return value if isinf(value) else value * (1 + 2 * float(MARGIN))
 
 
+WORD = "privacy loss"
+EPSILON = Parameter(name="epsilon", kind="exact", above=0)
+EPSILON_OR_ZERO = Parameter(name="epsilon", kind="exact", least=0)
+DELTA = Parameter(name="delta", kind="exact", above=0, below=1)
+DELTA_OR_ZERO = Parameter(name="delta", kind="exact", least=0, below=1)
+SHARE = Parameter(kind="exact", above=0, below=1)
+
+
 def epsilon_amount(
     value: object, *, name: str = "epsilon", zero: bool = False, most: int = 10**6
 ) -> Fraction:
@@ -44,12 +53,12 @@ def epsilon_amount(
     Fraction(1, 10)
 
     Raises:
-        InputError: CEL-B040 not a number above 0, or from 0 where `zero` is allowed, up to `most`.
+        InputError: CEL-I060 not a number above 0, or from 0 where `zero` is allowed, up to `most`.
     """
     number = exact(value)
     if number is None or not 0 <= number <= most or (number == 0 and not zero):
-        least = "of at least 0" if zero else "above 0"
-        raise InputError("CEL-B040", name=name, least=least, most=most, value=value)
+        declared = EPSILON_OR_ZERO if zero else EPSILON
+        raise bad_parameter(WORD, replace(declared, name=name, most=most), value)
     return number
 
 
@@ -57,12 +66,11 @@ def delta_amount(value: object, *, zero: bool = False) -> Fraction:
     """A delta as an exact number.
 
     Raises:
-        InputError: CEL-B041 not above 0 (or from 0 where `zero` is allowed) and below 1.
+        InputError: CEL-I060 not above 0 (or from 0 where `zero` is allowed) and below 1.
     """
     number = exact(value)
     if number is None or not 0 <= number < 1 or (number == 0 and not zero):
-        least = "at least 0" if zero else "above 0"
-        raise InputError("CEL-B041", least=least, value=value)
+        raise bad_parameter(WORD, DELTA_OR_ZERO if zero else DELTA, value)
     return number
 
 
@@ -70,21 +78,20 @@ def share_amount(value: object, *, name: str) -> Fraction:
     """A probability strictly between 0 and 1.
 
     Raises:
-        InputError: CEL-B042 it is not.
+        InputError: CEL-I060 it is not.
     """
-    number = exact(value)
-    if number is None or not 0 < number < 1:
-        raise InputError("CEL-B042", name=name, value=value)
-    return number
+    found: Fraction = checked(WORD, replace(SHARE, name=name), value)
+    return found
 
 
 def count_amount(value: object, *, name: str, least: int = 1, most: int = 10**12) -> int:
     """A whole number in a range.
 
     Raises:
-        InputError: CEL-B043 it is not.
+        InputError: CEL-I060 it is not.
     """
     number = whole(value)
     if number is None or not least <= number <= most:
-        raise InputError("CEL-B043", name=name, least=least, most=most, value=value)
+        declared = Parameter(name=name, kind="whole", least=least, most=most)
+        raise bad_parameter(WORD, declared, value)
     return number

@@ -83,7 +83,7 @@ def amplify_by_sampling_without_replacement(
         neighbours: must be a change-one relation.
 
     Raises:
-        InputError: CEL-B043 not whole numbers, or a sample larger than its population.
+        InputError: CEL-I060 not whole numbers, or a sample larger than its population.
         PrivacyError: CEL-B050 another relation.
     """
     if neighbours.relation is not Relation.CHANGE_ONE:

@@ -55,7 +55,7 @@ def belief_interval(prior: float, epsilon: float, *, delta: float = 0) -> Belief
         delta: at least 0 and below 1.
 
     Raises:
-        InputError: CEL-B042 the prior, CEL-B040 the epsilon, CEL-B041 the delta is out of range.
+        InputError: CEL-I060 the prior, the epsilon or the delta is out of range.
     """
     p = float(share_amount(prior, name="prior"))
     size = float(epsilon_amount(epsilon, zero=True))
@@ -123,7 +123,7 @@ def epsilon_for_belief(prior: float, *, at_most: float, delta: float = 0) -> flo
     0.693147
 
     Raises:
-        InputError: CEL-B042 not two probabilities; CEL-B041 not a delta.
+        InputError: CEL-I060 not two probabilities and a delta.
         PrivacyError: CEL-B071 the target is below the prior (and delta): no epsilon takes knowledge
             away.
     """
@@ -153,7 +153,7 @@ def epsilon_for_advantage(at_most: float, *, delta: float = 0) -> float:
     """The largest epsilon under which no membership test has more than this advantage.
 
     Raises:
-        InputError: CEL-B042, CEL-B041 not an advantage and a delta.
+        InputError: CEL-I060 not an advantage and a delta.
         PrivacyError: CEL-B071 delta alone gives a greater advantage.
     """
     target = share_amount(at_most, name="advantage")

@@ -7,6 +7,7 @@ from math import exp, fsum, inf, isnan, log
 
 from celosia.accounting.checks import check_chance
 from celosia.core.errors import InputError
+from celosia.core.methods import Parameter, bad_parameter
 from celosia.core.numbers import real
 
 Chances = Mapping[object, float] | Sequence[float]
@@ -56,7 +57,7 @@ def hockey_stick(one: Chances, two: Chances, *, epsilon: float) -> float:
     """
     number = real(epsilon)
     if number is None or isnan(number):
-        raise InputError("CEL-B001.not_a_number", epsilon=epsilon)
+        raise bad_parameter("privacy loss", Parameter(name="epsilon", kind="number"), epsilon)
     pairs = _pairs(one, two)
     if number > 700:  # e^epsilon is beyond the floats, so only impossible outcomes count
         return fsum(upper for upper, lower in pairs if lower == 0)

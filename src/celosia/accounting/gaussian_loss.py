@@ -41,7 +41,7 @@ class GaussianLoss(CurveLoss):
     shift: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", check_noise(self.variance, name="the variance"))
+        object.__setattr__(self, "variance", check_noise(self.variance, name="variance"))
         object.__setattr__(self, "shift", check_shift(self.shift))
 
     @property

@@ -40,7 +40,7 @@ def for_group(loss: Loss, size: int) -> Loss:
         size: how many steps.
 
     Raises:
-        InputError: CEL-B043 the size is not a whole number from 1.
+        InputError: CEL-I060 the size is not a whole number from 1.
         PrivacyError: CEL-B047 an (epsilon, delta) promise that is worth nothing to such a group.
     """
     size = count_amount(size, name="size of the group")
@@ -143,7 +143,7 @@ def convert(
         rows_per_unit: the most rows that one unit of `target` has, where `source` protects rows.
 
     Raises:
-        InputError: CEL-B043 `rows_per_unit` is not a whole number from 1.
+        InputError: CEL-I060 `rows_per_unit` is not a whole number from 1.
         PrivacyError: CEL-B045 from change-one to add-remove; CEL-B046 between units of which
             nobody can say how many of one make up the other.
     """

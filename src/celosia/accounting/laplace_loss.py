@@ -33,7 +33,7 @@ class LaplaceLoss(CurveLoss):
     shift: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", check_noise(self.scale, name="the scale"))
+        object.__setattr__(self, "scale", check_noise(self.scale, name="scale"))
         object.__setattr__(self, "shift", check_shift(self.shift))
 
     @property

@@ -46,9 +46,9 @@ def amplify_by_shuffling(
             it hides better than an arbitrary local randomiser.
 
     Raises:
-        InputError: CEL-B040 the epsilon, CEL-B043 the number of reports or choices is wrong.
+        InputError: CEL-I060 the epsilon, or the number of reports or choices is wrong.
     """
-    amount = epsilon_amount(local, name="the local epsilon", most=MOST_LOCAL)
+    amount = epsilon_amount(local, name="local", most=MOST_LOCAL)
     reports = count_amount(reports, name="number of reports")
     if choices is not None:
         choices = count_amount(choices, name="number of choices", least=2)
@@ -60,7 +60,7 @@ def closed_form(local: float, *, reports: int, delta: float) -> float:
 
     It needs epsilon_0 <= ln(n / (16 ln(2/delta))); elsewhere the local epsilon itself is returned.
     """
-    epsilon = float(epsilon_amount(local, name="the local epsilon", most=MOST_LOCAL))
+    epsilon = float(epsilon_amount(local, name="local", most=MOST_LOCAL))
     count, failure = count_amount(reports, name="number of reports"), float(delta_amount(delta))
     room = count / (16 * log(2 / failure))
     if room <= 1 or epsilon > log(room):

@@ -82,12 +82,12 @@ def split(total: float, *, releases: int, delta: float) -> Split:
         delta: of all releases together; 0 leaves equal parts only.
 
     Raises:
-        InputError: CEL-B040 the total, CEL-B041 the delta, CEL-B043 the number is out of range.
+        InputError: CEL-I060 the total, the delta or the number is out of range.
 
     >>> print(split(1, releases=100, delta=1e-6))
     each of 100 releases may spend epsilon 0.024011 (optimal composition) within (1, 1e-06)-DP
     """
-    exact_total = epsilon_amount(total, name="the total epsilon")
+    exact_total = epsilon_amount(total, name="total")
     amount = float(exact_total)
     count = count_amount(releases, name="number of releases", most=MOST_RELEASES)
     failure = float(delta_amount(delta, zero=True))

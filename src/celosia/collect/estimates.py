@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.numbers import exact
+from celosia.core.methods import Parameter, checked
 from celosia.mechanisms.parameters import check_confidence
 
 if TYPE_CHECKING:
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 
 
 _NORMAL = NormalDist()
+
+
+SIGNIFICANCE = Parameter(name="significance", kind="exact", above=0, below=1, start=0.05)
 
 
 class Summary(Protocol):
@@ -34,12 +36,9 @@ def check_significance(significance: object) -> float:
     """A significance as a number.
 
     Raises:
-        InputError: CEL-R059 it is not between 0 and 1.
+        InputError: CEL-I060 it is not between 0 and 1.
     """
-    level = exact(significance)
-    if level is None or not 0 < level < 1:
-        raise InputError("CEL-R059")
-    return float(level)
+    return float(checked("find", SIGNIFICANCE, significance))
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Estimates:
             significance: the chance that any absent candidate is among them (Bonferroni).
 
         Raises:
-            InputError: CEL-R059 the significance is not between 0 and 1.
+            InputError: CEL-I060 the significance is not between 0 and 1.
         """
         level = check_significance(significance)
         raw = self.raw if self.raw.size else self.counts
@@ -136,7 +135,7 @@ class Estimates:
         """Plain values for JSON; an error that nothing bounds is None, and so is its interval."""
         low, high = self.interval(confidence)
         return {
-            "protocol": self.protocol,
+            "method": self.protocol,
             "users": self.users,
             "post": self.post,
             "confidence": confidence,

@@ -12,7 +12,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -30,6 +30,7 @@ from celosia.collect.reports import Reports
 from celosia.collect.state import State, read_state, write_state
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import Method, Parameter, checked, parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source, System
@@ -38,14 +39,20 @@ FORM = "celosia protocol 1"
 Estimated = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Raw counts and their standard errors."""
 Estimator = Callable[[tuple[Hashable, ...]], Estimated]
-LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
+EPSILON = Parameter(name="epsilon", kind="exact", least=1e-6, most=10**4, start=4, is_main=True)
 """Below, a coin of 32 bits cannot tell the truth from a lie; above, there is nothing to protect."""
 MOST = 2**62 - 1
 """No count of a state goes beyond, so that the sum of two is below 2^63."""
 
 
+def _key(key: Any) -> str:
+    if not isinstance(key, str) or not 0 < len(key.encode()) <= 48:
+        raise ValueError
+    return key
+
+
 @dataclass(frozen=True, kw_only=True)
-class Protocol(ABC):
+class Protocol(Method, ABC):
     """How values become reports, and reports become estimates.
 
     Args:
@@ -53,16 +60,8 @@ class Protocol(ABC):
         key: the name of the collection; it decides all hash functions.
     """
 
-    name: ClassVar[str]
-    """As in `celosia collect --protocol`."""
-
-    epsilon: float | Fraction
-    key: str = "celosia"
-
-    def __post_init__(self) -> None:
-        check_report_epsilon(self.epsilon)
-        if not isinstance(self.key, str) or not 0 < len(self.key.encode()) <= 48:
-            raise InputError("CEL-R003")
+    epsilon: float | Fraction = field(metadata={"parameter": EPSILON})
+    key: str = parameter("celosia", kind="text", check=_key, allowed="collect.allowed.key")
 
     @abstractmethod
     def client(self, *, rng: Source | None = None) -> Client:
@@ -103,8 +102,12 @@ class Protocol(ABC):
         return float("inf")
 
     def parameters(self) -> dict[str, Any]:
-        """All that decides about reports, as plain values."""
-        found: dict[str, Any] = {"protocol": self.name}
+        """All that decides about reports, as plain values: what the fingerprint is made of.
+
+        `as_dict` is for people and files. This form never changes, because collections under way
+        are known by it.
+        """
+        found: dict[str, Any] = {"protocol": self.method_name}
         for each in fields(self):
             found[each.name] = _plain(getattr(self, each.name))
         return found
@@ -116,16 +119,14 @@ class Protocol(ABC):
         return hashlib.blake2b(said.encode(), digest_size=8).digest()
 
 
-def check_report_epsilon(epsilon: object, *, name: str = "epsilon") -> Fraction:
+def check_report_epsilon(method: str, epsilon: object, *, name: str = "epsilon") -> Fraction:
     """An epsilon of a report as an exact number.
 
     Raises:
-        InputError: CEL-R007 it is no number from 1e-6 to 10,000.
+        InputError: CEL-I060 it is no number from 1e-6 to 10,000.
     """
-    number = exact(epsilon)
-    if number is None or not LEAST_EPSILON <= number <= MOST_EPSILON:
-        raise InputError("CEL-R007", name=name, epsilon=epsilon)
-    return number
+    found: Fraction = checked(method, replace(EPSILON, name=name), epsilon)
+    return found
 
 
 def _plain(value: Any) -> Any:
@@ -223,13 +224,13 @@ class Server(ABC):
             progress: called now and then.
 
         Raises:
-            InputError: CEL-R009 a text in the place of a list, CEL-R059 the significance is not
+            InputError: CEL-R009 a text in the place of a list, CEL-I060 the significance is not
                 between 0 and 1, CEL-R104 there are no candidates, and values cannot be found
                 without.
         """
         level = check_significance(significance)
         if candidates is None and not self.finds:
-            raise InputError("CEL-R104", protocol_name=self.protocol.name)
+            raise InputError("CEL-R104", protocol_name=self.protocol.method_name)
         return self._find(None if candidates is None else _as_tuple(candidates), level, progress)
 
     def summary(self) -> Summary | None:
@@ -243,7 +244,7 @@ class Server(ABC):
             raise InputError("CEL-R005", post=post, posts=", ".join(POSTS))
         counts, errors = estimator(listed)
         shown = post_process(counts, self.users, kind=post)
-        return Estimates(self.protocol.name, listed, shown, errors, self.users, post, counts)
+        return Estimates(self.protocol.method_name, listed, shown, errors, self.users, post, counts)
 
     def to_bytes(self) -> bytes:
         """The whole state, to be read by `load`."""

@@ -1,19 +1,16 @@
 """Protocols by name, and the protocol file: what devices and their server share.
 
-A protocol file is TOML: the protocol, its epsilon, the key of the collection, and what else the
-protocol wants; where that is a protocol itself, it is a table. Fractions that no decimal can tell
-are written as texts ("1/3"). The fingerprint may stand there for devices that are not written in
-Python; it is then compared.
+A protocol file is TOML: the protocol (`method`), its epsilon, the key of the collection, and what
+else the protocol wants; where that is a protocol itself, it is a table. Fractions that no decimal
+can tell are written as texts ("1/3"). The fingerprint may stand there for devices that are not
+written in Python; it is then compared.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
-from fractions import Fraction
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,10 +19,9 @@ from celosia.collect.protocol import Protocol
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.messages import Message
-from celosia.core.numbers import exact, whole
-from celosia.core.wording import did_you_mean
+from celosia.core.methods import method_from_dict, parameters, plain, unknown_method
 
-PROTOCOLS = {
+_PLACES = {
     "cms": "count_mean.count_mean.CountMean",
     "hcms": "count_mean.hadamard_count_mean.HadamardCountMean",
     "sfp": "fragments.fragment_puzzle.FragmentPuzzle",
@@ -45,7 +41,27 @@ PROTOCOLS = {
 }
 """Where the class of each protocol is, below `celosia.collect`; loaded when it is asked for."""
 
-_FRACTION = re.compile(r"[0-9]{1,40}(/[0-9]{1,40})?|[0-9]{0,20}\.[0-9]{1,40}")
+
+class _Protocols(Mapping[str, type[Protocol]]):
+    """Classes by name, each loaded when it is asked for."""
+
+    def __getitem__(self, name: str) -> type[Protocol]:
+        module, _, found = _PLACES[name].rpartition(".")
+        kind: type[Protocol] = getattr(import_module(f"celosia.collect.{module}"), found)
+        return kind
+
+    def __contains__(self, name: object) -> bool:
+        return name in _PLACES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
+
+
+PROTOCOLS: Mapping[str, type[Protocol]] = _Protocols()
+"""The protocols by their names."""
 LARGEST_FILE = 64 * 2**20
 """Bytes of a protocol file; the domain of a protocol may be a long list."""
 
@@ -54,52 +70,26 @@ def protocol_class(name: str) -> type[Protocol]:
     """The class of a protocol.
 
     Raises:
-        InputError: CEL-R070 there is no protocol of this name.
+        InputError: CEL-I061 there is no protocol of this name.
     """
-    place = PROTOCOLS.get(name) if isinstance(name, str) else None
-    if place is None:
-        raise InputError(
-            "CEL-R070",
-            name=name,
-            hint=did_you_mean(name, PROTOCOLS),
-            protocols=", ".join(PROTOCOLS),
-        )
-    module, _, found = place.rpartition(".")
-    kind: type[Protocol] = getattr(import_module(f"celosia.collect.{module}"), found)
-    return kind
+    if not isinstance(name, str) or name not in PROTOCOLS:
+        raise unknown_method(PROTOCOLS, name, "protocol")
+    return PROTOCOLS[name]
 
 
-def protocol_from(parameters: Mapping[str, Any]) -> Protocol:
-    """The protocol that `Protocol.parameters` has told, or that a person has written down.
+def protocol_from(description: Mapping[str, Any]) -> Protocol:
+    """The protocol that a file, `parameters_of` or `as_dict` describes.
+
+    >>> protocol_from({"method": "hcms", "epsilon": "1/3", "hashes": 64}).as_dict()
+    {'method': 'hcms', 'epsilon': '1/3', 'hashes': 64}
 
     Raises:
-        InputError: CEL-R070 no such protocol, CEL-R072 a parameter is missing, unknown or of
-            another kind, CEL-R073 the fingerprint is that of another protocol; or what the
-            protocol itself refuses.
+        InputError: CEL-R073 the fingerprint is that of another protocol; or as
+            `core.methods.method_from_dict` says; or what the protocol itself refuses.
     """
-    return _create(parameters, inside=False)
-
-
-def _create(parameters: Mapping[str, Any], *, inside: bool) -> Protocol:
-    """As `protocol_from`; one that is a parameter itself (`inside`) has no such parameters."""
-    kind = protocol_class(parameters.get("protocol", ""))
-    known = {each.name: each for each in fields(kind) if each.init}
-    given = {
-        name: value for name, value in parameters.items() if name not in ("protocol", "fingerprint")
-    }
-    for name in given:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise InputError("CEL-R072.unknown", protocol=kind.name, name=name, hint=hint)
-    for name, each in known.items():
-        if name not in given and each.default is MISSING and each.default_factory is MISSING:
-            raise InputError("CEL-R072.missing", protocol=kind.name, name=name)
-    values = {name: _read(value, known[name], inside=inside) for name, value in given.items()}
-    try:
-        made = kind(**values)
-    except (TypeError, ValueError, OverflowError):  # a list where a number should be, and the like
-        raise InputError("CEL-R072.other_kind", protocol=kind.name) from None
-    expected = parameters.get("fingerprint")
+    given = {name: value for name, value in description.items() if name != "fingerprint"}
+    made = method_from_dict(PROTOCOLS, given, what="protocol")
+    expected = description.get("fingerprint")
     if expected is not None and expected != made.fingerprint.hex():
         raise InputError("CEL-R073")
     return made
@@ -127,7 +117,9 @@ def load_protocol(path: str | Path) -> Protocol:
 
 def parameters_of(protocol: Protocol) -> dict[str, Any]:
     """All that a protocol file says, as plain values for JSON; `protocol_from` reads it again."""
-    return _described(protocol) | {"fingerprint": protocol.fingerprint.hex()}
+    if any(isinstance(each, bytes) for each in getattr(protocol, "domain", ())):
+        raise InputError("CEL-R072")
+    return described(protocol) | {"fingerprint": protocol.fingerprint.hex()}
 
 
 def protocol_text(protocol: Protocol) -> str:
@@ -145,48 +137,13 @@ def save_protocol(protocol: Protocol, path: str | Path, *, overwrite: bool = Fal
         draft.write_text(protocol_text(protocol), "utf-8")
 
 
-def _read(value: Any, field: Field[Any], *, inside: bool) -> Any:
-    """A plain value as the field wants it: fractions from texts, tuples from lists."""
-    if isinstance(value, list):
-        return tuple(_read(each, field, inside=True) for each in value)
-    if isinstance(value, Mapping):
-        if inside or "protocol" not in value:
-            raise InputError("CEL-R072.table", name=field.name)
-        return _create(value, inside=True)
-    if not _is_real(field):
-        return value
-    if isinstance(value, str):
-        if not _FRACTION.fullmatch(value) or value.endswith("/0"):
-            raise InputError("CEL-R072.not_a_number", name=field.name)
-        return Fraction(value)
-    # Whole or not: `epsilon = 4` and `epsilon = 4.0` are one protocol.
-    return Fraction(value) if whole(value) is not None else value
-
-
-def _is_real(field: Field[Any]) -> bool:
-    return "Fraction" in str(field.type) or "float" in str(field.type)
-
-
-def _described(protocol: Protocol) -> dict[str, Any]:
-    given = [each.name for each in fields(protocol) if each.init]
-    return {"protocol": protocol.name} | {name: _plain(getattr(protocol, name)) for name in given}
-
-
-def _plain(value: Any) -> Any:
-    """A value for JSON and TOML; a fraction as a number where that number means exactly it."""
-    if isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, Protocol):
-        return _described(value)
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    number = exact(value)
-    if number is None:
-        raise InputError("CEL-R072.not_writable")
-    if number.denominator == 1:
-        return int(number)
-    near = float(number)
-    return near if exact(near) == number else str(number)
+def described(protocol: Protocol) -> dict[str, Any]:
+    """The name and all parameters, defaults too: not every device knows our defaults."""
+    given = {each.name: getattr(protocol, each.name) for each in parameters(type(protocol))}
+    return {"method": protocol.method_name} | {
+        name: described(each) if isinstance(each, Protocol) else plain(each)
+        for name, each in given.items()
+    }
 
 
 def _written(value: Any) -> str:

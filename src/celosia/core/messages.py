@@ -15,6 +15,7 @@ import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fractions import Fraction
 from typing import Any, Literal, Self, get_args
 
 Language = Literal["en", "es"]
@@ -167,6 +168,8 @@ class _Formatter(string.Formatter):
                 return LINES.join(self._texts(value))
         if isinstance(value, Message) or hasattr(value, "render"):
             return format(render(value, self.into), format_spec)
+        if isinstance(value, Fraction) and format_spec:  # Python 3.11 cannot format one
+            value = float(value)
         text = format(value, format_spec)
         is_number = isinstance(value, float) or format_spec[-1:] in _NUMERIC
         return localise(text, self.into) if is_number else text

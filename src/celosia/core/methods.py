@@ -10,6 +10,7 @@ validation, `as_dict` and `method_from_dict`, the notation of the command line
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
@@ -103,7 +104,7 @@ class Method:
         for each in parameters(type(self)):
             value = getattr(self, each.name)
             if each.is_required or value != each.default:
-                values[each.name] = _plain(value)
+                values[each.name] = plain(value)
         return values
 
 
@@ -121,6 +122,8 @@ def _parameters(method: Any) -> tuple[Parameter, ...]:
     hints = get_type_hints(method)
     found = []
     for each in fields(method):
+        if not each.init:  # what the method finds out itself
+            continue
         declared: Parameter = each.metadata.get("parameter", _UNDECLARED)
         kind, choices, is_optional = _of_type(hints[each.name])
         default = None if each.default is MISSING else each.default
@@ -221,12 +224,22 @@ _CONVERSIONS: dict[Kind, Checker] = {
 def _is_within(declared: Parameter, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return True
+    bounds: Sequence[Any] = (declared.least, declared.most, declared.above, declared.below)
+    if isinstance(value, Fraction):
+        bounds = [_meant(bound) for bound in bounds]
+    least, most, above, below = bounds
     return not (
-        (declared.least is not None and value < declared.least)
-        or (declared.most is not None and value > declared.most)
-        or (declared.above is not None and value <= declared.above)
-        or (declared.below is not None and value >= declared.below)
+        (least is not None and value < least)
+        or (most is not None and value > most)
+        or (above is not None and value <= above)
+        or (below is not None and value >= below)
     )
+
+
+@cache
+def _meant(bound: float | None) -> Fraction | None:
+    """A bound as the decimal that it is written as, which its float may be a little beside."""
+    return exact(bound)
 
 
 def bad_parameter(method: str, declared: Parameter, value: Any) -> InputError:
@@ -338,7 +351,21 @@ def build(
     for key, each in declared.items():
         if each.is_required and key not in given:
             raise InputError("CEL-I063", method=name, parameter=key)
-    return kind(**given)
+    return kind(**{key: _read(declared[key], value) for key, value in given.items()})
+
+
+_FRACTION = re.compile(r"-?[0-9]{1,40}(/[0-9]{1,40})?|-?[0-9]{0,20}\.[0-9]{1,40}")
+
+
+def _read(declared: Parameter, value: Any) -> Any:
+    """A value of a file; exact numbers that no decimal can tell are texts there ("1/3")."""
+    is_fraction = declared.kind == "exact" and isinstance(value, str)
+    if not is_fraction or not _FRACTION.fullmatch(value):
+        return value
+    try:
+        return Fraction(value)
+    except ZeroDivisionError:
+        return value
 
 
 def unknown_method(known: Mapping[str, Any], name: Any, what: str = "method") -> InputError:
@@ -361,14 +388,18 @@ def method_from_text(
     """
     if not isinstance(text, str):
         raise InputError("CEL-I064", text=type(text).__name__)
-    name, _, listed = text.strip().partition(":")
-    name = name.strip().lower()
+    name = text.partition(":")[0].strip().lower()
     if name not in known:
         raise unknown_method(known, name, what)
-    declared = parameters(known[name])
+    given = values_from_text(parameters(known[name]), text)
+    return build(known, name, given, what=what)
+
+
+def values_from_text(declared: Sequence[Parameter], text: str) -> dict[str, Any]:
+    """The parameters of a method in the notation of the command line, as they are written."""
     given: dict[str, Any] = {}
     any_key = False
-    for place, part in enumerate(_split(listed)):
+    for place, part in enumerate(_split(text.partition(":")[2])):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not key.isidentifier():  # a value that has such a sign inside
             key, equals, value = part.strip(), "", ""
@@ -380,7 +411,7 @@ def method_from_text(
         if key in given:
             raise InputError("CEL-I064", text=text)
         given[key] = _parse(next((each for each in declared if each.name == key), None), value)
-    return build(known, name, given, what=what)
+    return given
 
 
 def notation(method: Method) -> str:
@@ -440,14 +471,16 @@ def _parse(declared: Parameter | None, text: str) -> Any:
         return text
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A parameter as JSON and TOML can write it."""
     if isinstance(value, Method):
         return value.as_dict()
     if isinstance(value, Fraction):
+        if value.denominator == 1:
+            return int(value)
         return float(value) if exact(float(value)) == value else str(value)
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     return value

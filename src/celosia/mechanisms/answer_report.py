@@ -163,7 +163,7 @@ def _provenance(answer: NoisyAnswer) -> list[Block]:
 
 
 LABELS = {
-    "mechanism": "mechanisms.answer_report.mechanism",
+    "method": "mechanisms.answer_report.mechanism",
     "column": "mechanisms.answer_report.column",
     "unit": "mechanisms.answer_report.unit",
     "rows_per_unit": "mechanisms.answer_report.rows_per_unit",

@@ -85,7 +85,7 @@ def error_curve(
         size: as in `Mechanism.accuracy`.
 
     Raises:
-        InputError: CEL-M002 an epsilon, CEL-M004 the confidence is out of range.
+        InputError: CEL-I060 an epsilon or the confidence is out of range.
     """
     share = check_confidence(confidence)
     points = []
@@ -112,7 +112,7 @@ class EpsilonRecommendation:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "mechanism": str(self.mechanism),
+            "method": str(self.mechanism),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "error": self.error,

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from celosia.accounting.loss import Loss
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.methods import Method, Parameter, checked, plain
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
-from celosia.core.numbers import real
 from celosia.core.randomness import Source, System
-from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_confidence
+from celosia.mechanisms.grid import Grid
+from celosia.mechanisms.parameters import LEAST_EPSILON, MOST_EPSILON, check_confidence, field_of
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+TARGET_ERROR = Parameter(name="error", kind="number", above=0)
 DIGITS = 4
 """Significant digits of an epsilon that is found: enough to print, few enough to stay exact."""
 
@@ -36,8 +38,19 @@ class Measurement(Generic[Output]):
     parts: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
+def _neighbours(neighbours: Any) -> Neighbours:
+    if not isinstance(neighbours, Neighbours):
+        raise TypeError
+    return neighbours
+
+
+NEIGHBOURS = Parameter(
+    name="neighbours", check=_neighbours, allowed="mechanisms.allowed.neighbours", is_asked=False
+)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Mechanism(ABC, Generic[Input, Output]):
+class Mechanism(Method, ABC, Generic[Input, Output]):
     """A central differentially private randomiser of one answer.
 
     Subclasses are frozen dataclasses that check their parameters on creation, print as one would
@@ -50,12 +63,13 @@ class Mechanism(ABC, Generic[Input, Output]):
     is_count: ClassVar[bool] = False
     """Whether the exact answer cannot be below 0, while noise may take the released one there."""
 
-    neighbours: Neighbours = ADD_REMOVE
+    neighbours: Neighbours = field_of(NEIGHBOURS, ADD_REMOVE)
 
     def __post_init__(self) -> None:
-        given: object = self.neighbours
-        if not isinstance(given, Neighbours):
-            raise InputError("CEL-M001.not_neighbours", given=given)
+        if "method_name" in vars(type(self)):
+            super().__post_init__()
+        else:  # it declares no parameters and checks them itself
+            checked(type(self).__name__, NEIGHBOURS, self.neighbours)
 
     if TYPE_CHECKING:
         # A field of some mechanisms and a property of others: at run time an inherited property
@@ -103,13 +117,11 @@ class Mechanism(ABC, Generic[Input, Output]):
             size: as in `accuracy`.
 
         Raises:
-            InputError: CEL-M010 the error is not a number above 0.
+            InputError: CEL-I060 the error is not a number above 0.
             PrivacyError: CEL-M011 no epsilon up to 100 is enough.
         """
         check_confidence(confidence)
-        wanted = real(error)
-        if wanted is None or not wanted > 0:
-            raise InputError("CEL-M010.not_positive", error=error)
+        wanted = float(checked(type(self).__name__, TARGET_ERROR, error))
 
         def holds(price: Fraction) -> bool:
             try:
@@ -129,6 +141,16 @@ class Mechanism(ABC, Generic[Input, Output]):
         changed: dict[str, Any] = {self.parameter: float(price)}
         return replace(self, **changed)
 
+    def as_dict(self) -> dict[str, Any]:
+        """The name and the parameters as plain values, defaults left out."""
+        values = super().as_dict()
+        for name, value in values.items():
+            if isinstance(value, Grid):
+                values[name] = plain(value.step)
+            elif isinstance(value, Neighbours):
+                values[name] = {"relation": str(value.relation.value), "unit": value.unit}
+        return values
+
     def __str__(self) -> str:
         """The mechanism as one would write it: what must be said first, no defaults."""
         given = [item for item in fields(self) if item.init]
@@ -140,7 +162,9 @@ class Mechanism(ABC, Generic[Input, Output]):
 
 def _plain(value: object) -> str:
     """A parameter as it is written down, which does not depend on the language."""
-    return str.__str__(value.message) if isinstance(value, Neighbours) else str(value)
+    if isinstance(value, Neighbours):
+        return str.__str__(value.message)
+    return str(plain(value)) if isinstance(value, Fraction) else str(value)
 
 
 def least(holds: Any, low: Fraction, high: Fraction) -> Fraction:

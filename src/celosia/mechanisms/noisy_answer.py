@@ -153,7 +153,7 @@ def release(  # noqa: PLR0913 - each is a choice of the curator
         source=source,
         guarantee=guarantee_of(mechanism, simulation=source.simulation, assumes=assumes),
         provenance=Provenance.now(
-            "celosia.mechanisms.release", {"mechanism": str(mechanism)}, seed=source.seed
+            "celosia.mechanisms.release", {"method": str(mechanism)}, seed=source.seed
         ),
     )
 

@@ -1,78 +1,93 @@
-"""Parameters of mechanisms, refused before any noise is drawn or any budget is spent."""
+"""Parameters of mechanisms, declared once; refused before noise is drawn or budget is spent."""
 
 from __future__ import annotations
 
+from dataclasses import MISSING, field
 from fractions import Fraction
+from typing import Any
 
 from celosia.core.errors import InputError, PrivacyError
+from celosia.core.methods import Parameter, bad_parameter, checked
 from celosia.core.neighbours import Neighbours, Relation
-from celosia.core.numbers import exact, real, whole
+from celosia.core.numbers import whole
 
 LEAST_EPSILON = Fraction(1, 10**9)
 MOST_EPSILON = Fraction(100)
 """e^100: beyond it there is no protection, and the number is most likely a slip."""
 
+EPSILON = Parameter(name="epsilon", kind="exact", least=1e-9, most=100, start=1, is_main=True)
+RHO = Parameter(name="rho", kind="exact", least=1e-9, most=100, start=0.5)
+DELTA = Parameter(name="delta", kind="number", above=0, below=1, start=1e-6)
+DELTA_OR_ZERO = Parameter(name="delta", kind="number", least=0, below=1, start=1e-6)
+CONFIDENCE = Parameter(name="confidence", kind="number", above=0, below=1, start=0.95)
+SENSITIVITY = Parameter(name="sensitivity", kind="exact", above=0, start=1)
+LOWER = Parameter(name="lower", kind="exact", start=0, is_main=True)
+UPPER = Parameter(name="upper", kind="exact", start=100, is_main=True)
+ERROR = Parameter(name="error", kind="exact", least=0)
+
+WORD = "mechanism"
+"""What is told to be wrong where a number is checked that belongs to no one mechanism."""
+
+
+def field_of(declared: Parameter, default: Any = MISSING) -> Any:
+    """A field of a mechanism; `parameter` is a word of mechanisms themselves."""
+    return field(default=default, metadata={"parameter": declared})
+
+
+def whole_number(*, least: int = 1, most: int = 2**53) -> Parameter:
+    """A whole number in a range."""
+    return Parameter(kind="whole", least=least, most=most)
+
 
 def check_epsilon(epsilon: object, *, name: str = "epsilon") -> Fraction:
-    """An epsilon as an exact number.
+    """An epsilon, or a rho, as an exact number.
 
     >>> check_epsilon(0.1)
     Fraction(1, 10)
 
     Raises:
-        InputError: CEL-M002 not a number from 1e-9 to 100.
+        InputError: CEL-I060 not a number from 1e-9 to 100.
     """
-    number = exact(epsilon)
-    if number is None or not LEAST_EPSILON <= number <= MOST_EPSILON:
-        raise InputError("CEL-M002", name=name, epsilon=epsilon)
-    return number
+    found: Fraction = checked(WORD, RHO if name == "rho" else EPSILON, epsilon)
+    return found
 
 
 def check_delta(delta: object, *, zero: bool = False) -> float:
     """A delta above 0 (or from 0 where `zero` is allowed) and below 1.
 
     Raises:
-        InputError: CEL-M003 it is not.
+        InputError: CEL-I060 it is not.
     """
-    number = real(delta)
-    if number is None or not (0 <= number < 1) or (number == 0 and not zero):
-        least = "at least 0" if zero else "above 0"
-        raise InputError("CEL-M003", least=least, delta=delta)
-    return number
+    return float(checked(WORD, DELTA_OR_ZERO if zero else DELTA, delta))
 
 
 def check_confidence(confidence: object) -> float:
     """A confidence strictly between 0 and 1.
 
     Raises:
-        InputError: CEL-M004 it is not.
+        InputError: CEL-I060 it is not.
     """
-    number = real(confidence)
-    if number is None or not 0 < number < 1:
-        raise InputError("CEL-M004", confidence=confidence)
-    return number
+    return float(checked(WORD, CONFIDENCE, confidence))
 
 
 def check_sensitivity(sensitivity: object) -> Fraction:
     """A sensitivity: how far one neighbour step can move the answer.
 
     Raises:
-        InputError: CEL-M005 not a positive number.
+        InputError: CEL-I060 not a positive number.
     """
-    number = exact(sensitivity)
-    if number is None or number <= 0:
-        raise InputError("CEL-M005.not_positive", sensitivity=sensitivity)
-    return number
+    found: Fraction = checked(WORD, SENSITIVITY, sensitivity)
+    return found
 
 
 def check_bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
     """The range that values are clipped to.
 
     Raises:
-        InputError: CEL-M006 not two numbers, the lower below the upper.
+        InputError: CEL-I060 not two numbers; CEL-M006 the lower is not below the upper.
     """
-    low, high = exact(lower), exact(upper)
-    if low is None or high is None or low >= high:
+    low, high = checked(WORD, LOWER, lower), checked(WORD, UPPER, upper)
+    if low >= high:
         raise InputError("CEL-M006", lower=lower, upper=upper)
     return low, high
 
@@ -81,25 +96,26 @@ def check_whole(value: object, *, name: str, least: int = 1, most: int = 2**53) 
     """A whole number in a range.
 
     Raises:
-        InputError: CEL-M007 it is not.
+        InputError: CEL-I060 it is not.
     """
     number = whole(value)
-    if number is None or not least <= number <= most:
-        raise InputError("CEL-M007", name=name, least=least, most=most, value=value)
+    if number is None or not least <= number <= most:  # as `checked`, but each draw asks for it
+        declared = Parameter(name=name, kind="whole", least=least, most=most)
+        raise bad_parameter(WORD, declared, value)
     return number
 
 
-def check_may_be_empty(may_be_empty: object) -> None:
-    """Refuse anything but True and False.
+def check_error(error: object) -> Fraction:
+    """An error of at least 0.
 
     Raises:
-        InputError: CEL-M084 it is something else.
+        InputError: CEL-I060 it is not.
     """
-    if not isinstance(may_be_empty, bool):
-        raise InputError("CEL-M084")
+    found: Fraction = checked(WORD, ERROR, error)
+    return found
 
 
-def check_monotone(monotone: object, neighbours: Neighbours, *, code: str) -> None:
+def check_monotone(monotone: bool, neighbours: Neighbours, *, code: str) -> None:
     """Refuse the claim that all of many numbers move in one direction where it cannot hold.
 
     Args:
@@ -108,10 +124,7 @@ def check_monotone(monotone: object, neighbours: Neighbours, *, code: str) -> No
         code: of the refusal.
 
     Raises:
-        InputError: neither True nor False.
         PrivacyError: a unit is changed.
     """
-    if not isinstance(monotone, bool):
-        raise InputError(f"{code}.not_boolean")
     if monotone and neighbours.relation is not Relation.ADD_REMOVE:
-        raise PrivacyError(f"{code}.changed_unit")
+        raise PrivacyError(code)

@@ -32,7 +32,7 @@ def counts(queries: int, neighbours: Neighbours = ADD_REMOVE, *, norm: int = 1) 
     >>> counts(9), counts(9, norm=2)
     (9.0, 3.0)
     """
-    number = check_whole(queries, name="the number of queries")
+    number = check_whole(queries, name="queries")
     return _norm(number, norm)
 
 
@@ -90,7 +90,7 @@ def mean_known_size(lower: float, upper: float, *, size: int, neighbours: Neighb
         PrivacyError: CEL-M048 the relation makes the number of units private.
     """
     low, high = check_bounds(lower, upper)
-    number = check_whole(size, name="the number of values")
+    number = check_whole(size, name="size")
     if not _changes(neighbours):
         raise PrivacyError("CEL-M048")
     return float_above((high - low) / number)

@@ -105,7 +105,7 @@ def release_from_table(  # noqa: PLR0913 - each is a choice of the curator
         rows = _bound_contributions(
             rows, select_units(frame, unit), mechanism, rows_per_unit, source
         )
-    parameters: dict[str, Any] = {"mechanism": str(promised), "column": name}
+    parameters: dict[str, Any] = {"method": str(promised), "column": name}
     if unit is not None:
         parameters |= {"unit": unit, "rows_per_unit": _limit(mechanism, rows_per_unit)}
     return release_with_guarantee(

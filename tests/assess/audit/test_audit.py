@@ -229,7 +229,7 @@ def test_losses_are_claims() -> None:
         ({"claim": float("inf")}, "CEL-A100"),
         ({"samples": 99}, "CEL-A104"),
         ({"samples": 1e5}, "CEL-A104"),
-        ({"confidence": 1}, "CEL-M004"),
+        ({"confidence": 1}, "CEL-I060"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: dict[str, Any], code: str) -> None:

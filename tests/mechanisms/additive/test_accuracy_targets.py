@@ -99,7 +99,7 @@ def test_a_wish_that_no_price_can_buy_is_refused() -> None:
 def test_a_wish_that_is_no_error_is_refused(error: Any) -> None:
     with pytest.raises(InputError) as refusal:
         Geometric(epsilon=1).with_accuracy(error)
-    assert refusal.value.code == "CEL-M010"
+    assert refusal.value.code == "CEL-I060"
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, None])
@@ -107,7 +107,7 @@ def test_a_number_of_coordinates_that_is_none_is_refused(size: Any) -> None:
     for mechanism in (Geometric(epsilon=1), RandomisedResponse.two_coins()):
         with pytest.raises(InputError) as refusal:
             mechanism.accuracy(size=size)
-        assert refusal.value.code == "CEL-M007"
+        assert refusal.value.code == "CEL-I060"
 
 
 def test_accuracy_and_failure_are_inverse_to_each_other() -> None:

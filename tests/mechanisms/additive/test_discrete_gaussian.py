@@ -65,11 +65,11 @@ def test_no_renyi_divergence_exceeds_the_order_times_rho(rho: float, sensitivity
 @pytest.mark.parametrize(
     ("bad", "code"),
     [
-        ({"rho": 0}, "CEL-M002"),
-        ({"rho": "1"}, "CEL-M002"),
-        ({"rho": 1, "sensitivity": 0.5}, "CEL-M005"),
-        ({"rho": 1, "sensitivity": None}, "CEL-M005"),
-        ({"rho": 1, "dimension": 1.5}, "CEL-M007"),
+        ({"rho": 0}, "CEL-I060"),
+        ({"rho": "1"}, "CEL-I060"),
+        ({"rho": 1, "sensitivity": 0.5}, "CEL-I060"),
+        ({"rho": 1, "sensitivity": None}, "CEL-I060"),
+        ({"rho": 1, "dimension": 1.5}, "CEL-I060"),
     ],
 )
 def test_bad_parameters_are_refused_on_creation(bad: dict[str, Any], code: str) -> None:

@@ -131,7 +131,7 @@ def test_neighbouring_lists_never_lie_farther_apart_than_the_noise_hides(
 def test_a_bad_delta_is_refused_on_creation(delta: Any) -> None:
     with pytest.raises(InputError) as refusal:
         Gaussian(epsilon=1, delta=delta, sensitivity=1)
-    assert refusal.value.code == "CEL-M003"
+    assert refusal.value.code == "CEL-I060"
 
 
 @pytest.mark.parametrize("bad", [float("nan"), "1", None, 1e300])

@@ -85,13 +85,13 @@ def test_a_refusal_names_no_value() -> None:
 @pytest.mark.parametrize(
     ("bad", "code"),
     [
-        ({"epsilon": 0}, "CEL-M002"),
-        ({"epsilon": "1"}, "CEL-M002"),
-        ({"epsilon": float("nan")}, "CEL-M002"),
-        ({"epsilon": 1, "sensitivity": 0}, "CEL-M007"),
-        ({"epsilon": 1, "sensitivity": 1.5}, "CEL-M007"),
-        ({"epsilon": 1, "dimension": 0}, "CEL-M007"),
-        ({"epsilon": 1, "one_coordinate": "no"}, "CEL-M042"),
+        ({"epsilon": 0}, "CEL-I060"),
+        ({"epsilon": "1"}, "CEL-I060"),
+        ({"epsilon": float("nan")}, "CEL-I060"),
+        ({"epsilon": 1, "sensitivity": 0}, "CEL-I060"),
+        ({"epsilon": 1, "sensitivity": 1.5}, "CEL-I060"),
+        ({"epsilon": 1, "dimension": 0}, "CEL-I060"),
+        ({"epsilon": 1, "one_coordinate": "no"}, "CEL-I060"),
     ],
 )
 def test_bad_parameters_are_refused_on_creation(bad: dict[str, Any], code: str) -> None:

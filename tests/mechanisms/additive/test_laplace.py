@@ -73,10 +73,10 @@ def test_another_length_is_refused_before_any_noise(bad: Any) -> None:
 @pytest.mark.parametrize(
     ("bad", "code"),
     [
-        ({"epsilon": 0}, "CEL-M002"),
-        ({"sensitivity": 0}, "CEL-M005"),
-        ({"sensitivity": float("nan")}, "CEL-M005"),
-        ({"dimension": 0}, "CEL-M007"),
+        ({"epsilon": 0}, "CEL-I060"),
+        ({"sensitivity": 0}, "CEL-I060"),
+        ({"sensitivity": float("nan")}, "CEL-I060"),
+        ({"dimension": 0}, "CEL-I060"),
         ({"grid": 0.01}, "CEL-M008"),
     ],
 )

@@ -107,7 +107,7 @@ def test_what_is_no_chance_is_refused_on_creation(bad: Any) -> None:
     for parameters in ({"truth": bad}, {"truth": 0.5, "yes": bad}):
         with pytest.raises(InputError) as refusal:
             RandomisedResponse(**parameters)
-        assert refusal.value.code == "CEL-M043"
+        assert refusal.value.code == "CEL-I060"
 
 
 def test_only_changing_an_answer_is_hidden() -> None:

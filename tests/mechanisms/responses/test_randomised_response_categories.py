@@ -67,7 +67,7 @@ def test_an_answer_outside_the_categories_is_refused_before_any_coin(bad: Any) -
 def test_what_is_no_list_of_categories_is_refused_on_creation(bad: Any) -> None:
     with pytest.raises(InputError) as refusal:
         KaryResponse(epsilon=1, categories=bad)
-    assert refusal.value.code == "CEL-M045"
+    assert refusal.value.code == "CEL-I060"
 
 
 def test_only_changing_an_answer_is_hidden() -> None:

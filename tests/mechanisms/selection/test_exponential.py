@@ -305,12 +305,12 @@ def test_scores_off_the_grid_are_refused_without_being_told(bad: float) -> None:
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"epsilon": 0}, "CEL-M002"),
-        ({"epsilon": "1"}, "CEL-M002"),
-        ({"epsilon": 1, "sensitivity": 0}, "CEL-M005"),
+        ({"epsilon": 0}, "CEL-I060"),
+        ({"epsilon": "1"}, "CEL-I060"),
+        ({"epsilon": 1, "sensitivity": 0}, "CEL-I060"),
         ({"epsilon": 1, "sensitivity": 2**31}, "CEL-M062"),
         ({"epsilon": 1, "grid": Grid(Fraction(1, 2**40))}, "CEL-M062"),
-        ({"epsilon": 1, "monotone": "no"}, "CEL-M063"),
+        ({"epsilon": 1, "monotone": "no"}, "CEL-I060"),
         ({"epsilon": 1, "grid": 0.5}, "CEL-M008"),
         ({"epsilon": 1, "weights": ()}, "CEL-M064"),
         ({"epsilon": 1, "weights": (0, 0)}, "CEL-M064"),

@@ -153,4 +153,4 @@ def test_more_choices_than_candidates_are_refused() -> None:
     for count in (0, -1, 1.5, "2"):
         with pytest.raises(InputError) as caught:
             TopSelection(epsilon=1, count=count)  # type: ignore[arg-type]
-        assert caught.value.code == "CEL-M007"
+        assert caught.value.code == "CEL-I060"

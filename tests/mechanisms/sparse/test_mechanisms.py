@@ -174,24 +174,24 @@ def test_rounding_to_the_grid_costs_one_step() -> None:
 @pytest.mark.parametrize(
     ("make", "code"),
     [
-        (lambda: AboveThreshold(0, threshold=1), "CEL-M002"),
+        (lambda: AboveThreshold(0, threshold=1), "CEL-I060"),
         (lambda: AboveThreshold(1.0, threshold=float("nan")), "CEL-M104"),
         (lambda: AboveThreshold(1.0, threshold="many"), "CEL-M104"),  # type: ignore[arg-type]
-        (lambda: AboveThreshold(1.0, threshold=1, sensitivity=0), "CEL-M005"),
+        (lambda: AboveThreshold(1.0, threshold=1, sensitivity=0), "CEL-I060"),
         (lambda: AboveThreshold(1.0, threshold=1, sensitivity=0.5), "CEL-M106"),
         (lambda: AboveThreshold(1.0, threshold=1, grid=0.5), "CEL-M008"),  # type: ignore[arg-type]
-        (lambda: AboveThreshold(1.0, threshold=1, grid=None), "CEL-M008"),  # type: ignore[arg-type]
-        (lambda: Sparse(1.0, threshold=1, positives=0), "CEL-M007"),
-        (lambda: Sparse(1.0, threshold=1, delta=1), "CEL-M003"),
-        (lambda: NumericSparse(1.0, threshold=1, positives=True), "CEL-M007"),
-        (lambda: SparseVector(1.0, threshold=1, split="even"), "CEL-M108"),
-        (lambda: SparseVector(1.0, threshold=1, split=0), "CEL-M108"),
-        (lambda: SparseVector(1.0, threshold=1, numeric=1), "CEL-M108"),
+        (lambda: AboveThreshold(1.0, threshold=1, grid=None), "CEL-I060"),  # type: ignore[arg-type]
+        (lambda: Sparse(1.0, threshold=1, positives=0), "CEL-I060"),
+        (lambda: Sparse(1.0, threshold=1, delta=1), "CEL-I060"),
+        (lambda: NumericSparse(1.0, threshold=1, positives=True), "CEL-I060"),
+        (lambda: SparseVector(1.0, threshold=1, split="even"), "CEL-I060"),
+        (lambda: SparseVector(1.0, threshold=1, split=0), "CEL-I060"),
+        (lambda: SparseVector(1.0, threshold=1, numeric=1), "CEL-I060"),
         (
             lambda: SparseVector(1.0, threshold=1, monotone=True, neighbours=CHANGE_ONE),
             "CEL-M107",
         ),
-        (lambda: SparseVector(1.0, threshold=1, monotone="no"), "CEL-M107"),  # type: ignore[arg-type]
+        (lambda: SparseVector(1.0, threshold=1, monotone="no"), "CEL-I060"),  # type: ignore[arg-type]
         (lambda: Sparse(1e-9, threshold=1, positives=10**6), "CEL-M109"),
     ],
 )
@@ -319,7 +319,7 @@ def test_the_least_epsilon_for_a_wished_error_is_found() -> None:
 
 def test_a_mechanism_prints_as_it_is_written() -> None:
     assert str(SparseVector(1.0, threshold=5, monotone=True)) == (
-        "SparseVector(epsilon=1.0, threshold=5, monotone=True)"
+        "SparseVector(epsilon=1, threshold=5, monotone=True)"
     )
 
 

@@ -49,13 +49,13 @@ def test_no_rows_are_refused_unless_they_may_be() -> None:
 def test_a_price_that_is_none_is_refused(wrong: object) -> None:
     with pytest.raises(InputError) as caught:
         Count(epsilon=wrong)  # type: ignore[arg-type]
-    assert caught.value.code == "CEL-M002"
+    assert caught.value.code == "CEL-I060"
 
 
 def test_may_be_empty_is_a_yes_or_a_no() -> None:
     with pytest.raises(InputError) as caught:
         Count(epsilon=1, may_be_empty="no")  # type: ignore[arg-type]
-    assert caught.value.code == "CEL-M084"
+    assert caught.value.code == "CEL-I060"
 
 
 @pytest.mark.statistical

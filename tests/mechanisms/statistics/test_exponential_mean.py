@@ -206,11 +206,11 @@ def test_bad_values_are_refused_before_anything_is_drawn(values: list[float], co
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"epsilon": 101}, "CEL-M002"),
+        ({"epsilon": 101}, "CEL-I060"),
         ({"upper": -1}, "CEL-M006"),
         ({"grid": Grid(Fraction(1, 2**40))}, "CEL-M069"),
         ({"grid": 0.5}, "CEL-M008"),
-        ({"may_be_empty": 1}, "CEL-M084"),
+        ({"may_be_empty": 1}, "CEL-I060"),
     ],
 )
 def test_bad_parameters_are_refused(fields: dict[str, object], code: str) -> None:

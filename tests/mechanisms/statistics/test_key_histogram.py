@@ -161,10 +161,10 @@ def test_no_keys_are_an_answer_where_they_may_be() -> None:
 @pytest.mark.parametrize(
     ("wrong", "code"),
     [
-        ({"delta": 0}, "CEL-M003"),
-        ({"delta": 1}, "CEL-M003"),
-        ({"keys_per_unit": 0}, "CEL-M007"),
-        ({"keys_per_unit": 1.5}, "CEL-M007"),
+        ({"delta": 0}, "CEL-I060"),
+        ({"delta": 1}, "CEL-I060"),
+        ({"keys_per_unit": 0}, "CEL-I060"),
+        ({"keys_per_unit": 1.5}, "CEL-I060"),
     ],
 )
 def test_parameters_that_are_none_are_refused(wrong: dict[str, Any], code: str) -> None:

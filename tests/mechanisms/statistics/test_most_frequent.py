@@ -36,7 +36,7 @@ KINDS: dict[str, Any] = {
 @pytest.mark.parametrize("method", KINDS)
 def test_two_choices_are_drawn_one_after_the_other(method: str, neighbours: Neighbours) -> None:
     top = MostFrequent(
-        epsilon=2, categories=["a", "b", "c"], count=2, method=method, neighbours=neighbours
+        epsilon=2, categories=["a", "b", "c"], count=2, selection=method, neighbours=neighbours
     )
     one = KINDS[method](epsilon=1, monotone=neighbours == ADD_REMOVE, neighbours=neighbours)
     rng, trials = Seeded(8), 4000
@@ -54,13 +54,13 @@ def test_two_choices_are_drawn_one_after_the_other(method: str, neighbours: Neig
 @pytest.mark.parametrize("method", KINDS)
 @pytest.mark.parametrize("count", [1, 3])
 def test_all_choices_together_cost_epsilon(method: str, count: int) -> None:
-    top = MostFrequent(epsilon=0.6, categories=list("abcd"), count=count, method=method)
+    top = MostFrequent(epsilon=0.6, categories=list("abcd"), count=count, selection=method)
     assert top.privacy_loss().pure == pytest.approx(0.6, rel=1e-12)
     assert top.sensitivity == 1
 
 
 def test_several_exponential_choices_are_top_selection() -> None:
-    top = MostFrequent(epsilon=1, categories=list("abc"), count=2, method="exponential")
+    top = MostFrequent(epsilon=1, categories=list("abc"), count=2, selection="exponential")
     peer = TopSelection(epsilon=1, count=2, monotone=True)
     assert top.privacy_loss() == peer.privacy_loss()
     assert top.accuracy(0.9) == peer.accuracy(0.9, size=3)
@@ -79,7 +79,7 @@ def test_a_changed_row_needs_twice_the_noise() -> None:
 
 @pytest.mark.parametrize("method", KINDS)
 def test_the_shortfall_stays_within_the_stated_error(method: str) -> None:
-    top = MostFrequent(epsilon=1, categories=list("abcd"), method=method)
+    top = MostFrequent(epsilon=1, categories=list("abcd"), selection=method)
     counts = {"a": 12, "b": 9, "c": 3, "d": 0}
     rows = [key for key, size in counts.items() for _ in range(size)]
     rng, bound = Seeded(3), top.accuracy(0.8)
@@ -98,17 +98,17 @@ def test_no_rows_are_answered_only_if_that_is_allowed() -> None:
 @pytest.mark.parametrize(
     ("wish", "code"),
     [
-        ({"epsilon": 0}, "CEL-M002"),
-        ({"count": 0}, "CEL-M007"),
-        ({"count": 3}, "CEL-M007"),
-        ({"count": 1.5}, "CEL-M007"),
+        ({"epsilon": 0}, "CEL-I060"),
+        ({"count": 0}, "CEL-I060"),
+        ({"count": 3}, "CEL-M065"),
+        ({"count": 1.5}, "CEL-I060"),
         ({"categories": []}, "CEL-M086"),
         ({"categories": "ab"}, "CEL-M086"),
         ({"categories": ["a", "a"]}, "CEL-M086"),
         ({"categories": ["a", 1]}, "CEL-M086"),
-        ({"method": "noisymax"}, "CEL-M127"),
-        ({"may_be_empty": 1}, "CEL-M084"),
-        ({"neighbours": "rows"}, "CEL-M001"),
+        ({"selection": "noisymax"}, "CEL-I060"),
+        ({"may_be_empty": 1}, "CEL-I060"),
+        ({"neighbours": "rows"}, "CEL-I060"),
     ],
     ids=str,
 )

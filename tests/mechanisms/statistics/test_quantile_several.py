@@ -177,7 +177,14 @@ def test_repeated_values_go_to_both_sides() -> None:
     assert mechanism.release([50] * 5000, rng=Seeded(1)).tolist() == [50, 50, 50]
 
 
-@pytest.mark.parametrize("q", [(), (0.5, 0.25), (0.5, 0.5), (-0.1,), (0.5, 1.5), ("a",), 0.5, None])
+@pytest.mark.parametrize("q", [(-0.1,), (0.5, 1.5), ("a",), None])
+def test_shares_out_of_range_are_refused(q: object) -> None:
+    with pytest.raises(InputError) as caught:
+        Quantiles(epsilon=1, lower=0, upper=1, q=q)  # type: ignore[arg-type]
+    assert caught.value.code == "CEL-I060"
+
+
+@pytest.mark.parametrize("q", [(), (0.5, 0.25), (0.5, 0.5), 0.5])
 def test_shares_that_do_not_rise_from_0_to_1_are_refused(q: object) -> None:
     with pytest.raises(InputError) as caught:
         Quantiles(epsilon=1, lower=0, upper=1, q=q)  # type: ignore[arg-type]

@@ -244,7 +244,7 @@ def test_nothing_private_has_no_bound_to_pay_for() -> None:
 def test_a_delta_of_0_is_refused(delta: object) -> None:
     with pytest.raises(InputError) as refused:
         choose_beta(1, delta)
-    assert refused.value.code == "CEL-M003"
+    assert refused.value.code == "CEL-I060"
 
 
 def test_a_search_without_end_is_refused_before_it_begins() -> None:

@@ -192,7 +192,7 @@ def test_a_table_of_nothing_but_noise_is_refused_by_its_price_alone(method: Priv
         with pytest.raises(InputError) as refusal:
             kind(**tiny).apply(rows, ["s", "x", "n"], rng=Seeded(1))
         # Gaussian noise of this size is refused by the mechanism itself.
-        assert refusal.value.code == ("CEL-Y026" if method.budget.is_pure else "CEL-M002")
+        assert refusal.value.code == ("CEL-Y026" if method.budget.is_pure else "CEL-I060")
     if not method.budget.is_pure:
         return
     fifty: dict[str, Any] = {**tiny, "rows": 50}

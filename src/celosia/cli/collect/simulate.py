@@ -40,16 +40,14 @@ def simulate(
     ] = None,
     protocol: Annotated[
         str,
-        typer.Option("--protocol", "-p", help="A protocol by name, or a protocol file (.toml)."),
+        typer.Option(
+            "--protocol",
+            "-p",
+            help="A protocol, such as hcms or hcms:hashes=64,width=256, or a file (.toml).",
+        ),
     ] = "hcms",
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", "-e", help="Epsilon of one report; 4 by default.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A parameter, such as hashes=1024; repeat it."
-        ),
     ] = None,
     candidates: Annotated[
         Path | None,
@@ -79,22 +77,23 @@ def simulate(
 
     `celosia collect simulate words.csv --column value --protocol sfp --epsilon 8`
 
-    `celosia collect simulate people.csv --column age -p cms --set hashes=64 --runs 20 --json`
+    `celosia collect simulate people.csv --column age -p cms:hashes=64 --runs 20 --json`
     """
     from celosia.collect.simulation import report as simulation_report
-    from celosia.collect.simulation.protocol_fit import NAMES, fit_protocol
+    from celosia.collect.simulation.protocol_fit import fit_protocol, settings_from_text
     from celosia.collect.simulation.run import simulate as play
 
     options.check_outputs({"report": report}, inputs=[table, candidates], overwrite=overwrite)
-    settings = _settings(setting or [])
-    is_file = protocol not in NAMES and protocol.endswith(".toml")
-    declared = _load_protocol(Path(protocol), epsilon, settings) if is_file else None
-    is_mean = (protocol if declared is None else declared.name) == "one-bit-mean"
+    declared = _load_protocol(Path(protocol), epsilon) if protocol.endswith(".toml") else None
+    name, settings = (
+        settings_from_text(protocol) if declared is None else (declared.method_name, {})
+    )
+    price = _one_epsilon(epsilon, settings.pop("epsilon", None))
+    is_mean = name == "one-bit-mean"
     values = _values(table, column, data, seed, is_mean=is_mean)
     chosen = None if candidates is None else _read_candidates(candidates, values)
-    price = USUAL_EPSILON if epsilon is None else epsilon
     made = declared or fit_protocol(
-        protocol, values, epsilon=price, candidates=chosen, settings=settings
+        name, values, epsilon=price, candidates=chosen, settings=settings
     )
     with console.progress_bar(quiet=as_json) as progress:
         found = play(
@@ -214,26 +213,17 @@ def _read_candidates(path: Path, values: Any) -> list[Any]:
     return list(dict.fromkeys(chosen))
 
 
-def _settings(given: list[str]) -> dict[str, Any]:
-    """Parameters as numbers where they are numbers."""
-    from fractions import Fraction
-
-    found: dict[str, Any] = {}
-    for each in given:
-        name, sign, value = each.partition("=")
-        if not sign or not name.strip() or not value.strip():
-            raise InputError("CEL-R101.settings", each=each)
-        try:
-            number = Fraction(value.strip())
-            found[name.strip()] = int(number) if number.denominator == 1 else number
-        except (ValueError, ZeroDivisionError):
-            found[name.strip()] = value.strip()
-    return found
+def _one_epsilon(option: float | None, setting: Any) -> Any:
+    """Epsilon, which is given with the protocol or by its own option."""
+    if option is not None and setting is not None:
+        raise InputError("CEL-R101.two_epsilons")
+    given = setting if option is None else option
+    return USUAL_EPSILON if given is None else given
 
 
-def _load_protocol(path: Path, epsilon: float | None, settings: dict[str, Any]) -> Protocol:
+def _load_protocol(path: Path, epsilon: float | None) -> Protocol:
     from celosia.collect.registry import load_protocol
 
-    if epsilon is not None or settings:
+    if epsilon is not None:
         raise InputError("CEL-R101.load_protocol")
     return load_protocol(path)

@@ -91,7 +91,7 @@ def _facts(chosen: EpsilonRecommendation) -> dict[str, Any]:
     """The choice as plain values; the mechanism by its name, as its bins would fill pages."""
     return {
         **chosen.as_dict(),
-        "mechanism": type(chosen.mechanism).__name__,
+        "method": chosen.mechanism.method_name,
         "parameter": _price(chosen),
     }
 

@@ -31,7 +31,7 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
         epsilon, delta = stated_epsilon_delta(mechanism)
         facts = {
             "explain": True,
-            "mechanism": str(mechanism),
+            "method": str(mechanism),
             "loss": mechanism.privacy_loss().as_dict(),
             "epsilon": epsilon,
             "delta": delta,

@@ -87,7 +87,7 @@ def top(
     """Release which of the declared categories have the most rows; not how many they have."""
     from celosia.mechanisms import MostFrequent
 
-    make = partial(MostFrequent, categories=texts(categories), count=count, method=method.value)
+    make = partial(MostFrequent, categories=texts(categories), count=count, selection=method.value)
     return ReleaseRequest(make=make, error_in="cli.unit.below_best", cells="string")
 
 

@@ -222,7 +222,7 @@ class Collector:
         """How much is counted, as plain values for JSON."""
         with self._lock:
             return {
-                "protocol": self.protocol.name,
+                "method": self.protocol.method_name,
                 "fingerprint": self.protocol.fingerprint.hex(),
                 "reports": self._counting().users,
                 "batches": self._journal.batches(),
@@ -230,7 +230,9 @@ class Collector:
             }
 
     def __str__(self) -> str:
-        return say("collect.summary.collector", users=self.users, protocol=self.protocol.name)
+        return say(
+            "collect.summary.collector", users=self.users, protocol=self.protocol.method_name
+        )
 
     def close(self) -> None:
         """Put the state away, so that no report is kept as it was, and let go of the folder."""

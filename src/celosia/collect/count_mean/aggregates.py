@@ -57,7 +57,7 @@ def simulate_counts(
     (1100000000, [0.91, 0.09])
     """
     if not isinstance(protocol, CountMean):
-        raise InputError("CEL-R016", protocol_name=protocol.name)
+        raise InputError("CEL-R016", protocol_name=protocol.method_name)
     given = [whole(each) for each in histogram.values()]
     counts = [each for each in given if each is not None and each >= 0]
     users = sum(counts)

@@ -16,7 +16,7 @@ from celosia.collect.estimates import Estimates
 from celosia.collect.fields import bits_for
 from celosia.collect.protocol import Estimated, Protocol, Server
 from celosia.core.errors import InputError
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
 from celosia.sketches.hashing import Digests, HashFamily, digests
 
 MOST_HASHES, MOST_WIDTH, MOST_CELLS = 2**20, 2**20, 2**28
@@ -27,18 +27,13 @@ MOST_HASHES, MOST_WIDTH, MOST_CELLS = 2**20, 2**20, 2**28
 class SketchProtocol(Protocol):
     """A protocol whose server keeps `hashes` rows of `width` columns."""
 
-    hashes: int = 1024
-    width: int = 256
+    hashes: int = parameter(1024, least=1, most=MOST_HASHES)
+    width: int = parameter(256, least=2, most=MOST_WIDTH)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, least, most in (("hashes", 1, MOST_HASHES), ("width", 2, MOST_WIDTH)):
-            number = whole(getattr(self, name))
-            if number is None or not least <= number <= most:
-                raise InputError("CEL-R010.size", name=name, least=least, most=most)
-            object.__setattr__(self, name, number)
+    def check(self) -> None:
+        """Refuse a sketch that no server can keep."""
         if self.hashes * self.width > MOST_CELLS:
-            raise InputError("CEL-R010.too_many_cells", most_cells=MOST_CELLS)
+            raise InputError("CEL-R010", most_cells=MOST_CELLS)
 
     @cached_property
     def family(self) -> HashFamily:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class CountMean(SketchProtocol):
     [911.0, 84.0]
     """
 
-    name = "cms"
+    method_name: ClassVar[str] = "cms"
 
     @cached_property
     def coin(self) -> Coin:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.coins import WHOLE, Coin
-from celosia.collect.count_mean.base import SketchProtocol, SketchServer
+from celosia.collect.count_mean.base import MOST_WIDTH, SketchProtocol, SketchServer
 from celosia.collect.fields import Packed, bits_for, check_form, malformed
 from celosia.collect.protocol import Client
 from celosia.collect.state import State
 from celosia.core.errors import InputError
+from celosia.core.methods import parameter
 from celosia.core.randomness import Source
 from celosia.sketches.hashing import Digests, digests
 
@@ -47,7 +48,7 @@ class HadamardCountMean(SketchProtocol):
         width: columns of the sketch, a power of two.
 
     Raises:
-        InputError: CEL-R010 a size is out of range, CEL-R011 the width is no power of two.
+        InputError: CEL-R010 too many cells, CEL-R011 the width is no power of two.
 
     >>> from celosia.core.randomness import Seeded
     >>> protocol = HadamardCountMean(epsilon=4, key="emoji")
@@ -58,12 +59,13 @@ class HadamardCountMean(SketchProtocol):
     [8963.0, 1068.0]
     """
 
-    name = "hcms"
+    method_name: ClassVar[str] = "hcms"
 
-    width: int = 1024
+    width: int = parameter(1024, least=2, most=MOST_WIDTH)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        """Refuse a width that has no Hadamard transform."""
+        super().check()
         if self.width & (self.width - 1):
             raise InputError(
                 "CEL-R011", width=self.width, bit_length=2 ** (self.width.bit_length() - 1)

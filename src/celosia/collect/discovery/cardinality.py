@@ -27,6 +27,7 @@ from celosia.collect.protocol import Client, Protocol, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError, QueryRefused
 from celosia.core.messages import say
+from celosia.core.methods import parameter
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.mechanisms.parameters import check_confidence
@@ -107,20 +108,14 @@ class PrivateCardinality(Protocol):
         epsilon: of one report, for any two values of one person.
         key: the name of the collection; it decides the hash function.
         buckets: m; about as many as values are expected, or more.
-
-    Raises:
-        InputError: CEL-R060 the buckets are out of range.
     """
 
-    name: ClassVar[str] = "cardinality"
+    method_name: ClassVar[str] = "cardinality"
 
-    buckets: int = 1024
+    buckets: int = parameter(1024, least=LEAST_BUCKETS, most=MOST_BUCKETS)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        buckets = whole(self.buckets)
-        if buckets is None or not LEAST_BUCKETS <= buckets <= MOST_BUCKETS:
-            raise InputError("CEL-R060", least_buckets=LEAST_BUCKETS, most_buckets=MOST_BUCKETS)
+    def check(self) -> None:
+        """Refuse what the reports of buckets refuse."""
         _ = self.oracle
 
     @cached_property

@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from celosia.collect.discovery.prefixes import PrefixLevels
+from celosia.collect.discovery.prefixes import MOST_BITS, MOST_LETTERS, PrefixLevels
 from celosia.collect.estimates import Estimates, check_significance
 from celosia.collect.fields import Packed, check_form, malformed
 from celosia.collect.oracles.pure import Floats, fingerprint_of
 from celosia.collect.protocol import Client, Protocol, Server
-from celosia.collect.registry import protocol_class
+from celosia.collect.registry import PROTOCOLS
 from celosia.collect.state import State
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import exact, whole
+from celosia.core.methods import method_from_dict, parameter
+from celosia.core.numbers import exact
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 
-METHODS = ("pem", "treehist")
 MOST_CANDIDATES = 2**22
 LEVEL_BITS = 8
 ORACLES = ("olh", "cms", "hcms", "rappor")
 """Protocols that need no domain, and estimate how common any value is."""
+
+
+def _letters(alphabet: Any) -> str:
+    if not isinstance(alphabet, str):
+        raise TypeError
+    return alphabet
+
+
+def _oracle(oracle: Any) -> str | Protocol:
+    """The name of a protocol, one, or what a file says of one."""
+    if isinstance(oracle, Mapping):
+        known = {name: PROTOCOLS[name] for name in ORACLES}
+        return method_from_dict(known, oracle, what="protocol")
+    if not isinstance(oracle, (str, Protocol)):
+        raise TypeError
+    return oracle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +73,7 @@ class PrefixTree(Protocol):
         bits: of values that are whole numbers from 0 on.
         alphabet: the letters of values that are texts.
         length: the most letters of a text.
-        method: one of `METHODS`.
+        variant: pem or treehist.
         oracle: the name of a protocol that needs no domain, or one with the same epsilon.
         first: the bits or letters of the first level; 0 takes a good number.
         step: the bits or letters from level to level; 0 takes a good number.
@@ -67,29 +83,27 @@ class PrefixTree(Protocol):
         InputError: CEL-R057 parameters that make no tree.
     """
 
-    name: ClassVar[str] = "pem"
+    method_name: ClassVar[str] = "pem"
 
-    bits: int = 0
-    alphabet: str = ""
-    length: int = 0
-    method: str = "pem"
-    oracle: str | Protocol = "olh"
-    first: int = 0
-    step: int = 0
-    keep: int = 64
+    bits: int = parameter(0, least=0, most=MOST_BITS)
+    alphabet: str = parameter("", kind="text", check=_letters, allowed="collect.allowed.letters")
+    length: int = parameter(0, least=0, most=MOST_LETTERS)
+    variant: Literal["pem", "treehist"] = "pem"
+    oracle: str | Protocol = parameter(
+        "olh", kind="text", check=_oracle, allowed="collect.allowed.oracle"
+    )
+    first: int = parameter(0, least=0)
+    step: int = parameter(0, least=0)
+    keep: int = parameter(64, least=1)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        numbers = [whole(each) for each in (self.bits, self.length, self.first, self.step)]
-        keep = whole(self.keep)
-        if None in numbers or keep is None or keep < 1 or self.method not in METHODS:
-            raise InputError("CEL-R057.keep", methods=METHODS)
+    def check(self) -> None:
+        """Refuse parameters that make no tree; take good steps where none are given."""
         tree = self.tree
         for word in ("first", "step"):  # as the tree has chosen them, so that all parameters show
             object.__setattr__(self, word, getattr(tree, word))
         if not 1 <= tree.levels <= 2**LEVEL_BITS:
             raise InputError("CEL-R057.too_many_levels", most=2**LEVEL_BITS)
-        if max(tree.starts, keep * tree.branches) > MOST_CANDIDATES:
+        if max(tree.starts, self.keep * tree.branches) > MOST_CANDIDATES:
             raise InputError("CEL-R057.too_many_candidates", most=MOST_CANDIDATES)
         _ = self.oracles
 
@@ -97,7 +111,7 @@ class PrefixTree(Protocol):
     def tree(self) -> PrefixLevels:
         """The levels, and the prefixes of each."""
         return PrefixLevels(
-            self.bits, self.length, self.first, self.step, self.alphabet, self.method == "treehist"
+            self.bits, self.length, self.first, self.step, self.alphabet, self.variant == "treehist"
         )
 
     @cached_property
@@ -105,13 +119,13 @@ class PrefixTree(Protocol):
         """The protocol of each level; all alike, but with hash functions of their own."""
         if isinstance(self.oracle, Protocol):
             same = exact(self.oracle.epsilon) == exact(self.epsilon)
-            if not same or self.oracle.name not in ORACLES:
+            if not same or self.oracle.method_name not in ORACLES:
                 raise InputError("CEL-R057.other_oracle")
             form = self.oracle
         else:
             if self.oracle not in ORACLES[:-1]:  # RAPPOR must be told what all its reports cost
                 raise InputError("CEL-R057.oracle_of_a_domain", oracles=ORACLES[:-1])
-            form = protocol_class(self.oracle)(epsilon=self.epsilon)
+            form = PROTOCOLS[self.oracle](epsilon=self.epsilon)
         return tuple(replace(form, key=self._key(level)) for level in range(self.tree.levels))
 
     def _key(self, level: int) -> str:
@@ -121,6 +135,7 @@ class PrefixTree(Protocol):
     def parameters(self) -> dict[str, Any]:
         """All that decides about reports."""
         found = super().parameters()
+        found["method"] = found.pop("variant")  # its name when the form was decided
         if isinstance(self.oracle, Protocol):
             found["oracle"] = self.oracle.parameters()
         return found
@@ -263,11 +278,11 @@ class TreeServer(Server):
             progress: is told every level.
 
         Raises:
-            InputError: CEL-R059 the significance is not between 0 and 1.
+            InputError: CEL-I060 the significance is not between 0 and 1.
         """
         check_significance(significance)
         tree, most = self.protocol.tree, self.protocol.keep
-        if self.protocol.method == "treehist":
+        if self.protocol.variant == "treehist":
             most = MOST_CANDIDATES // tree.branches
         candidates: tuple[Hashable, ...] = tree.start()
         for level, server in enumerate(self.levels):
@@ -280,5 +295,7 @@ class TreeServer(Server):
             candidates = common if last else tree.longer(common, level)
         if not common:
             nothing = np.empty(0)
-            return Estimates(self.protocol.name, (), nothing, nothing, self.users, "raw", nothing)
+            return Estimates(
+                self.protocol.method_name, (), nothing, nothing, self.users, "raw", nothing
+            )
         return self.estimate(common)

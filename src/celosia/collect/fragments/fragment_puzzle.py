@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.collect.count_mean.base import MOST_HASHES, MOST_WIDTH
 from celosia.collect.count_mean.count_mean import CountMean, CountMeanClient, CountMeanServer
 from celosia.collect.estimates import Estimates
 from celosia.collect.fields import (
@@ -25,10 +26,11 @@ from celosia.collect.fields import (
     pack,
 )
 from celosia.collect.fragments.text_encoding import TextEncoding
-from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
+from celosia.collect.protocol import EPSILON, Client, Protocol, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError
-from celosia.core.numbers import exact, whole
+from celosia.core.methods import parameter
+from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.sketches.hashing import HashFamily, digests
@@ -36,6 +38,13 @@ from celosia.sketches.hashing import HashFamily, digests
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 MOST_KEYS = 2**24
 """Tags times pieces: all of them are estimated, at every position."""
+
+
+def different_letters(letters: Any) -> str:
+    """An alphabet of two or more characters, each once."""
+    if not isinstance(letters, str) or not 2 <= len(letters) == len(set(letters)):
+        raise ValueError
+    return letters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,42 +78,40 @@ class FragmentPuzzle(Protocol):
         tags: how many tags there are.
 
     Raises:
-        InputError: CEL-R007, CEL-R010, CEL-R012 a parameter is out of range.
+        InputError: CEL-R010 too many cells, CEL-R012 pieces that make no text, or too many.
     """
 
-    name = "sfp"
+    method_name: ClassVar[str] = "sfp"
 
-    fragment_epsilon: float | Fraction | None = None
-    hashes: int = 1024
-    width: int = 256
-    fragment_hashes: int = 256
-    fragment_width: int = 256
-    alphabet: str = ALPHABET
-    length: int = 10
-    piece: int = 2
-    tags: int = 256
+    fragment_epsilon: float | Fraction | None = parameter(
+        None, kind="exact", least=EPSILON.least, most=EPSILON.most
+    )
+    hashes: int = parameter(1024, least=1, most=MOST_HASHES)
+    width: int = parameter(256, least=2, most=MOST_WIDTH)
+    fragment_hashes: int = parameter(256, least=1, most=MOST_HASHES)
+    fragment_width: int = parameter(256, least=2, most=MOST_WIDTH)
+    alphabet: str = parameter(
+        ALPHABET, kind="text", check=different_letters, allowed="collect.allowed.alphabet"
+    )
+    length: int = parameter(10, least=1, most=256)
+    piece: int = parameter(2, least=1, most=256)
+    tags: int = parameter(256, least=1, most=2**16)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        total = check_report_epsilon(self.epsilon)
-        given = total * 3 / 4 if self.fragment_epsilon is None else self.fragment_epsilon
-        part = check_report_epsilon(given, name="fragment_epsilon")
-        check_report_epsilon(total - part, name="what fragment_epsilon leaves of epsilon")
+    def check(self) -> None:
+        """Refuse pieces that make no text, or too many, and parts that epsilon does not allow."""
+        total = exact(self.epsilon)
+        assert total is not None
+        part = total * 3 / 4 if self.fragment_epsilon is None else exact(self.fragment_epsilon)
+        assert part is not None
+        if part >= total:
+            raise InputError("CEL-R012.epsilon")
         object.__setattr__(self, "fragment_epsilon", part)
-        for name, most in (("length", 256), ("piece", 256), ("tags", 2**16)):
-            number = whole(getattr(self, name))
-            if number is None or not 1 <= number <= most:
-                raise InputError("CEL-R012.size", name=name, most=most)
-            object.__setattr__(self, name, number)
-        if self.length % self.piece:
-            raise InputError("CEL-R012.length")
-        letters = self.alphabet
-        if not isinstance(letters, str) or len(set(letters)) != len(letters) or len(letters) < 2:
-            raise InputError("CEL-R012.alphabet")
-        if self.tags * len(letters) ** self.piece > MOST_KEYS:
-            raise InputError("CEL-R012.too_many_pieces", most=MOST_KEYS)
         for sketch in (self.words, self.fragments):  # made now, so wrong sizes are refused now
             assert sketch.row_bits >= 0
+        if self.length % self.piece:
+            raise InputError("CEL-R012.length")
+        if self.tags * len(self.alphabet) ** self.piece > MOST_KEYS:
+            raise InputError("CEL-R012.too_many_pieces", most=MOST_KEYS)
 
     @property
     def word_epsilon(self) -> Fraction:
@@ -272,7 +279,7 @@ class FragmentPuzzleServer(Server):
             progress: called now and then.
 
         Raises:
-            InputError: CEL-R014 so many pieces are kept that there are too many texts, CEL-R015 a
+            InputError: CEL-R014 so many pieces are kept that there are too many texts, CEL-I060 a
                 setting is out of range.
         """
         from celosia.collect.fragments.solver import SolverOptions, solve  # noqa: PLC0415 - only servers need it

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.collect.estimates import Estimates
 from celosia.core.errors import InputError
-from celosia.core.numbers import real, whole
+from celosia.core.methods import Method, parameter
 from celosia.core.progress import Progress, Step
 from celosia.sketches.hashing import digests
 
@@ -27,25 +27,15 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class SolverOptions:
-    """How a dictionary is searched for; see `FragmentPuzzleServer.dictionary`.
+class SolverOptions(Method):
+    """How a dictionary is searched for; see `FragmentPuzzleServer.dictionary`."""
 
-    Raises:
-        InputError: CEL-R015 a setting is out of range.
-    """
+    method_name: ClassVar[str] = "dictionary"
 
-    top: int | None = None
-    significance: float | None = 0.05
-    control: str = "bonferroni"
+    top: int | None = parameter(None, least=1)
+    significance: float | None = parameter(0.05, above=0, below=1)
+    control: str = parameter("bonferroni", kind="choice", choices=CONTROLS)
     check_tags: bool = True
-
-    def __post_init__(self) -> None:
-        level, pieces = real(self.significance), whole(self.top)
-        wrong = self.control not in CONTROLS
-        wrong |= self.significance is not None and (level is None or not 0 < level < 1)
-        wrong |= self.top is not None and (pieces is None or pieces < 1)
-        if wrong:
-            raise InputError("CEL-R015")
 
 
 def solve(server: FragmentPuzzleServer, search: SolverOptions, progress: Progress) -> Estimates:
@@ -73,7 +63,7 @@ def solve(server: FragmentPuzzleServer, search: SolverOptions, progress: Progres
     found = tuple(spelling.texts(pieces[order]))
     progress(Step(_STAGE, 3, 3))
     counts, errors = counts[order], errors[order]
-    return Estimates(protocol.name, found, counts, errors, server.users, "raw", counts)
+    return Estimates(protocol.method_name, found, counts, errors, server.users, "raw", counts)
 
 
 def common_pieces(server: FragmentPuzzleServer, *, top: int | None) -> list[Numbers]:

@@ -18,10 +18,11 @@ from celosia.collect.coins import Coin
 from celosia.collect.fields import Packed, bits_for, pack, unpack
 from celosia.collect.protocol import Client, Protocol, Server
 from celosia.core.errors import InputError
+from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import float_above
-from celosia.mechanisms.parameters import check_confidence, check_whole
+from celosia.mechanisms.parameters import check_confidence
 
 if TYPE_CHECKING:
     from celosia.collect.memory import Memory
@@ -48,21 +49,21 @@ class DBitFlip(Protocol):
     Reference: Ding, Kulkarni, Yekhanin 2017, "Collecting Telemetry Data Privately".
 
     Raises:
-        InputError: CEL-M007 more bits than buckets, or out of range.
+        InputError: CEL-R045 more bits than buckets.
 
     >>> DBitFlip(epsilon=1, buckets=26, bits=4).lasting_epsilon
     5.0
     """
 
-    name: ClassVar[str] = "dbitflip"
+    method_name: ClassVar[str] = "dbitflip"
 
-    buckets: int = 32
-    bits: int = 4
+    buckets: int = parameter(32, least=2, most=2**20)
+    bits: int = parameter(4, least=1, most=1024)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(self.buckets, name="buckets", least=2, most=2**20)
-        check_whole(self.bits, name="bits", most=min(self.buckets, 1024))
+    def check(self) -> None:
+        """Refuse more bits than there are buckets."""
+        if self.bits > self.buckets:
+            raise InputError("CEL-R045", bits=self.bits, buckets=self.buckets)
 
     @cached_property
     def coin(self) -> Coin:

@@ -18,10 +18,11 @@ from celosia.collect.numbers.buckets import numbers_of
 from celosia.collect.protocol import Client, Protocol, Server
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import float_above
-from celosia.mechanisms.parameters import check_bounds, check_confidence, check_whole
+from celosia.mechanisms.parameters import check_bounds, check_confidence
 
 if TYPE_CHECKING:
     from celosia.collect.estimates import Estimates
@@ -87,16 +88,15 @@ class OneBitMean(Protocol):
     2.0
     """
 
-    name: ClassVar[str] = "one-bit-mean"
+    method_name: ClassVar[str] = "one-bit-mean"
 
-    lower: float | Fraction = 0
-    upper: float | Fraction = 1
-    levels: int = 1
+    lower: float | Fraction = parameter(0, kind="exact")
+    upper: float | Fraction = parameter(1, kind="exact")
+    levels: int = parameter(1, least=1, most=2**16)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        """Refuse a range that is none."""
         check_bounds(self.lower, self.upper)
-        check_whole(self.levels, name="levels", most=2**16)
 
     @cached_property
     def coin(self) -> Coin:

@@ -17,6 +17,7 @@ from celosia.collect.fields import Packed, pack, unpack
 from celosia.collect.oracles.pure import DomainProtocol, DomainServer, Floats, set_coin
 from celosia.collect.protocol import Client
 from celosia.core.errors import InputError
+from celosia.core.methods import parameter
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 
@@ -32,6 +33,13 @@ class _Moments(NamedTuple):
     """The mean square of a report with a value of the same block."""
     beyond: float
     """The mean square of a report with a value of another block."""
+
+
+def _power_of_two(blocks: Any) -> int:
+    number = whole(blocks)
+    if number is None or not 0 <= number <= MOST_BLOCKS or number & (number - 1):
+        raise ValueError
+    return number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,21 +62,18 @@ class HadamardResponse(DomainProtocol):
         key: the name of the collection.
         domain: all possible values, in an order that all devices share.
         blocks: B, a power of two; 0 takes the best one, about e^epsilon / 2.
-
-    Raises:
-        InputError: CEL-R055 it is no power of two, or far too large.
     """
 
-    name: ClassVar[str] = "hr"
+    method_name: ClassVar[str] = "hr"
 
-    blocks: int = 0
+    blocks: int = parameter(
+        0, kind="whole", check=_power_of_two, most=MOST_BLOCKS, allowed="collect.allowed.blocks"
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        blocks = whole(self.blocks)
-        if blocks is None or not 0 <= blocks <= MOST_BLOCKS or blocks & (blocks - 1):
-            raise InputError("CEL-R055", most_blocks=MOST_BLOCKS)
-        object.__setattr__(self, "blocks", blocks or self._best())
+    def check(self) -> None:
+        """Take the best number of blocks where none is given."""
+        super().check()
+        object.__setattr__(self, "blocks", self.blocks or self._best())
         _ = self.coin
 
     def _best(self) -> int:

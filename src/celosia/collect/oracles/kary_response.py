@@ -42,10 +42,11 @@ class KaryResponse(DomainProtocol, PureProtocol):
     True
     """
 
-    name: ClassVar[str] = "grr"
+    method_name: ClassVar[str] = "grr"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        """Refuse an epsilon too small for so many values."""
+        super().check()
         _ = self.coin
 
     @cached_property

@@ -36,6 +36,7 @@ from celosia.collect.oracles.pure import (
 from celosia.collect.protocol import Client, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError
+from celosia.core.methods import parameter
 from celosia.core.numbers import whole
 from celosia.core.randomness import Source
 from celosia.sketches.hashing import HashFamily, digest, digests
@@ -62,6 +63,13 @@ def best_buckets(epsilon: float | Fraction) -> int:
     return min((near, near + 1), key=lambda size: (ratio + size - 1) ** 2 / (size - 1))
 
 
+def _buckets(buckets: Any) -> int:
+    number = whole(buckets)
+    if number is None or (number != 0 and not 2 <= number <= MOST_BUCKETS):
+        raise ValueError
+    return number
+
+
 @dataclass(frozen=True, kw_only=True)
 class LocalHashing(PureProtocol):
     """The value is hashed to one of g buckets, and the bucket told by k-ary randomised response.
@@ -86,26 +94,21 @@ class LocalHashing(PureProtocol):
         pool: how many functions are shared; 0 gives each report its own.
 
     Raises:
-        InputError: CEL-R053 a number is out of range.
+        InputError: CEL-R053 too many shared buckets.
     """
 
-    name: ClassVar[str] = "olh"
+    method_name: ClassVar[str] = "olh"
 
-    buckets: int = 0
-    pool: int = 0
+    buckets: int = parameter(
+        0, kind="whole", check=_buckets, most=MOST_BUCKETS, allowed="collect.allowed.buckets"
+    )
+    pool: int = parameter(0, least=0, most=MOST_FUNCTIONS)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        buckets, pool = whole(self.buckets), whole(self.pool)
-        fits = buckets is not None and (buckets == 0 or 2 <= buckets <= MOST_BUCKETS)
-        if not fits or pool is None or not 0 <= pool <= MOST_FUNCTIONS:
-            raise InputError(
-                "CEL-R053.buckets", most_buckets=MOST_BUCKETS, most_functions=MOST_FUNCTIONS
-            )
-        object.__setattr__(self, "buckets", buckets or best_buckets(self.epsilon))
-        object.__setattr__(self, "pool", pool)
-        if self.buckets * pool > MOST_CELLS:
-            raise InputError("CEL-R053.too_many_cells", most_cells=MOST_CELLS)
+    def check(self) -> None:
+        """Take the best buckets where none are given; refuse a pool that no server can keep."""
+        object.__setattr__(self, "buckets", self.buckets or best_buckets(self.epsilon))
+        if self.buckets * self.pool > MOST_CELLS:
+            raise InputError("CEL-R053", most_cells=MOST_CELLS)
         _ = self.coin
 
     @cached_property

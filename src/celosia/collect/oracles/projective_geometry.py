@@ -28,7 +28,8 @@ from celosia.collect.oracles.pure import (
 )
 from celosia.collect.protocol import Client
 from celosia.core.errors import InputError
-from celosia.core.numbers import exact, whole
+from celosia.core.methods import parameter
+from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 
 
@@ -57,24 +58,23 @@ class ProjectiveGeometry(DomainProtocol, PureProtocol):
         InputError: CEL-R056 no prime, or a space with fewer points than values, or too many.
     """
 
-    name: ClassVar[str] = "pgr"
+    method_name: ClassVar[str] = "pgr"
 
-    order: int = 0
-    coordinates: int = 0
+    order: int = parameter(0, least=0, most=MOST_POINTS)
+    coordinates: int = parameter(0, least=0, most=32)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        order, coordinates = whole(self.order), whole(self.coordinates)
+    def check(self) -> None:
+        """Refuse a space that does not fit the domain; take the best where none is given."""
+        super().check()
+        order, coordinates = self.order, self.coordinates
         if order == 0 and coordinates == 0:
             price = exact(self.epsilon)
             assert price is not None
             best = best_space(price, len(self.values))
             order, coordinates = best.order, best.coordinates
         if (
-            order is None
-            or coordinates is None
-            or not 2 <= coordinates <= 32
-            or not 2 <= order <= MOST_POINTS
+            coordinates < 2
+            or order < 2
             or not is_prime(order)
             or not len(self.values) <= ProjectiveSpace(order, coordinates).points <= MOST_POINTS
         ):

@@ -27,6 +27,7 @@ from celosia.collect.oracles.domain import Domain
 from celosia.collect.protocol import FORM, Protocol, Server
 from celosia.collect.state import State
 from celosia.core.errors import InputError
+from celosia.core.methods import Parameter
 from celosia.core.numbers import exact
 from celosia.mechanisms.additive.directed_rounding import exp_below
 
@@ -113,6 +114,12 @@ def fingerprint_of(parameters: dict[str, Any]) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
+def _listed(domain: Any) -> tuple[Any, ...]:
+    if not isinstance(domain, (list, range, tuple)):
+        raise TypeError
+    return tuple(domain)
+
+
 @dataclass(frozen=True, kw_only=True)
 class DomainProtocol(Protocol):
     """A protocol over a public domain.
@@ -123,19 +130,21 @@ class DomainProtocol(Protocol):
         domain: all possible values, in an order that all devices share.
     """
 
-    domain: Sequence[Hashable] = field(repr=False)  # it may be very long
+    domain: Sequence[Hashable] = field(
+        repr=False,  # it may be very long
+        metadata={
+            "parameter": Parameter(kind="values", check=_listed, allowed="collect.allowed.domain")
+        },
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        listed = self.domain
-        if isinstance(listed, (list, range)):
-            object.__setattr__(self, "domain", tuple(listed))
+    def check(self) -> None:
+        """Refuse a domain of values that are not different, or too many."""
         _ = self.values
 
     @cached_property
     def values(self) -> Domain:
         """The domain, checked, with the place of each value."""
-        return Domain(tuple(self.domain) if isinstance(self.domain, tuple) else ())
+        return Domain(tuple(self.domain))
 
     @cached_property
     def fingerprint(self) -> bytes:

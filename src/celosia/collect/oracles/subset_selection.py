@@ -25,7 +25,7 @@ from celosia.collect.oracles.pure import (
 )
 from celosia.collect.protocol import Client
 from celosia.core.errors import InputError
-from celosia.core.numbers import whole
+from celosia.core.methods import parameter
 from celosia.core.randomness import Source
 
 _CHUNK = 2**21
@@ -54,19 +54,19 @@ class SubsetSelection(DomainProtocol, PureProtocol):
         size: of the set; 0 takes the best one, about k / (e^epsilon + 1).
 
     Raises:
-        InputError: CEL-R054 the size is out of range.
+        InputError: CEL-R054 the set has all values in it.
     """
 
-    name: ClassVar[str] = "ss"
+    method_name: ClassVar[str] = "ss"
 
-    size: int = 0
+    size: int = parameter(0, least=0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        size = whole(self.size)
-        if size is None or not 0 <= size < len(self.values):
+    def check(self) -> None:
+        """Refuse a set with all values in it; take the best size where none is given."""
+        super().check()
+        if self.size >= len(self.values):
             raise InputError("CEL-R054")
-        object.__setattr__(self, "size", size or self._best())
+        object.__setattr__(self, "size", self.size or self._best())
         _ = self.coin
 
     def _best(self) -> int:

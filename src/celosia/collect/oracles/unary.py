@@ -88,7 +88,7 @@ class OptimisedUnary(_Unary):
     Reference: Wang, Blocki, Li & Jha 2017 (OUE).
     """
 
-    name: ClassVar[str] = "oue"
+    method_name: ClassVar[str] = "oue"
 
     @property
     def one(self) -> Coin:
@@ -113,7 +113,7 @@ class SymmetricUnary(_Unary):
     Reference: Erlingsson, Pihur & Korolova 2014; Wang, Blocki, Li & Jha 2017 (SUE).
     """
 
-    name: ClassVar[str] = "sue"
+    method_name: ClassVar[str] = "sue"
 
     @cached_property
     def one(self) -> Coin:

@@ -139,7 +139,7 @@ class DecodedValues:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; an error that nothing bounds is None."""
         return {
-            "protocol": self.estimates.protocol,
+            "method": self.estimates.protocol,
             "users": self.estimates.users,
             "confidence": self.confidence,
             "correction": self.correction,
@@ -218,7 +218,7 @@ def decode(  # noqa: PLR0913 - all named
     progress(Step(Message("collect.stage.fitting"), 3, 3))
     level = 1 - confidence
     estimates = Estimates(
-        counted.protocol.name, candidates, counts, errors, counted.users, "decoded", counts
+        counted.protocol.method_name, candidates, counts, errors, counted.users, "decoded", counts
     )
     return DecodedValues(
         estimates,

@@ -16,11 +16,11 @@ from celosia.collect.coins import WHOLE
 from celosia.collect.fields import Packed, bits_for, unpack
 from celosia.collect.protocol import Client, Protocol, Server, check_report_epsilon
 from celosia.core.errors import InputError
+from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import float_above, log_above
-from celosia.mechanisms.parameters import check_whole
 from celosia.sketches.hashing import Digests, HashFamily, digests
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from celosia.collect.rappor.decoding import BitCounts, DecodedValues
     from celosia.collect.state import State
 
+MOST_CELLS = 2**24
+"""Cohorts times bits: a server keeps a whole number for each."""
 _AT_ONCE = 2**19
 """Bits that are tossed at once: they fit the cache, and memory stays the same for all reports."""
 
@@ -61,24 +63,20 @@ class Rappor(Protocol):
     (1.09861228866811, 17.57779661868976)
     """
 
-    name: ClassVar[str] = "rappor"
+    method_name: ClassVar[str] = "rappor"
 
     epsilon: float | Fraction = field(init=False)
-    bits: int = 128
-    hashes: int = 2
-    cohorts: int = 8
-    f: float | Fraction = 0.5
-    p: float | Fraction = 0.5
-    q: float | Fraction = 0.75
+    bits: int = parameter(128, least=2, most=2**16)
+    hashes: int = parameter(2, least=1, most=1024)
+    cohorts: int = parameter(8, least=1, most=2**16)
+    f: float | Fraction = parameter(Fraction(1, 2), kind="exact", least=0, most=1)
+    p: float | Fraction = parameter(Fraction(1, 2), kind="exact", least=0, most=1)
+    q: float | Fraction = parameter(Fraction(3, 4), kind="exact", least=0, most=1)
 
-    def __post_init__(self) -> None:
-        check_whole(self.bits, name="bits", least=2, most=2**16)
-        check_whole(self.hashes, name="hashes", most=1024)
-        check_whole(self.cohorts, name="cohorts", most=2**16)
-        check_whole(self.cohorts * self.bits, name="cohorts times bits", most=2**24)
-        chances = [exact(each) for each in (self.f, self.p, self.q)]
-        if any(each is None or not 0 <= each <= 1 for each in chances):
-            raise InputError("CEL-R030.not_chances")
+    def check(self) -> None:
+        """Find what a report costs; refuse chances that hide nothing or tell nothing."""
+        if self.cohorts * self.bits > MOST_CELLS:
+            raise InputError("CEL-R030.too_many_cells", most=MOST_CELLS)
         low, high = self.chances
         if low == high:
             raise InputError("CEL-R030.says_nothing")
@@ -86,8 +84,7 @@ class Rappor(Protocol):
             raise InputError("CEL-R030.gives_away")
         odds = high * (1 - low) / (low * (1 - high))
         price = self.hashes * log_above(max(odds, 1 / odds))
-        object.__setattr__(self, "epsilon", price)
-        super().__post_init__()
+        object.__setattr__(self, "epsilon", check_report_epsilon(self.method_name, price))
 
     @classmethod
     def for_epsilon(  # noqa: PLR0913 - all named
@@ -107,7 +104,7 @@ class Rappor(Protocol):
         p = 1 - q.
 
         Raises:
-            InputError: CEL-R007 not an epsilon, CEL-R031 one report would cost more than all.
+            InputError: CEL-I060 not an epsilon, CEL-R031 one report would cost more than all.
 
         >>> made = Rappor.for_epsilon(lasting=8, one=2, hashes=2)
         >>> round(made.lasting_epsilon, 6), round(float(made.epsilon), 6)
@@ -115,12 +112,12 @@ class Rappor(Protocol):
         """
         from celosia.collect.rappor.calibration import calibrate  # noqa: PLC0415 - it tries Rappors
 
-        price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
+        price = check_report_epsilon(cls.method_name, one, name="one")
+        whole = check_report_epsilon(cls.method_name, lasting, name="lasting")
         if price > whole:
             raise InputError("CEL-R031.one_above_lasting")
         sizes = {"bits": bits, "hashes": hashes, "cohorts": cohorts}
-        for word, size in sizes.items():
-            check_whole(size, name=word)
+        cls(**sizes, key=key)  # refuses wrong sizes before chances are sought for them
         return calibrate(lambda **found: cls(**found, **sizes, key=key), hashes, whole, price)
 
     @cached_property

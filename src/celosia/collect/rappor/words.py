@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,9 +19,9 @@ from celosia.collect.rappor.rappor import Rappor, RapporServer
 from celosia.collect.rappor.word_graph import PAD, candidate_words, pair_candidates, pair_value
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import method_from_dict, parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.mechanisms.parameters import check_whole
 
 if TYPE_CHECKING:
     from celosia.collect.estimates import Estimates
@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MOST_PAIRS = 2**20
 """Pairs of pieces that one position pair may have: they are all tried."""
+
+
+def _rappor(part: Any) -> Rappor:
+    """A RAPPOR, or what a file says of one."""
+    if isinstance(part, Mapping):
+        return method_from_dict({Rappor.method_name: Rappor}, part, what="protocol")
+    if not isinstance(part, Rappor):
+        raise TypeError
+    return part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,36 +63,31 @@ class RapporWords(Protocol):
     pieces is one value, so that no association has to be estimated between two reports.
 
     Raises:
-        InputError: CEL-R042 an alphabet or a length that does not fit, CEL-R105 parts that are no
-            RAPPOR.
+        InputError: CEL-R042 an alphabet or a length that does not fit.
     """
 
-    name: ClassVar[str] = "rappor-words"
+    method_name: ClassVar[str] = "rappor-words"
 
     epsilon: float | Fraction = field(init=False)
-    words: Rappor
-    grams: Rappor
+    words: Rappor = parameter(check=_rappor, allowed="collect.allowed.rappor")
+    grams: Rappor = parameter(check=_rappor, allowed="collect.allowed.rappor")
     alphabet: str = LETTERS
-    length: int = 6
-    gram: int = 2
+    length: int = parameter(6, least=2, most=64)
+    gram: int = parameter(2, least=1, most=8)
 
-    def __post_init__(self) -> None:
-        if not all(isinstance(each, Rappor) for each in (self.words, self.grams)):
-            raise InputError("CEL-R105")
-        check_whole(self.gram, name="gram", most=8)
-        check_whole(self.length, name="length", least=2 * self.gram, most=64)
+    def check(self) -> None:
+        """Find what a report costs; refuse an alphabet or a length that does not fit."""
         letters = set(self.alphabet)
         if (
-            self.length % self.gram
-            or not letters
+            self.length < 2 * self.gram
+            or self.length % self.gram
             or len(letters) != len(self.alphabet)
             or PAD in letters
             or (len(letters) + 1) ** (2 * self.gram) > MOST_PAIRS
         ):
             raise InputError("CEL-R042", most_pairs=MOST_PAIRS)
         price = Fraction(self.words.epsilon) + Fraction(self.grams.epsilon)
-        object.__setattr__(self, "epsilon", price)
-        super().__post_init__()
+        object.__setattr__(self, "epsilon", check_report_epsilon(self.method_name, price))
 
     @classmethod
     def for_epsilon(
@@ -95,7 +99,8 @@ class RapporWords(Protocol):
         **sizes: Any,
     ) -> RapporWords:
         """Both parts with half of the costs each; `sizes` are alphabet, length and gram."""
-        price, whole = check_report_epsilon(one), check_report_epsilon(lasting)
+        price = check_report_epsilon(cls.method_name, one, name="one")
+        whole = check_report_epsilon(cls.method_name, lasting, name="lasting")
         words, grams = (
             Rappor.for_epsilon(lasting=whole / 2, one=price / 2, key=f"{key}/{part}")
             for part in ("words", "grams")
@@ -104,7 +109,7 @@ class RapporWords(Protocol):
 
     def parameters(self) -> dict[str, Any]:  # noqa: D102 - as in Protocol
         return {
-            "protocol": self.name,
+            "protocol": self.method_name,
             "key": self.key,
             "words": self.words.parameters(),
             "grams": self.grams.parameters(),
@@ -260,7 +265,7 @@ class WordsServer(Server):
             found = self.decode(confidence=sure, progress=progress)
         else:
             found = self.words.decode(candidates, confidence=sure, progress=progress)
-        return replace(found.kept, protocol=self.protocol.name)
+        return replace(found.kept, protocol=self.protocol.method_name)
 
     def discover(
         self, *, confidence: float = 0.95, most: int = 100_000, progress: Progress = silent

@@ -89,7 +89,7 @@ class Recommendations:
             "squares": self.need.squares,
             "target_error": self.target_error,
             "ranked": [each.as_dict() for each in self.ranked],
-            "left_out": [{"protocol": name, "why": why} for name, why in self.left_out],
+            "left_out": [{"method": name, "why": why} for name, why in self.left_out],
         }
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, inf, isfinite
 from typing import Any
@@ -30,7 +30,8 @@ from celosia.collect.recommendations.designs import (
 from celosia.collect.recommendations.results import Recommendation, Recommendations
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.numbers import exact, real, whole
+from celosia.core.methods import parameters, plain
+from celosia.core.numbers import real, whole
 
 MOST_USERS = 2**40
 MOST_DOMAIN = 2**40
@@ -90,7 +91,7 @@ def choose(  # noqa: PLR0913 - all named
     size = _count(
         "domain", domain, 2, MOST_DOMAIN, default=UNLISTED if unknown_dictionary else None
     )
-    price = None if epsilon is None else check_report_epsilon(epsilon)
+    price = None if epsilon is None else check_report_epsilon("choose", epsilon)
     crowd = None if users is None else _count("users", users, 1, MOST_USERS)
     target = _target_error(crowd, target_error, target_share)
     if (crowd is None) + (price is None) + (target is None) > 1:
@@ -245,20 +246,10 @@ def _warnings(label: str, protocol: Protocol, need: Need) -> list[str]:
 
 def _parameters(protocol: Protocol) -> dict[str, Any]:
     """As in a protocol file, without the key and the domain, which the collection decides."""
-    given = [each.name for each in fields(protocol) if each.init]
-    return {"protocol": protocol.name} | {
-        name: _plain(getattr(protocol, name)) for name in given if name not in ("key", "domain")
+    given = {each.name: getattr(protocol, each.name) for each in parameters(type(protocol))}
+    return {"method": protocol.method_name} | {
+        name: plain(each) for name, each in given.items() if name not in ("key", "domain")
     }
-
-
-def _plain(value: Any) -> Any:
-    """A number as it is written; a fraction that no decimal tells as a text."""
-    number = exact(value)
-    if number is None:
-        return value
-    if number.denominator == 1:
-        return int(number)
-    return float(number) if exact(float(number)) == number else str(number)
 
 
 def _score(sought: str) -> Callable[[Recommendation], float]:

@@ -7,7 +7,6 @@ and decided before the collection.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -15,9 +14,10 @@ import numpy as np
 
 from celosia.collect.fragments.fragment_puzzle import ALPHABET
 from celosia.collect.protocol import Protocol, check_report_epsilon
+from celosia.collect.rappor.rappor import Rappor
 from celosia.collect.registry import PROTOCOLS, protocol_class
 from celosia.core.errors import InputError
-from celosia.core.numbers import exact
+from celosia.core.methods import build, parameters, values_from_text
 from celosia.core.wording import did_you_mean
 
 TREES = ("pem", "treehist")
@@ -25,6 +25,8 @@ ELSEWHERE = ("rappor-words", "cardinality")
 """Not by a name alone: the first is made of two others, the second counts no values."""
 NAMES = (*(each for each in PROTOCOLS if each not in ELSEWHERE), "treehist")
 """Every protocol that can be simulated by its name."""
+RAPPOR_SETTINGS = ("bits", "hashes", "cohorts", "key", "lasting")
+"""Its chances follow from epsilon and from what all reports on one value may cost (`lasting`)."""
 OVER_A_DOMAIN = ("grr", "oue", "sue", "hr", "ss", "pgr")
 USUAL_BITS = 4
 """Bits of a dBitFlip report, where there are as many buckets."""
@@ -49,40 +51,44 @@ def fit_protocol(
         settings: other parameters of the protocol, such as `hashes` and `width`.
 
     Raises:
-        InputError: CEL-R070 there is no such protocol, CEL-R101 no such setting; or what the
-            protocol refuses.
+        InputError: CEL-I061 there is no such protocol, CEL-I062 no such setting, CEL-R101 a
+            protocol or values that cannot be simulated so; or what the protocol refuses.
 
     >>> fit_protocol("dbitflip", ["a", "b", "a"], epsilon=1).parameters()["buckets"]
     2
     """
     if name in ELSEWHERE:
         raise InputError("CEL-R101.not_by_name", name=name, names=", ".join(NAMES))
-    kind: Any = protocol_class("pem" if name in TREES else name)
     given = dict(settings or {})
-    known = {each.name for each in fields(kind) if each.init} - {"epsilon", "domain"}
     if name == "rappor":
-        known = {"bits", "hashes", "cohorts", "key", "lasting"}
-    for word in given:
-        if word not in known:
-            raise InputError(
-                "CEL-R101.unknown_setting",
-                name=name,
-                setting=word,
-                hint=did_you_mean(word, known),
-                known=", ".join(sorted(known)),
-            )
-    if name == "rappor":
-        return _rappor(kind, epsilon, given)
+        return _rappor(epsilon, given)
     words = {"epsilon": epsilon} | _from_data(name, values, candidates, given) | given
-    made: Protocol = kind(**words)
-    return made
+    return build(PROTOCOLS, "pem" if name in TREES else name, words, what="protocol")
 
 
-def _rappor(kind: Any, epsilon: float | Fraction, given: dict[str, Any]) -> Protocol:
-    price = check_report_epsilon(epsilon)
-    lasting = exact(given.pop("lasting", 2 * price))
-    made: Protocol = kind.for_epsilon(one=price, lasting=lasting or 0, **given)
-    return made
+def settings_from_text(text: str) -> tuple[str, dict[str, Any]]:
+    """The name of a protocol and its settings: NAME, or NAME:EPSILON,KEY=VALUE,...
+
+    >>> settings_from_text("hcms:epsilon=4,hashes=64")
+    ('hcms', {'epsilon': 4, 'hashes': 64})
+
+    Raises:
+        InputError: CEL-I061 there is no such protocol; CEL-I064 the notation cannot be read.
+    """
+    name = text.partition(":")[0].strip().lower()
+    kind = protocol_class("pem" if name in TREES else name)
+    return name, values_from_text(parameters(kind), text)
+
+
+def _rappor(epsilon: float | Fraction, given: dict[str, Any]) -> Protocol:
+    for word in given:
+        if word not in RAPPOR_SETTINGS:
+            hint = did_you_mean(word, RAPPOR_SETTINGS)
+            raise InputError(
+                "CEL-I062", method="rappor", parameter=word, hint=hint, known=RAPPOR_SETTINGS
+            )
+    price = check_report_epsilon("rappor", epsilon)
+    return Rappor.for_epsilon(one=price, **{"lasting": 2 * price} | given)
 
 
 def _from_data(
@@ -102,7 +108,7 @@ def _from_data(
         # A column of one value has a mean, but no range: any range around it will do.
         return ends if ends["lower"] < ends["upper"] else {**ends, "upper": ends["lower"] + 1}
     if name in TREES:
-        return {"method": name} | ({} if given.keys() & {"bits", "alphabet"} else _tree(values))
+        return {"variant": name} | ({} if given.keys() & {"bits", "alphabet"} else _tree(values))
     if name == "sfp" and "alphabet" not in given:
         letters = set().union(*map(str, _different(values))) - set(ALPHABET)
         return {"alphabet": "".join(sorted(letters)) + ALPHABET}

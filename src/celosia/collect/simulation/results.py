@@ -95,7 +95,7 @@ class Simulation:
     @property
     def name(self) -> str:
         """Of the protocol."""
-        return str(self.protocol["protocol"])
+        return str(self.protocol["method"])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

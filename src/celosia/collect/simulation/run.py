@@ -20,6 +20,7 @@ from celosia.collect.oracles.domain import Domain
 from celosia.collect.oracles.hadamard_response import HadamardResponse
 from celosia.collect.protocol import Protocol, Server
 from celosia.collect.rappor.rappor import Rappor, RapporServer
+from celosia.collect.registry import described
 from celosia.collect.simulation.metrics import TOP, measure
 from celosia.collect.simulation.results import Element, Simulation, Timing
 from celosia.core.errors import InputError
@@ -120,7 +121,7 @@ def simulate(  # noqa: PLR0913 - all named
     if _too_many(protocol, queried):
         notes.append(Message("collect.note.selected"))
     return Simulation(
-        protocol=protocol.parameters(),
+        protocol=described(protocol),
         report_epsilon=protocol.loss.epsilon(0),
         lasting_epsilon=protocol.lasting_epsilon,
         users=len(listed),

@@ -81,7 +81,7 @@ def release(  # noqa: PLR0913 - each is a choice of the curator
         source=source,
         guarantee=graph_promise(mechanism, simulation=source.simulation),
         provenance=Provenance.now(
-            "celosia.graphs.private.release", {"mechanism": str(mechanism)}, seed=source.seed
+            "celosia.graphs.private.release", {"method": str(mechanism)}, seed=source.seed
         ),
     )
 

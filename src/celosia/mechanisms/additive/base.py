@@ -13,15 +13,13 @@ from typing import Any, Generic, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.errors import InputError
-from celosia.core.numbers import exact
 from celosia.core.randomness import Source
-from celosia.mechanisms.additive.inputs import check_dimension, grid_points, whole_points
+from celosia.mechanisms.additive.inputs import DIMENSION, grid_points, whole_points
 from celosia.mechanisms.grid import WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import Law
 from celosia.mechanisms.noise.scale_limits import MOST as WIDEST
-from celosia.mechanisms.parameters import check_confidence, check_whole
+from celosia.mechanisms.parameters import check_confidence, check_error, check_whole, field_of
 
 Scalar = float | Fraction | Decimal | np.integer[Any] | np.floating[Any]
 Vector = Sequence[float] | NDArray[Any]
@@ -42,12 +40,6 @@ class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Gene
 
     Under change-one a histogram moves in two.
     """
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        declared: object = self.one_coordinate
-        if not isinstance(declared, bool):
-            raise InputError("CEL-M042", declared=declared)
 
     @property
     @abstractmethod
@@ -112,7 +104,7 @@ class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Gene
 
         The other way round from `accuracy`: `1 - (1 - p)^size`, which the union bound exceeds.
         """
-        check_whole(size, name="the number of coordinates")
+        check_whole(size, name="size")
         steps = check_error(error) // self.resolution.step - self._rounding
         if steps < 0:
             return 1.0
@@ -136,7 +128,7 @@ class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Gene
         return 0
 
     def _bound(self, confidence: float, size: int) -> int:
-        check_whole(size, name="the number of coordinates")
+        check_whole(size, name="size")
         return self.law.bound(check_confidence(confidence), size=size)
 
 
@@ -144,13 +136,8 @@ class AdditiveMechanism(Mechanism[Scalar | Vector, Number | NDArray[Kind]], Gene
 class IntegerMechanism(AdditiveMechanism[int, np.int64]):
     """Noise on whole numbers, which need no rounding: one number, or any number of them."""
 
-    dimension: int | None = None
+    dimension: int | None = field_of(DIMENSION, None)
     """How many numbers an answer has; None for any number, which costs the same."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.dimension is not None:
-            check_dimension(self.dimension)
 
     def _points(self, x: Scalar | Vector) -> NDArray[np.int64]:
         return whole_points(x, length=self.dimension)
@@ -165,12 +152,11 @@ class GridMechanism(AdditiveMechanism[float, np.float64]):
 
     grid: Grid | None = None
     """The points that answers are released on; a fine one is chosen where none is given."""
-    dimension: int = 1
+    dimension: int = field_of(DIMENSION, 1)
     """How many numbers an answer has."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_dimension(self.dimension)
+    def check(self) -> None:
+        """Refuse what is no grid."""
         check_grid(self.grid)
 
     @property
@@ -185,7 +171,7 @@ class GridMechanism(AdditiveMechanism[float, np.float64]):
     @property
     def _moving(self) -> int:
         """How many coordinates one neighbour step may move."""
-        return 1 if self.one_coordinate else check_dimension(self.dimension)
+        return 1 if self.one_coordinate else self.dimension
 
     @property
     def _rounding(self) -> int:
@@ -197,15 +183,3 @@ class GridMechanism(AdditiveMechanism[float, np.float64]):
     def _answer(self, points: NDArray[np.int64]) -> float | NDArray[np.float64]:
         grid = self.resolution
         return grid.values(points) if points.ndim else grid.value(int(points))
-
-
-def check_error(error: object) -> Fraction:
-    """An error of at least 0.
-
-    Raises:
-        InputError: CEL-M010 it is not.
-    """
-    number = exact(error)
-    if number is None or number < 0:
-        raise InputError("CEL-M010.below_zero", error=error)
-    return number

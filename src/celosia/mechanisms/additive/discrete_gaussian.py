@@ -10,11 +10,14 @@ from typing import ClassVar
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
-from celosia.core.errors import InputError
+from celosia.core.methods import Parameter
 from celosia.mechanisms.additive.base import IntegerMechanism
 from celosia.mechanisms.additive.gaussian import ROOTS
 from celosia.mechanisms.noise import DiscreteGaussian
-from celosia.mechanisms.parameters import check_epsilon, check_sensitivity
+from celosia.mechanisms.parameters import RHO, check_epsilon, check_sensitivity, field_of
+
+WHOLE_MOVE = Parameter(name="sensitivity", kind="exact", least=1)
+"""Whole numbers that move at all move by 1 or more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,17 +34,13 @@ class GaussianCounts(IntegerMechanism):
     1.0
     """
 
+    method_name: ClassVar[str] = "gaussian-counts"
+
     parameter: ClassVar[str] = "rho"
 
-    rho: float
-    sensitivity: float = 1
+    rho: float = field_of(RHO)
+    sensitivity: float = field_of(WHOLE_MOVE, 1)
     """The length of the move (the l2 norm): the square root of m for m counts of each unit."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.rho, name="rho")
-        if check_sensitivity(self.sensitivity) < 1:
-            raise InputError("CEL-M005.whole_numbers", sensitivity=self.sensitivity)
 
     @property
     def square(self) -> int:

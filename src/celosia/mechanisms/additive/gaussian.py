@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import isqrt, nextafter, sqrt
+from typing import ClassVar
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
@@ -15,7 +16,15 @@ from celosia.mechanisms.additive.directed_rounding import short_above
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteGaussian
 from celosia.mechanisms.noise.scale_limits import LEAST
-from celosia.mechanisms.parameters import check_delta, check_epsilon, check_sensitivity
+from celosia.mechanisms.parameters import (
+    DELTA,
+    EPSILON,
+    SENSITIVITY,
+    check_delta,
+    check_epsilon,
+    check_sensitivity,
+    field_of,
+)
 
 CLOSE = 1 + 2.0**-30
 """How near to the least deviation the search ends, as a factor."""
@@ -41,16 +50,12 @@ class Gaussian(GridMechanism):
     Reference: Balle & Wang 2018, Thm 8; Canonne, Kamath & Steinke 2020, Thm 7 and Cor. 13.
     """
 
-    epsilon: float
-    delta: float
-    sensitivity: float
-    """The length of the move (the l2 norm), in the unit of the answer."""
+    method_name: ClassVar[str] = "gaussian"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_delta(self.delta)
-        check_sensitivity(self.sensitivity)
+    epsilon: float = field_of(EPSILON)
+    delta: float = field_of(DELTA)
+    sensitivity: float = field_of(SENSITIVITY)
+    """The length of the move (the l2 norm), in the unit of the answer."""
 
     @cached_property
     def shift(self) -> int:

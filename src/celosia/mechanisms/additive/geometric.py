@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss, PureLoss
 from celosia.mechanisms.additive.base import IntegerMechanism
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import check_epsilon, check_whole
+from celosia.mechanisms.parameters import EPSILON, check_epsilon, field_of, whole_number
 
 SENSITIVITY = "the sensitivity of whole numbers"
 
@@ -32,19 +33,16 @@ class Geometric(IntegerMechanism):
     3.0
     """
 
-    epsilon: float
-    sensitivity: int = 1
-    """In sum over all coordinates (the l1 norm)."""
+    method_name: ClassVar[str] = "geometric"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_whole(self.sensitivity, name=SENSITIVITY)
+    epsilon: float = field_of(EPSILON)
+    sensitivity: int = field_of(whole_number(), 1)
+    """In sum over all coordinates (the l1 norm)."""
 
     @property
     def shift(self) -> int:
         """How far one neighbour step moves the counts, in sum: the sensitivity."""
-        return check_whole(self.sensitivity, name=SENSITIVITY)
+        return self.sensitivity
 
     @property
     def spread(self) -> Fraction:

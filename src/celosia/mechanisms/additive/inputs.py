@@ -12,9 +12,11 @@ from celosia.core.errors import InputError
 from celosia.core.numbers import exact
 from celosia.mechanisms.arrays import array_of
 from celosia.mechanisms.grid import FARTHEST, Grid, off_grid
-from celosia.mechanisms.parameters import check_whole
+from celosia.mechanisms.parameters import whole_number
 
 MOST_COORDINATES = 2**31
+DIMENSION = whole_number(most=MOST_COORDINATES)
+"""How many coordinates an answer has."""
 
 
 def whole_points(x: object, *, length: int | None) -> NDArray[np.int64]:
@@ -50,11 +52,6 @@ def grid_points(x: object, grid: Grid, *, length: int) -> NDArray[np.int64]:
         _check_length(1, length)
         return np.asarray(point, dtype=np.int64)
     return grid.indices(_vector(x, length=length, refuse=off_grid).astype(np.float64))
-
-
-def check_dimension(dimension: object) -> int:
-    """How many coordinates an answer has."""
-    return check_whole(dimension, name="the dimension", most=MOST_COORDINATES)
 
 
 def _is_scalar(x: object) -> bool:

@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import exp, expm1, log, log1p
+from typing import ClassVar
 
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import LaplaceLoss, PureLoss
-from celosia.mechanisms.additive.base import GridMechanism, check_error
+from celosia.mechanisms.additive.base import GridMechanism
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import (
+    EPSILON,
+    SENSITIVITY,
     check_confidence,
     check_epsilon,
+    check_error,
     check_sensitivity,
     check_whole,
+    field_of,
 )
 
 POINTS = 2**20
@@ -44,14 +49,11 @@ class Laplace(GridMechanism):
     multiples of 1/2097152 | 1.498
     """
 
-    epsilon: float
-    sensitivity: float
-    """In sum over all coordinates (the l1 norm), in the unit of the answer."""
+    method_name: ClassVar[str] = "laplace"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_sensitivity(self.sensitivity)
+    epsilon: float = field_of(EPSILON)
+    sensitivity: float = field_of(SENSITIVITY)
+    """In sum over all coordinates (the l1 norm), in the unit of the answer."""
 
     @cached_property
     def shift(self) -> int:
@@ -107,5 +109,5 @@ def laplace_failure(scale: float, error: float, *, size: int = 1) -> float:
 
 def _check(scale: float, size: int, failure: float) -> tuple[float, int, float]:
     width = float(check_sensitivity(scale))
-    many = check_whole(size, name="the number of coordinates")
+    many = check_whole(size, name="size")
     return width, many, check_confidence(failure)

@@ -135,7 +135,7 @@ class DiscreteGaussian(Law):
 
 
 def _check_size(size: int, *, least: int = 0) -> int:
-    return check_whole(size, name="the number of draws", least=least)
+    return check_whole(size, name="size", least=least)
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,12 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import say
+from celosia.core.methods import Parameter
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import exp_below
-from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.parameters import check_epsilon
+from celosia.mechanisms.mechanism import NEIGHBOURS, Measurement, Mechanism
+from celosia.mechanisms.parameters import EPSILON, check_epsilon, field_of
 from celosia.mechanisms.responses.randomised_response import (
     COINS,
     check_answers,
@@ -65,6 +66,17 @@ class FrequencyEstimate:
         return say("mechanisms.rate.of_categories", rates=shown, answers=self.size)
 
 
+def _categories(categories: Any) -> tuple[Hashable, ...]:
+    if isinstance(categories, (list, tuple)) and 2 <= len(categories) <= MOST_CATEGORIES:
+        plain = all(isinstance(category, (str, int)) for category in categories)
+        if plain and len(set(categories)) == len(categories):
+            return tuple(categories)
+    raise ValueError
+
+
+CATEGORIES = Parameter(kind="values", check=_categories, allowed="mechanisms.allowed.categories")
+
+
 @dataclass(frozen=True, kw_only=True)
 class KaryResponse(Mechanism[Any, Any]):
     """One of k categories: the true one with chance e^epsilon / (e^epsilon + k - 1), or any other.
@@ -82,16 +94,16 @@ class KaryResponse(Mechanism[Any, Any]):
     True
     """
 
-    epsilon: float
-    categories: Sequence[Hashable]
-    """All possible answers, known without looking at any."""
-    neighbours: Neighbours = CHANGE_ONE
+    method_name: ClassVar[str] = "kary-response"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
+    epsilon: float = field_of(EPSILON)
+    categories: Sequence[Hashable] = field_of(CATEGORIES)
+    """All possible answers, known without looking at any."""
+    neighbours: Neighbours = field_of(NEIGHBOURS, CHANGE_ONE)
+
+    def check(self) -> None:
+        """Refuse neighbours of other lengths."""
         check_change_one(self.neighbours)
-        object.__setattr__(self, "categories", _check_categories(self.categories))
 
     @property
     def sensitivity(self) -> float:
@@ -175,11 +187,3 @@ class KaryResponse(Mechanism[Any, Any]):
         if codes is None or UNKNOWN in codes:
             raise InputError("CEL-M047")
         return np.array(codes, dtype=np.int64)
-
-
-def _check_categories(categories: object) -> tuple[Hashable, ...]:
-    if isinstance(categories, (list, tuple)) and 2 <= len(categories) <= MOST_CATEGORIES:
-        plain = all(isinstance(category, (str, int)) for category in categories)
-        if plain and len(set(categories)) == len(categories):
-            return tuple(categories)
-    raise InputError("CEL-M045", most_categories=MOST_CATEGORIES)

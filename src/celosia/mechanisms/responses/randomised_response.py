@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log, sqrt
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,17 +14,29 @@ from celosia.accounting.loss import Loss
 from celosia.accounting.losses import PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
+from celosia.core.methods import Parameter, checked
 from celosia.core.neighbours import CHANGE_ONE, Neighbours, Relation
 from celosia.core.numbers import exact
 from celosia.core.randomness import Source
 from celosia.mechanisms.additive.directed_rounding import exp_below, log_above
 from celosia.mechanisms.arrays import array_of
-from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.mechanism import NEIGHBOURS, Measurement, Mechanism
+from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole, field_of
 
 COINS = 2**62
 """Sides of the exact coin: a chance found from an epsilon is a whole number of them."""
 HALF = Fraction(1, 2)
+
+
+def _as_chance(chance: Any) -> Fraction:
+    number = exact(chance)
+    if number is None or not 0 < number < 1 or number.denominator > 2**63:
+        raise ValueError
+    return number
+
+
+CHANCE = Parameter(kind="exact", check=_as_chance, allowed="mechanisms.allowed.chance")
+"""Strictly between 0 and 1, and a fraction that exact coins show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +80,14 @@ class RandomisedResponse(Mechanism[Any, Any]):
     1.09861228866811
     """
 
-    truth: float | Fraction
-    yes: float | Fraction = HALF
-    neighbours: Neighbours = CHANGE_ONE
+    method_name: ClassVar[str] = "randomised-response"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_chance(self.truth, name="truth")
-        _check_chance(self.yes, name="yes")
+    truth: float | Fraction = field_of(CHANCE)
+    yes: float | Fraction = field_of(CHANCE, HALF)
+    neighbours: Neighbours = field_of(NEIGHBOURS, CHANGE_ONE)
+
+    def check(self) -> None:
+        """Refuse neighbours of other lengths."""
         check_change_one(self.neighbours)
 
     @classmethod
@@ -98,7 +110,7 @@ class RandomisedResponse(Mechanism[Any, Any]):
         >>> round(float(RandomisedResponse.for_epsilon(1).truth), 7)
         0.4621172
         """
-        chance = _check_chance(yes, name="yes")
+        chance: Fraction = checked(cls.method_name, replace(CHANCE, name="yes"), yes)
         # truth / (1 - truth) = min(yes, 1 - yes) (e^epsilon - 1), a rising function of epsilon.
         odds = min(chance, 1 - chance) * (exp_below(check_epsilon(epsilon)) - 1)
         truth = Fraction(odds / (1 + odds) * COINS // 1, COINS)
@@ -127,8 +139,8 @@ class RandomisedResponse(Mechanism[Any, Any]):
     def measure(self, x: Any, *, rng: Source) -> Measurement[Any]:
         """Randomise one answer (to a bool) or a list of them (to an array)."""
         truths = _read_answers(x)
-        truthful = _coins(_check_chance(self.truth, name="truth"), truths.size, rng)
-        said = _coins(_check_chance(self.yes, name="yes"), truths.size, rng)
+        truthful = _coins(_as_chance(self.truth), truths.size, rng)
+        said = _coins(_as_chance(self.yes), truths.size, rng)
         # Both coins are tossed for all: the time reveals nothing.
         answers = np.where(truthful.reshape(truths.shape), truths, said.reshape(truths.shape))
         return Measurement(answers if truths.ndim else bool(answers))
@@ -179,8 +191,8 @@ class RandomisedResponse(Mechanism[Any, Any]):
         return self.for_epsilon(float(price), yes=self.yes, neighbours=self.neighbours)
 
     def _yes_given(self, truth: int) -> Fraction:
-        tells = _check_chance(self.truth, name="truth")
-        return tells * truth + (1 - tells) * _check_chance(self.yes, name="yes")
+        tells = _as_chance(self.truth)
+        return tells * truth + (1 - tells) * _as_chance(self.yes)
 
     def _epsilon(self) -> Fraction:
         no, yes = self._yes_given(0), self._yes_given(1)
@@ -199,7 +211,7 @@ def share_error(confidence: float, size: int, *, shares: int = 1) -> float:
 
     Hoeffding 1963, Thm 2, for each share, and a union bound over them.
     """
-    number = check_whole(size, name="the number of answers")
+    number = check_whole(size, name="size")
     failure = 1 - check_confidence(confidence)
     return sqrt(log(2 * shares / failure) / (2 * number))
 
@@ -219,13 +231,6 @@ def check_answers(size: int) -> int:
 
 def _coins(chance: Fraction, size: int, rng: Source) -> NDArray[np.bool_]:
     return rng.integers(chance.denominator, size) < chance.numerator
-
-
-def _check_chance(chance: object, *, name: str) -> Fraction:
-    number = exact(chance)
-    if number is None or not 0 < number < 1 or number.denominator > 2**63:
-        raise InputError("CEL-M043", name=name, chance=chance)
-    return number
 
 
 def _read_answers(x: object) -> NDArray[np.bool_]:

@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.mechanisms.grid import Grid, check_grid
 from celosia.mechanisms.mechanism import Mechanism
-from celosia.mechanisms.parameters import check_epsilon, check_monotone, check_sensitivity
+from celosia.mechanisms.parameters import (
+    EPSILON,
+    SENSITIVITY,
+    check_epsilon,
+    check_monotone,
+    check_sensitivity,
+    field_of,
+)
 from celosia.mechanisms.selection.scores import sampling_rate, steps_moved, whole_scores
 
 Candidate = TypeVar("Candidate")
@@ -31,15 +38,13 @@ class SelectionMechanism(Mechanism[ArrayLike, Candidate]):
             keeps their order and adds up to one step to the sensitivity.
     """
 
-    epsilon: float
-    sensitivity: float = 1
+    epsilon: float = field_of(EPSILON)
+    sensitivity: float = field_of(SENSITIVITY, 1)
     monotone: bool = False
     grid: Grid | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_sensitivity(self.sensitivity)
+    def check(self) -> None:
+        """Refuse a claim that cannot hold, what is no grid, and one that is too fine."""
         check_monotone(self.monotone, self.neighbours, code="CEL-M063")
         check_grid(self.grid)
         self._rate()

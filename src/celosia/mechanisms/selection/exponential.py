@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,10 +36,13 @@ class Exponential(SelectionMechanism[int]):
     [0.1863, 0.3072, 0.5065]
     """
 
+    method_name: ClassVar[str] = "exponential"
+
     weights: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        """Refuse weights that are no whole numbers."""
+        super().check()
         if self.weights is not None:
             object.__setattr__(self, "weights", whole_weights(self.weights))
 

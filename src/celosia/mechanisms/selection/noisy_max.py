@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, exp, expm1
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,8 +40,11 @@ class NoisyMax(SelectionMechanism[int]):
     PureLoss(value=Fraction(1, 1))
     """
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    method_name: ClassVar[str] = "noisy-max"
+
+    def check(self) -> None:
+        """Refuse noise that is too wide to be added."""
+        super().check()
         if 1 / self._rate() > MOST_SCALE:
             raise too_fine()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +38,8 @@ class PermuteAndFlip(SelectionMechanism[int]):
     >>> PermuteAndFlip(epsilon=1).probabilities([0, 1, 2]).round(5).tolist()
     [0.14675, 0.26608, 0.58717]
     """
+
+    method_name: ClassVar[str] = "permute-and-flip"
 
     def privacy_loss(self) -> PureLoss:
         """Epsilon-DP.

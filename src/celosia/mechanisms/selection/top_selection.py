@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,7 @@ from celosia.core.errors import InputError
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise.weighted_draw import draw_weighted
-from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.parameters import check_confidence, check_epsilon, field_of, whole_number
 from celosia.mechanisms.selection.base import SelectionMechanism
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
 
@@ -40,11 +41,9 @@ class TopSelection(SelectionMechanism[NDArray[np.int64]]):
     [1, 3]
     """
 
-    count: int
+    method_name: ClassVar[str] = "top-selection"
 
-    def __post_init__(self) -> None:
-        check_whole(self.count, name="count", most=MOST_CHOSEN)
-        super().__post_init__()
+    count: int = field_of(whole_number(most=MOST_CHOSEN))
 
     def _share(self) -> Fraction:
         return check_epsilon(self.epsilon) / int(self.count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.sparse.scales import Scales
@@ -25,6 +26,8 @@ class AboveThreshold(SparseMechanism):
     >>> [str(reply) for reply in replies]
     ['below', 'below', 'above']
     """
+
+    method_name: ClassVar[str] = "above-threshold"
 
     @property
     def limit(self) -> int:

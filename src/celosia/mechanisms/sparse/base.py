@@ -35,11 +35,15 @@ from celosia.mechanisms.grid import WHOLE, Grid, check_grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import (
+    DELTA_OR_ZERO,
+    EPSILON,
+    SENSITIVITY,
     check_confidence,
-    check_delta,
     check_epsilon,
     check_sensitivity,
     check_whole,
+    field_of,
+    whole_number,
 )
 from celosia.mechanisms.sparse.placement import place_all, place_threshold, steps_moved
 from celosia.mechanisms.sparse.replies import ABOVE, BELOW, Reply
@@ -61,24 +65,22 @@ class SparseMechanism(Mechanism[Answers, tuple[Reply, ...]]):
     ends with the last positive answer that is allowed, or with the list.
     """
 
-    epsilon: float
+    epsilon: float = field_of(EPSILON)
     _: KW_ONLY
     threshold: float | Sequence[float]
     """What answers are compared with: one number, or one for each question."""
-    sensitivity: float = 1
+    sensitivity: float = field_of(SENSITIVITY, 1)
     """The most by which one neighbour step moves any one answer."""
     grid: Grid = WHOLE
     rounded: bool = False
     """Whether answers may lie between the points of the grid; costs one step of sensitivity."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
+    def check(self) -> None:
+        """Refuse what cannot be placed on the grid or drawn."""
         if isinstance(self.threshold, list | tuple | np.ndarray):
             object.__setattr__(self, "threshold", tuple(np.asarray(self.threshold).tolist()))
         check_grid(self.grid, optional=False)
-        check_whole(self.limit, name="positives", most=MOST_POSITIVES)
-        _ = self._limits, self.scales  # refuse what cannot be placed or drawn
+        _ = self._limits, self.scales
 
     @property
     @abstractmethod
@@ -220,13 +222,8 @@ class RestartedSparseMechanism(SparseMechanism):
     A delta may lower the sum of the prices.
     """
 
-    positives: int = 1
-    delta: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_delta(self.delta, zero=True)
-        check_whole(self.positives, name="positives", most=MOST_POSITIVES)
-        super().__post_init__()
+    positives: int = field_of(whole_number(most=MOST_POSITIVES), 1)
+    delta: float = field_of(DELTA_OR_ZERO, 0.0)
 
     @property
     def limit(self) -> int:

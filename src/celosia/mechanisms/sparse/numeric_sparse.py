@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from celosia.mechanisms.sparse.allocation import numeric_shares
 from celosia.mechanisms.sparse.base import RestartedSparseMechanism
@@ -23,6 +24,8 @@ class NumericSparse(RestartedSparseMechanism):
 
     Reference: Dwork & Roth 2014, Algorithm 3 and Theorem 3.27.
     """
+
+    method_name: ClassVar[str] = "numeric-sparse"
 
     def _scales(self, epsilon: Fraction, moved: int) -> Scales:
         find, tell, _ = self._shares(epsilon)

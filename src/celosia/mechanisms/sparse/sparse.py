@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from celosia.mechanisms.sparse.base import RestartedSparseMechanism
 from celosia.mechanisms.sparse.scales import Scales, each
@@ -20,6 +21,8 @@ class Sparse(RestartedSparseMechanism):
 
     Reference: Dwork & Roth 2014, Algorithm 2 and Theorem 3.25.
     """
+
+    method_name: ClassVar[str] = "sparse"
 
     def _scales(self, epsilon: Fraction, moved: int) -> Scales:
         share, _ = each(epsilon, times=self.positives, delta=self.delta)

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar
 
-from celosia.core.errors import InputError
+from celosia.core.methods import Parameter
 from celosia.core.numbers import exact
-from celosia.mechanisms.parameters import check_monotone, check_whole
+from celosia.mechanisms.parameters import check_monotone, field_of, whole_number
 from celosia.mechanisms.sparse.allocation import optimal_split, shares
 from celosia.mechanisms.sparse.base import SparseMechanism
 from celosia.mechanisms.sparse.scales import MOST_POSITIVES, Scales
 
 MOST_UNEVEN = 10**6
 """The largest ratio of a split, either way."""
+
+
+def _split(split: Any) -> str | Fraction:
+    ratio = exact(split)
+    if ratio is not None and Fraction(1, MOST_UNEVEN) <= ratio <= MOST_UNEVEN:
+        return ratio
+    if not isinstance(split, str) or split != "optimal":
+        raise ValueError
+    return split
+
+
+NUMERIC = Parameter(kind="exact", least=0, below=1)
+SPLIT = Parameter(kind="toml", check=_split, allowed="mechanisms.allowed.split")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,24 +49,19 @@ class SparseVector(SparseMechanism):
     (5.64, 12.15)
     """
 
-    positives: int = 1
+    method_name: ClassVar[str] = "sparse-vector"
+
+    positives: int = field_of(whole_number(most=MOST_POSITIVES), 1)
     monotone: bool = False
     """Whether a neighbour moves all answers in one direction; halves the noise of comparisons."""
-    numeric: float = 0.0
+    numeric: float = field_of(NUMERIC, 0)
     """The share of epsilon that tells the positive answers as numbers; 0 for `ABOVE` only."""
-    split: str | float = "optimal"
+    split: str | float = field_of(SPLIT, "optimal")
     """The ratio of what comparisons cost to what the threshold costs, or "optimal"."""
 
-    def __post_init__(self) -> None:
-        check_whole(self.positives, name="positives", most=MOST_POSITIVES)
-        share, ratio = exact(self.numeric), exact(self.split)
-        if share is None or not 0 <= share < 1:
-            raise InputError("CEL-M108.share", numeric=self.numeric)
-        if self.split != "optimal" and (
-            ratio is None or not Fraction(1, MOST_UNEVEN) <= ratio <= MOST_UNEVEN
-        ):
-            raise InputError("CEL-M108.split", split=self.split)
-        super().__post_init__()
+    def check(self) -> None:
+        """Refuse a claim that cannot hold, and what cannot be placed or drawn."""
+        super().check()
         check_monotone(self.monotone, self.neighbours, code="CEL-M107")
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,13 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, Neighbours, Relation
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Input, Measurement, Mechanism, Output
-from celosia.mechanisms.parameters import LEAST_EPSILON, check_epsilon, check_whole
+from celosia.mechanisms.parameters import (
+    LEAST_EPSILON,
+    check_epsilon,
+    check_whole,
+    field_of,
+    whole_number,
+)
 from celosia.mechanisms.statistics.columns import Rows, key_codes
 
 ROW = Neighbours().unit
@@ -39,7 +45,7 @@ def at_most(units: Rows, rows_per_unit: int, *, rng: Source) -> NDArray[np.bool_
     3
 
     Raises:
-        InputError: CEL-M007 not a number of rows; CEL-M080, CEL-M083 not a column of units.
+        InputError: CEL-I060 not a number of rows; CEL-M080, CEL-M083 not a column of units.
     """
     check_whole(rows_per_unit, name="rows_per_unit")
     codes = key_codes(units)
@@ -87,15 +93,16 @@ class PerUnit(Mechanism[Input, Output]):
     the whole curve.
     """
 
+    method_name: ClassVar[str] = "per-unit"
+
     mechanism: Mechanism[Input, Output]
     """The mechanism for one row, with the epsilon that is meant for a whole unit."""
-    rows_per_unit: int
+    rows_per_unit: int = field_of(whole_number(most=2**20))
     unit: str = "customer"
     neighbours: Neighbours = field(init=False, default=Neighbours())
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(self.rows_per_unit, name="rows_per_unit", most=2**20)
+    def check(self) -> None:
+        """Refuse a mechanism whose price cannot be shared out over rows."""
         given = self.mechanism.neighbours
         object.__setattr__(self, "neighbours", Neighbours(given.relation, self.unit))
         if all(each.name != "epsilon" for each in fields(self.mechanism)):
@@ -167,7 +174,7 @@ def per_unit(
     >>> from celosia.mechanisms.statistics.count import Count
     >>> counts = per_unit(Count(epsilon=1), 5)
     >>> print(counts.neighbours, counts.inner, counts.privacy_loss().pure)
-    add or remove one customer Count(epsilon=1/5) 1.0
+    add or remove one customer Count(epsilon=0.2) 1.0
 
     Raises:
         PrivacyError: CEL-M088 the mechanism cannot be charged so.

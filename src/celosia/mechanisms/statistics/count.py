@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from celosia.accounting.losses import LaplaceLoss
 from celosia.core.randomness import Source
@@ -30,6 +31,8 @@ class Count(Statistic[int]):
     >>> isinstance(Count(epsilon=1).release([True, False, True], rng=Seeded(1)), int)
     True
     """
+
+    method_name: ClassVar[str] = "count"
 
     is_count = True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from celosia.accounting.losses import LaplaceLoss
 from celosia.core.randomness import Source
@@ -30,6 +31,8 @@ class DirectMean(BoundedMean):
 
     Reference: Dwork and Roth 2014, Thm 3.6.
     """
+
+    method_name: ClassVar[str] = "direct-mean"
 
     @cached_property
     def shift(self) -> int:

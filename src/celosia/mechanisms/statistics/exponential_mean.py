@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +16,13 @@ from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise.bernoulli import bernoulli_exp_rate
 from celosia.mechanisms.parameters import (
+    EPSILON,
+    LOWER,
+    UPPER,
     check_confidence,
     check_epsilon,
-    check_may_be_empty,
     check_whole,
+    field_of,
 )
 from celosia.mechanisms.selection.scores import MOST_STEPS, chances, sampling_rate
 from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
@@ -58,16 +62,16 @@ class ExponentialMean(Mechanism[ArrayLike, float]):
     0.25
     """
 
-    epsilon: float
-    lower: float
-    upper: float
+    method_name: ClassVar[str] = "exponential-mean"
+
+    epsilon: float = field_of(EPSILON)
+    lower: float = field_of(LOWER)
+    upper: float = field_of(UPPER)
     grid: Grid | None = None
     may_be_empty: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_may_be_empty(self.may_be_empty)
+    def check(self) -> None:
+        """Refuse a range that is none, and a grid that is too fine."""
         self._rate()
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +57,14 @@ class Histogram(Statistic[NDArray[np.int64]]):
     ('a', 'b', 'other')
     """
 
+    method_name: ClassVar[str] = "histogram"
+
     edges: Sequence[float] | None = None
     categories: Sequence[Key] | None = None
     other: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        """Refuse bins that are none, or that are given twice."""
         if (self.edges is None) == (self.categories is None):
             raise InputError("CEL-M086.edges_or_categories")
         # Kept as tuples, so that nobody can change the bins of a histogram that was checked.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, expm1, log, log1p
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,12 @@ from celosia.accounting.losses import ApproximateLoss
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import check_confidence, check_delta, check_whole
+from celosia.mechanisms.parameters import (
+    DELTA,
+    check_confidence,
+    field_of,
+    whole_number,
+)
 from celosia.mechanisms.statistics.columns import Key, Rows, key_counts
 from celosia.mechanisms.statistics.statistic import Statistic, laplace_hiding
 
@@ -38,6 +44,8 @@ class KeyHistogram(Statistic[dict[Key, int]]):
     14
     """
 
+    method_name: ClassVar[str] = "key-histogram"
+
     # Proof. Let m = keys_per_unit, b the scale, p = P(1 + Z > threshold) = P(Z >= threshold), and
     # let D, D' be neighbours. Keys are independent. Call a key old if it has rows in both, new if
     # only in D', gone if only in D: a new or gone key has the one row of the unit. Let a, n, g be
@@ -55,13 +63,8 @@ class KeyHistogram(Statistic[dict[Key, int]]):
     # q' <= 1. Both are at most 1 - (1-p)^m = delta. The relation is symmetric, so the other
     # direction is the same statement.
 
-    delta: float
-    keys_per_unit: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_delta(self.delta)
-        check_whole(self.keys_per_unit, name="keys_per_unit", most=2**20)
+    delta: float = field_of(DELTA)
+    keys_per_unit: int = field_of(whole_number(most=2**20), 1)
 
     @property
     def sensitivity(self) -> float:

@@ -169,6 +169,8 @@ class NormalisedMean(RatioMean):
     (100.0, Fraction(2, 1))
     """
 
+    method_name: ClassVar[str] = "normalised-mean"
+
     part = "centred_sum"
 
     @property
@@ -201,6 +203,8 @@ class SumCountMean(RatioMean):
 
     Reference: Li, Lyu, Su and Yang 2016, chapter 2, the noisy average, with that correction.
     """
+
+    method_name: ClassVar[str] = "sum-count-mean"
 
     part = "sum"
 

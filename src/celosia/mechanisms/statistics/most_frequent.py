@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,17 @@ from numpy.typing import ArrayLike
 from celosia.accounting.loss import Loss
 from celosia.accounting.losses import ComposedLoss
 from celosia.core.errors import InputError
+from celosia.core.methods import Parameter
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source
-from celosia.core.wording import did_you_mean
 from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.mechanisms.parameters import (
+    EPSILON,
+    check_confidence,
+    check_epsilon,
+    field_of,
+    whole_number,
+)
 from celosia.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
 from celosia.mechanisms.statistics.columns import Key, Rows
 from celosia.mechanisms.statistics.histogram import Histogram
@@ -27,6 +33,9 @@ METHODS: dict[str, type[PermuteAndFlip | Exponential | NoisyMax]] = {
     "exponential": Exponential,
     "noisy-max": NoisyMax,
 }
+
+
+SELECTION = Parameter(kind="choice", choices=tuple(METHODS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +56,7 @@ class MostFrequent(Mechanism[Rows, tuple[Key, ...]]):
         epsilon: from 1e-9 to 100, for all choices together.
         categories: texts, whole numbers or truth values.
         count: how many to choose.
-        method: permute-and-flip, exponential or noisy-max.
+        selection: permute-and-flip, exponential or noisy-max.
         may_be_empty: whether an empty table gets an answer, which is then uniform.
 
     >>> from celosia.core.randomness import Seeded
@@ -57,24 +66,19 @@ class MostFrequent(Mechanism[Rows, tuple[Key, ...]]):
     ('a', 'b')
     """
 
-    epsilon: float
+    method_name: ClassVar[str] = "most-frequent"
+
+    epsilon: float = field_of(EPSILON)
     categories: Sequence[Key]
-    count: int = 1
-    method: str = "permute-and-flip"
+    count: int = field_of(whole_number(), 1)
+    selection: str = field_of(SELECTION, "permute-and-flip")
     may_be_empty: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        if self.method not in METHODS:
-            raise InputError(
-                "CEL-M127",
-                method=self.method,
-                hint=did_you_mean(self.method, METHODS),
-                methods=", ".join(METHODS),
-            )
+    def check(self) -> None:
+        """Refuse categories that are none, more choices than categories, too small an epsilon."""
         object.__setattr__(self, "categories", tuple(self._bins.categories or ()))
-        check_whole(self.count, name="count", most=len(self.categories))
+        if self.count > len(self.categories):
+            raise InputError("CEL-M065", count=self.count, candidates=len(self.categories))
         _ = self._one  # refuses an epsilon that is too small for so many choices
 
     @property
@@ -100,7 +104,7 @@ class MostFrequent(Mechanism[Rows, tuple[Key, ...]]):
             "monotone": self.neighbours.relation is Relation.ADD_REMOVE,
             "neighbours": self.neighbours,
         }
-        return METHODS[self.method](**settings)
+        return METHODS[self.selection](**settings)
 
     def privacy_loss(self) -> Loss:
         """One loss of epsilon / count a choice."""

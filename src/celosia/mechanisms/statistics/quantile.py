@@ -4,23 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.accounting.losses import BoundedRangeLoss
 from celosia.core.errors import InputError
-from celosia.core.numbers import exact
+from celosia.core.methods import Parameter, checked
 from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
-from celosia.mechanisms.parameters import check_epsilon, check_may_be_empty, check_whole
+from celosia.mechanisms.parameters import (
+    EPSILON,
+    LOWER,
+    UPPER,
+    check_epsilon,
+    check_whole,
+    field_of,
+)
 from celosia.mechanisms.selection.scores import chances, sampling_rate, shortfall
 from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
 from celosia.mechanisms.statistics.ranks import Segments, rank_steps, segments
 
 MOST_LISTED = 2**24
 """Grid points whose chances are listed one by one."""
+
+
+SHARE = Parameter(name="q", kind="exact", least=0, most=1, start=0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,18 +69,17 @@ class Quantile(Mechanism[ArrayLike, float]):
     30.0
     """
 
-    epsilon: float
-    lower: float
-    upper: float
-    q: float | Fraction = 0.5
+    method_name: ClassVar[str] = "quantile"
+
+    epsilon: float = field_of(EPSILON)
+    lower: float = field_of(LOWER)
+    upper: float = field_of(UPPER)
+    q: float | Fraction = field_of(SHARE, 0.5)
     grid: Grid | None = None
     may_be_empty: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_share(self.q)
-        check_may_be_empty(self.may_be_empty)
+    def check(self) -> None:
+        """Refuse a range that is none, and a grid that is too fine."""
         self._range()
         self._rate()
 
@@ -135,6 +145,8 @@ class Median(Quantile):
     Median(epsilon=1, lower=0, upper=120)
     """
 
+    method_name: ClassVar[str] = "median"
+
     q: float | Fraction = field(default=0.5, init=False)
 
 
@@ -147,9 +159,7 @@ def check_share(q: object) -> Fraction:
     (Fraction(1, 4), Fraction(1, 3))
 
     Raises:
-        InputError: CEL-M068 it is not.
+        InputError: CEL-I060 it is not.
     """
-    number = exact(q)
-    if number is None or not 0 <= number <= 1:
-        raise InputError("CEL-M068.share", q=q)
+    number: Fraction = checked("quantile", SHARE, q)
     return number.limit_denominator(10**6)

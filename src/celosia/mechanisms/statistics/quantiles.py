@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +17,13 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.parameters import (
+    EPSILON,
+    LOWER,
+    UPPER,
     check_confidence,
     check_epsilon,
-    check_may_be_empty,
     check_whole,
+    field_of,
 )
 from celosia.mechanisms.selection.scores import sampling_rate, shortfall
 from celosia.mechanisms.statistics.bounded_grid import BoundedGrid
@@ -54,17 +58,17 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
     [20.0, 30.0, 40.0]
     """
 
-    epsilon: float
-    lower: float
-    upper: float
+    method_name: ClassVar[str] = "quantiles"
+
+    epsilon: float = field_of(EPSILON)
+    lower: float = field_of(LOWER)
+    upper: float = field_of(UPPER)
     q: tuple[float | Fraction, ...] = (0.25, 0.5, 0.75)
     grid: Grid | None = None
     may_be_empty: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_may_be_empty(self.may_be_empty)
+    def check(self) -> None:
+        """Refuse shares that do not rise, and a range that is none."""
         try:
             object.__setattr__(self, "q", tuple(self.q))
         except TypeError:
@@ -72,7 +76,7 @@ class Quantiles(Mechanism[ArrayLike, NDArray[np.float64]]):
         shares = self._shares()
         rising = all(one < other for one, other in pairwise(shares))
         if not 0 < len(shares) <= MOST_SHARES or not rising:
-            raise InputError("CEL-M068.shares", most_shares=MOST_SHARES)
+            raise InputError("CEL-M068", most_shares=MOST_SHARES)
         self._range()
 
     def _shares(self) -> list[Fraction]:

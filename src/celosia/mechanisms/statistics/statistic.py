@@ -14,7 +14,7 @@ from celosia.core.randomness import Source
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.mechanism import Mechanism, Output
 from celosia.mechanisms.noise import DiscreteLaplace
-from celosia.mechanisms.parameters import check_epsilon, check_may_be_empty
+from celosia.mechanisms.parameters import EPSILON, LOWER, UPPER, check_epsilon, field_of
 from celosia.mechanisms.statistics.columns import Rows
 from celosia.mechanisms.statistics.span import Span
 
@@ -23,15 +23,10 @@ from celosia.mechanisms.statistics.span import Span
 class Statistic(Mechanism[Rows, Output]):
     """A number, or several, about the rows of one column."""
 
-    epsilon: float
+    epsilon: float = field_of(EPSILON)
     may_be_empty: bool = False
     """Whether no rows are an input like others. Where they are not, they are refused, and the
     refusal itself tells that there are none; the promise then covers tables with rows only."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_epsilon(self.epsilon)
-        check_may_be_empty(self.may_be_empty)
 
     @property
     @abstractmethod
@@ -72,13 +67,13 @@ class Statistic(Mechanism[Rows, Output]):
 class BoundedStatistic(Statistic[Output]):
     """A statistic of values that are clipped to a declared range and put on a grid one by one."""
 
-    lower: float
-    upper: float
+    lower: float = field_of(LOWER)
+    upper: float = field_of(UPPER)
     grid: Grid | None = None
     """What each row is rounded to before anything is added up; about 2**20 steps if not given."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        """Refuse a range that is none, or that its grid does not reach."""
         Span.between(self.lower, self.upper, self.grid)
 
     @cached_property

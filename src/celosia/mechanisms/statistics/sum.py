@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from celosia.accounting.losses import LaplaceLoss
 from celosia.core.randomness import Source
@@ -36,6 +37,8 @@ class Sum(BoundedStatistic[float]):
     >>> Sum(epsilon=1, lower=100, upper=101, neighbours=CHANGE_ONE).sensitivity
     1.0
     """
+
+    method_name: ClassVar[str] = "sum"
 
     @cached_property
     def shift(self) -> int:

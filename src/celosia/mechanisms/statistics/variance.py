@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +43,17 @@ class Variance(BoundedStatistic[float]):
     Reference: Dwork and Roth 2014, Thm 3.6 and 3.14.
     """
 
+    method_name: ClassVar[str] = "variance"
+
     # Let w be the width of the range in steps. A row is c in [-w, w] half steps from the middle.
     # Its square is kept in units of w half steps squared and rounded: q = round(c^2 / w) in [0, w],
     # counted from w/2 in halves of that unit: 2q - w in [-w, w]. So a row adds at most w to either
     # sum and 1 to the count, and a changed row moves either sum by at most 2w; rounding is done
     # row by row, so it cannot add to that.
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def check(self) -> None:
+        """Refuse a range whose squares cannot be added up."""
+        super().check()
         if self.span.width > WIDEST:
             raise InputError("CEL-M085.variance", span_width=self.span.width)
 
@@ -184,6 +188,8 @@ class StandardDeviation(Variance):
 
     Reference: Dwork and Roth 2014, Thm 3.6 and 3.14.
     """
+
+    method_name: ClassVar[str] = "standard-deviation"
 
     @property
     def sensitivity(self) -> float:

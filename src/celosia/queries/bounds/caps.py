@@ -32,7 +32,7 @@ def ladder(most: int) -> tuple[int, ...]:
     ((1,), (1, 2, 4, 5), (1, 2, 4, 8))
 
     Raises:
-        InputError: CEL-M007 not a whole number from 1 to 2^40.
+        InputError: CEL-I060 not a whole number from 1 to 2^40.
     """
     last = check_most(most)
     return (*(2**power for power in range((last - 1).bit_length())), last)
@@ -42,7 +42,7 @@ def check_most(most: object) -> int:
     """A declared bound on what one person contributes, as a whole number.
 
     Raises:
-        InputError: CEL-M007 not a whole number from 1 to 2^40.
+        InputError: CEL-I060 not a whole number from 1 to 2^40.
     """
     return check_whole(most, name=Message("queries.bounds.contribution"), most=MOST)
 

@@ -70,7 +70,7 @@ def smooth_noise(
         rng: where randomness comes from.
 
     Raises:
-        InputError: CEL-M002 epsilon, or CEL-M007 the size is out of range.
+        InputError: CEL-I060 epsilon or the size is out of range.
     """
     count = check_whole(size, name=Message("queries.bounds.number_of_cells"))
     scale = smooth_scale(bound, epsilon=epsilon)

@@ -67,7 +67,7 @@ def choose_beta(epsilon: object, delta: object, *, cells: int = 1) -> Fraction:
     0.002615907195
 
     Raises:
-        InputError: CEL-M002, CEL-M003, CEL-M007 a parameter is out of range.
+        InputError: CEL-I060 a parameter is out of range.
     """
     price = check_epsilon(epsilon)
     check_delta(delta)

@@ -40,7 +40,7 @@ class Request:
             releases. It must keep the promise of epsilon and delta.
 
     Raises:
-        InputError: CEL-Q107 a part is missing or is not plain; CEL-B040, CEL-B041 an amount is out
+        InputError: CEL-Q107 a part is missing or is not plain; CEL-I060 an amount is out
             of range; CEL-Q117 a loss that cannot be written down.
         PrivacyError: CEL-Q108 the loss does not keep the promise.
     """

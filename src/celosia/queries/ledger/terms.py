@@ -37,7 +37,7 @@ class Terms:
         """The terms that a policy declares.
 
         Raises:
-            InputError: CEL-Q100 a name is missing or a rule does not exist; CEL-B040, CEL-B041 an
+            InputError: CEL-Q100 a name is missing or a rule does not exist; CEL-I060 an
                 amount is out of range; CEL-B061 a rule that does not fit.
         """
         for name, text in (

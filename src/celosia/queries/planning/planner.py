@@ -54,7 +54,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
             joined where they multiply rows.
 
     Raises:
-        InputError: CEL-M002, CEL-M003, CEL-Q020, CEL-Q142 a parameter or the text is wrong.
+        InputError: CEL-I060, CEL-Q020, CEL-Q142 a parameter or the text is wrong.
         QueryRefused: what cannot be promised, with what would make it answerable.
     """
     price = check_epsilon(epsilon)

@@ -71,8 +71,10 @@ STATUSES_OF_CODES = {
 """Where the code says more than the kind: a ledger that is not sound is no fault of the question,
 and what HTTP has a status of its own for."""
 
-_SHOWN = ("CEL-Q", "CEL-B", "CEL-M002", "CEL-M003", "CEL-M004")
-"""Codes of policy, question, budget and the parameters of a request; others may come from rows."""
+_SHOWN = ("CEL-Q", "CEL-B")
+"""Codes of policy, question and budget; others may come from rows."""
+_REQUESTED = frozenset({"epsilon", "rho", "delta", "confidence"})
+"""Parameters of a request: only of these may be told that they are out of range."""
 _HIDDEN = frozenset({"CEL-Q112", "CEL-Q113", "CEL-Q118", "CEL-Q140", "CEL-Q152", "CEL-Q304"})
 """Raised where an answer is already there, or where rows were compared with the policy."""
 
@@ -93,7 +95,9 @@ def public_error(error: BaseException) -> CelosiaError:
     of `hidden_error`. The log gets the name of its class and its code, never its words.
     """
     code = error.code if isinstance(error, CelosiaError) else "no code"
-    is_public = code.startswith(_SHOWN) and code not in _HIDDEN
+    told = error.details if isinstance(error, CelosiaError) else {}
+    is_requested = code == "CEL-I060" and told.get("parameter") in _REQUESTED
+    is_public = is_requested or (code.startswith(_SHOWN) and code not in _HIDDEN)
     if isinstance(error, CelosiaError) and isinstance(error, tuple(STATUSES)) and is_public:
         return error
     LOGGER.error("a request failed: %s, %s", type(error).__name__, code)
