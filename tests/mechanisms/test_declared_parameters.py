@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,8 @@ def test_numbers_are_kept_as_they_are_written() -> None:
 
 
 def test_a_description_is_plain() -> None:
-    made = Laplace(epsilon=Fraction(1, 3), sensitivity=2, grid=Grid(0.5), neighbours=CHANGE_ONE)
+    third: Any = Fraction(1, 3)
+    made = Laplace(epsilon=third, sensitivity=2, grid=Grid(0.5), neighbours=CHANGE_ONE)
     assert json.loads(json.dumps(made.as_dict())) == {
         "method": "laplace",
         "neighbours": {"relation": "change-one", "unit": "row"},

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isinf
 
-from celosia.core.methods import Parameter, bad_parameter, checked
+from celosia.core.methods import Parameter, bad_parameter
 from celosia.core.numbers import exact, whole
 
 MARGIN = Fraction(1, 10**12)
@@ -80,8 +80,10 @@ def share_amount(value: object, *, name: str) -> Fraction:
     Raises:
         InputError: CEL-I060 it is not.
     """
-    found: Fraction = checked(WORD, replace(SHARE, name=name), value)
-    return found
+    number = exact(value)
+    if number is None or not 0 < number < 1:
+        raise bad_parameter(WORD, replace(SHARE, name=name), value)
+    return number
 
 
 def count_amount(value: object, *, name: str, least: int = 1, most: int = 10**12) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.methods import Parameter, bad_parameter, checked
 from celosia.core.neighbours import Neighbours, Relation
-from celosia.core.numbers import whole
+from celosia.core.numbers import real, whole
 
 LEAST_EPSILON = Fraction(1, 10**9)
 MOST_EPSILON = Fraction(100)
@@ -67,7 +67,10 @@ def check_confidence(confidence: object) -> float:
     Raises:
         InputError: CEL-I060 it is not.
     """
-    return float(checked(WORD, CONFIDENCE, confidence))
+    number = real(confidence)
+    if number is None or not 0 < number < 1:  # as `checked`, but searches ask for it often
+        raise bad_parameter(WORD, CONFIDENCE, confidence)
+    return number
 
 
 def check_sensitivity(sensitivity: object) -> Fraction:

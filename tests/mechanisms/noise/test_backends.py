@@ -116,7 +116,7 @@ def test_system_draws_of_any_size_have_the_asked_size_and_differ() -> None:
 @pytest.mark.parametrize("size", [-1, 1.5, "3", True])
 def test_a_size_that_is_no_count_is_refused(size: int) -> None:
     for rng in (System(), Seeded(1)):
-        with pytest.raises(InputError, match="number of draws"):
+        with pytest.raises(InputError, match="'size' must be"):
             LAPLACE.draw(size, rng)
 
 

@@ -112,5 +112,5 @@ def test_a_tie_goes_to_the_larger_bound() -> None:
 def test_a_confidence_out_of_range_is_refused(confidence: float) -> None:
     with pytest.raises(InputError, match="confidence"):
         DiscreteLaplace(Fraction(1)).bound(confidence)
-    with pytest.raises(InputError, match="number of draws"):
+    with pytest.raises(InputError, match="'size' must be"):
         DiscreteLaplace(Fraction(1)).bound(0.5, size=0)

@@ -148,11 +148,18 @@ def test_a_step_in_the_place_of_a_grid_is_refused() -> None:
     assert caught.value.code == "CEL-M008"
 
 
-@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 1), (0, float("inf")), ("0", 1)])
+@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (2, 1)])
 def test_bounds_that_are_none_are_refused(lower: Any, upper: Any) -> None:
     with pytest.raises(InputError) as caught:
         Sum(epsilon=1, lower=lower, upper=upper)
     assert caught.value.code == "CEL-M006"
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0, float("inf")), ("0", 1)])
+def test_bounds_that_are_no_numbers_are_refused(lower: Any, upper: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        Sum(epsilon=1, lower=lower, upper=upper)
+    assert caught.value.code == "CEL-I060"
 
 
 def test_noise_beyond_64_bits_is_refused() -> None:

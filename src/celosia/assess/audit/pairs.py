@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -147,7 +148,7 @@ def pairs_for(mechanism: Mechanism[Any, Any]) -> tuple[Pair, ...]:
     Raises:
         InputError: CEL-A105 its kind of input is not known here.
     """
-    has = {name: getattr(mechanism, name) for name in _TELLING if hasattr(mechanism, name)}
+    has = {name: _usual(getattr(mechanism, name)) for name in _TELLING if hasattr(mechanism, name)}
     if "threshold" in has and "limit" in has:
         declared = has["threshold"]
         threshold = declared[0] if isinstance(declared, tuple) else declared
@@ -178,6 +179,13 @@ def pairs_for(mechanism: Mechanism[Any, Any]) -> tuple[Pair, ...]:
             )
         )
     raise InputError("CEL-A105", name=type(mechanism).__name__)
+
+
+def _usual(value: Any) -> Any:
+    """An exact number as one that tables have."""
+    if not isinstance(value, Fraction):
+        return value
+    return int(value) if value.denominator == 1 else float(value)
 
 
 _TELLING = (
