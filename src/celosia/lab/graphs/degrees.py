@@ -121,7 +121,10 @@ def _raised() -> Iterator[Row]:
     )
 
 
-_WAYS = {"raise": Message("lab.graphs.by_dynamic_programming_erratum_9"), "greedy": "greedy"}
+_WAYS = {
+    "raise": Message("lab.graphs.by_dynamic_programming_erratum_9"),
+    "greedy": Message("lab.graphs.greedy"),
+}
 
 
 @cache
