@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -103,3 +105,16 @@ def test_a_study_hands_on_where_its_data_lies(tmp_path: Path) -> None:
     one.run()
     one.run(path=str(tmp_path))
     assert seen == [None, tmp_path]
+
+
+def test_names_do_not_depend_on_the_language_in_which_the_studies_are_loaded() -> None:
+    code = (
+        "from celosia.core.messages import speaking\n"
+        "with speaking('es'):\n"
+        "    from celosia import lab\n"
+        "    print(*(study.name for study in lab.studies()), sep='\\n')\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert said.split() == [study.name for study in studies()]

@@ -27,6 +27,7 @@ from playwright.sync_api import (
 
 from tests.effort import some
 from tests.ports import own_port
+from tests.studio.seeing import english_on
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "build" / "studio"
@@ -127,7 +128,9 @@ class Visit:
         self.complaints.clear()
 
     def picture(self, name: str = "") -> Path:
-        """Keep what is to be seen now."""
+        """Keep what is to be seen now; a page in Spanish has nothing of the library in English."""
+        if self.page.get_attribute("html", "lang") == "es":
+            assert english_on(self.page) == []
         PICTURES.mkdir(parents=True, exist_ok=True)
         path = PICTURES / f"{self.name}{'-' if name else ''}{name}.png"
         self.page.screenshot(path=path, full_page=True)

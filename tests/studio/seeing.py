@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import string
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
 
+from celosia.core.catalogue import FAMILIES, read_family
 from celosia.studio import language
 
 STYLE = (Path(language.__file__).parent / "assets" / "studio.css").read_text("utf-8")
@@ -90,3 +94,31 @@ def unseen_focus(page: Page, *, most: int = 60) -> tuple[int, list[str]]:
         if not seen:
             faint.append(name)
     return stops, faint
+
+
+def english_on(page: Page) -> list[str]:
+    """What a page, seen or folded up, says in the English of the catalogue of messages."""
+    shown = " ".join((page.locator("main").text_content() or "").split())
+    return [piece for piece in english_pieces() if piece in shown]
+
+
+@cache
+def english_pieces() -> tuple[str, ...]:
+    """What stands between the fields of English messages: four words or more."""
+    pairs = [pair for family in FAMILIES for pair in _texts(read_family(family))]
+    spanish = "\n".join(other for _english, other in pairs)
+    found = {
+        piece
+        for english, _other in pairs
+        for literal, *_field in string.Formatter().parse(english)
+        if (piece := " ".join(literal.split())).count(" ") >= 3 and piece not in spanish
+    }
+    return tuple(sorted(found))
+
+
+def _texts(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if isinstance(entry.get("en"), str):
+        yield entry["en"], entry["es"]
+        return
+    for each in entry.values():
+        yield from _texts(each)

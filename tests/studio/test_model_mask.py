@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from celosia.cli.app import app
 from celosia.core.errors import InputError
+from celosia.core.messages import Message
 from celosia.core.methods import Parameter, parameters
 from celosia.core.progress import Step
 from celosia.studio import comparison
@@ -90,7 +91,9 @@ def test_every_word_of_a_method_has_a_spanish_one() -> None:
         *pages.FAMILIES,
         *(text for each in model.SAMPLES for text in (each.title, each.about)),
     }
-    assert {word for word in words if word not in spanish} == set()
+    assert {
+        word for word in words if not isinstance(word, Message) and word not in spanish
+    } == set()
 
 
 def test_every_method_and_parameter_is_described_in_both_languages() -> None:
@@ -114,7 +117,8 @@ def test_a_stage_that_a_job_told_has_a_spanish_name(masked: dict[str, Any]) -> N
     assert masked["seed"] == 5
     spanish = _catalogue("es")[0]
     assert STAGES
-    assert {step.stage for step in STAGES} - set(spanish) == set()
+    plain = {step.stage for step in STAGES if not isinstance(step.stage, Message)}
+    assert plain - set(spanish) == set()
 
 
 @pytest.mark.parametrize(

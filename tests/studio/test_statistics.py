@@ -9,8 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from celosia import lab
+from celosia.core.messages import Message
+from celosia.studio import stored_json
 from celosia.studio.language import chosen
-from celosia.studio.statistics.model import families, measures, translate_value
+from celosia.studio.statistics.model import families, measures, shown
 from tests.studio.conftest import Visit
 
 STUDY = "mechanisms/belief"
@@ -80,34 +82,22 @@ def test_a_study_names_its_runs_and_measures_in_spanish(name: str, in_spanish: N
         str(row[key])
         for row in rows
         for key in ("run", "cell", "published", "computed")
-        if ENGLISH.search(str(translate_value(row[key])))
+        if ENGLISH.search(str(shown(row[key])))
     }
     assert english == set()
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("maximum risk %", "riesgo máximo %"),
-        ("belief of 0.001, to", "creencia de 0,001, hasta"),
-        ("PCMS of 1,000,000 users", "PCMS de 1.000.000 usuarios"),
-        ("SFP k=32, k'=32, m=16, m'=16", "SFP k=32, k'=32, m=16, m'=16"),
-        ("by hand, ?u likes ?p . ?p tag ?t", "a mano, ?u likes ?p . ?p tag ?t"),
-        ("epsilon 0.1, true level (claimed: 0.1)", "épsilon 0,1, nivel verdadero (se afirma: 0,1)"),
-        ("one entity, people, planned: bound", "una entidad, personas, planeado: cota"),
-        ("at least 0.25", "al menos 0,25"),
-        ("[20-39]", "[20-39]"),
-        (7, 7),
-    ],
-)
-def test_a_name_is_told_whole_or_part_by_part(
-    name: object, expected: object, in_spanish: None
-) -> None:
-    assert translate_value(name) == expected
+def test_names_numbers_and_words_are_told_in_spanish(in_spanish: None) -> None:
+    assert shown(Message("lab.tables.maximum_risk")) == "riesgo máximo %"
+    assert shown("yes") == "sí"
+    assert shown("SFP k=32, k'=32, m=16, m'=16") == "SFP k=32, k'=32, m=16, m'=16"
+    assert shown("[20-39]") == "[20-39]"
+    assert shown(7) == 7
 
 
-def test_names_are_as_they_are_in_english() -> None:
-    assert (
-        translate_value("one entity, people, planned: bound")
-        == "one entity, people, planned: bound"
-    )
+def test_what_is_kept_of_a_study_is_told_in_any_language(in_spanish: None) -> None:
+    found = lab.find("mechanisms/composition").run().as_dict()
+    kept = stored_json.loads(stored_json.dumps(found))
+    assert kept == found
+    [bound] = {str(row["computed"]) for row in kept["rows"] if row["computed"] == "advanced"}
+    assert bound == "avanzada"

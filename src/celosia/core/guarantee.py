@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from celosia.core.kept_messages import KeptMessages, kept
 from celosia.core.messages import say
 
 
@@ -40,11 +41,19 @@ class Guarantee:
         return say(key, promise=self.promise, unit=self.unit)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
+        """Plain values for JSON: the English, and as `messages` what it is made of."""
+        texts = (self.promise, self.unit, self.protects, self.neighbours)
+        messages = kept((*texts, *self.assumes, *self.leaves_open))
+        return asdict(self) | ({"messages": messages} if messages else {})
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Guarantee:
-        """The inverse of `as_dict`."""
-        lists: dict[str, Any] = {name: tuple(values[name]) for name in ("assumes", "leaves_open")}
-        return cls(**(values | lists))
+        """The inverse of `as_dict`; texts without a message stay English."""
+        given = dict(values)
+        known = KeptMessages(given.pop("messages", ()))
+        for name in ("promise", "unit", "protects", "neighbours"):
+            if name in given:
+                given[name] = known.message(given[name])
+        for name in ("assumes", "leaves_open"):
+            given[name] = tuple(known.message(each) for each in given[name])
+        return cls(**given)

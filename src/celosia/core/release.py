@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.guarantee import Guarantee
+from celosia.core.kept_messages import KeptMessages, kept
 from celosia.core.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -62,13 +63,14 @@ class Release(ABC):
 
     def certificate(self) -> dict[str, Any]:
         """Everything about the release but its data, as plain values."""
+        messages = kept(self.warnings)
         return {
             "kind": self.kind,
             "guarantee": self.guarantee.as_dict(),
             "provenance": self.provenance.as_dict(),
             "measures": self.measures(),
             "warnings": list(self.warnings),
-        }
+        } | ({"messages": messages} if messages else {})
 
     def save(self, path: str | Path, *, overwrite: bool = True) -> Path:
         """Write the data to `path` and its certificate beside it; both appear, or neither."""
@@ -102,12 +104,13 @@ class Release(ABC):
             raise InputError("CEL-I021", path=target, found=facts["kind"], wanted=cls.kind)
         if facts["data"]["sha256"] != _sha256(target):
             raise InputError("CEL-I022", path=target)
+        known = KeptMessages(facts.get("messages"))
         return cls.from_parts(
             target,
             facts,
             guarantee=Guarantee.from_dict(facts["guarantee"]),
             provenance=Provenance(**facts["provenance"]),
-            warnings=tuple(facts["warnings"]),
+            warnings=tuple(known.message(each) for each in facts["warnings"]),
         )
 
     def report(self, path: str | Path, *, overwrite: bool = True) -> Path:

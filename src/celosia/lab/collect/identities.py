@@ -62,7 +62,7 @@ def correlation(
     """
     floor = correlation_floor(float(line["mse"]) if noise is None else noise, counts)
     if floor > -inf and run not in UNREFUTED:
-        by = Message("lab.collect.the_mse") if noise is None else "chance"
+        by = Message("lab.collect.the_mse" if noise is None else "lab.collect.chance")
         cell = Message("lab.collect.pearson_r_wrong_as_printed_c", by=by)
         text = line["pearson"]
         yield Row(run, cell, float(text), floor, float(text) + half_unit(text) < floor)

@@ -104,7 +104,7 @@ _PARTS = (
         _uncertainty,
     ),
     _Part(
-        Message("lab.graphs.generalisation"),
+        "generalisation",
         Message("lab.graphs.super_vertices_figure_12"),
         _EXACTLY,
         _grouped,

@@ -19,7 +19,7 @@ from celosia.graphs.perturbation.spectrum import Spectrum, spectrum_of
 from celosia.graphs.verification import degree_anonymity
 from celosia.lab.findings import Row
 from celosia.lab.graphs.figure_graphs import figure_9, in_words
-from celosia.lab.graphs.publication import CENTRALITIES, DISTANCES, METRICS, PRINCIPAL
+from celosia.lab.graphs.publication import CENTRALITIES, DISTANCES, METRIC_NAMES, METRICS, PRINCIPAL
 from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed
 
 SEEDS = 30
@@ -57,12 +57,19 @@ _RUNS = (
 )
 
 
+_MOVED = {
+    "degree": Message("lab.graphs.degree_centrality_moved_by"),
+    "betweenness": Message("lab.graphs.betweenness_centrality_moved_by"),
+    "closeness": Message("lab.graphs.closeness_centrality_moved_by"),
+}
+
+
 def _metrics() -> Iterator[Row]:
     graphs = figure_9()
     found = [dict(measure(graph, rng=Seeded(9)).items()) for graph in graphs]
     for name, texts in METRICS.items():
         for run, values, text in zip(_RUNS, found, texts, strict=True):
-            yield compare_printed(run, name.replace("_", " "), text, float(values[name].value))
+            yield compare_printed(run, METRIC_NAMES[name], text, float(values[name].value))
     for place, run in enumerate(_RUNS[1:]):
         utility = compare(graphs[0], graphs[place + 1], rng=Seeded(9))
         yield compare_printed(
@@ -70,9 +77,7 @@ def _metrics() -> Iterator[Row]:
         )
         for name, stated in DISTANCES.items():
             moved = float(utility.distances[name].value)
-            yield compare_printed(
-                run, Message("lab.graphs.centrality_moved_by", name=name), stated[place], moved
-            )
+            yield compare_printed(run, _MOVED[name], stated[place], moved)
     unchanged = compare(graphs[0], graphs[0], rng=Seeded(9))
     yield compare_equal(
         _RUNS[0], Message("lab.graphs.edges_in_both"), 1.0, unchanged.edge_intersection

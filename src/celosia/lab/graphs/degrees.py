@@ -28,7 +28,7 @@ from celosia.graphs.perturbation.relevance import neighbourhood_centrality
 from celosia.graphs.verification import contains, degree_anonymity
 from celosia.lab.findings import Row
 from celosia.lab.graphs.figure_graphs import figure_10, in_words
-from celosia.lab.graphs.publication import ANONYMOUS_METRICS
+from celosia.lab.graphs.publication import ANONYMOUS_METRICS, METRIC_NAMES
 from celosia.lab.masking.equivalence_classes import format_groups
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 from celosia.tables.masking.microaggregation import optimal_groups
@@ -65,9 +65,7 @@ def _figure() -> Iterator[Row]:
         yield compare_equal(run, Message("lab.graphs.edges"), (10, 10, 12)[place], graph.size)
         found = dict(measure(graph, rng=Seeded(10)).items())
         for name, texts in ANONYMOUS_METRICS.items():
-            yield compare_printed(
-                run, name.replace("_", " "), texts[place], float(found[name].value)
-            )
+            yield compare_printed(run, METRIC_NAMES[name], texts[place], float(found[name].value))
     for place, text in ((1, "0.9000"), (2, "0.8333")):
         shared = edge_intersection(graphs[0], graphs[place])
         yield compare_printed(_RUNS[place], Message("lab.graphs.edges_in_both"), text, shared)
@@ -123,7 +121,10 @@ def _raised() -> Iterator[Row]:
     )
 
 
-_WAYS = {"raise": Message("lab.graphs.by_dynamic_programming_erratum_9"), "greedy": "greedy"}
+_WAYS = {
+    "raise": Message("lab.graphs.by_dynamic_programming_erratum_9"),
+    "greedy": Message("lab.graphs.greedy"),
+}
 
 
 @cache

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from celosia.core.messages import Message
+
+METRIC_NAMES = {
+    "average_distance": Message("lab.graphs.average_distance"),
+    "diameter": Message("lab.graphs.diameter"),
+    "harmonic_distance": Message("lab.graphs.harmonic_distance"),
+    "transitivity": Message("lab.graphs.transitivity"),
+    "triangles": Message("lab.graphs.triangles"),
+    "largest_eigenvalue": Message("lab.graphs.largest_eigenvalue"),
+    "connectivity": Message("lab.graphs.connectivity"),
+    "subgraph_centrality": Message("lab.graphs.subgraph_centrality"),
+}
+
 METRICS = {
     "average_distance": ("1.9167", "2.1111", "2.0000"),
     "diameter": ("3", "4", "4"),

@@ -87,6 +87,13 @@ def _dan() -> Iterator[Row]:
     )
 
 
+_PRIMITIVES = {
+    "add-delete": Message("lab.graphs.add_delete"),
+    "rotation": Message("lab.graphs.rotation"),
+    "switch": Message("lab.graphs.switch"),
+}
+
+
 def _primitives() -> Iterator[Row]:
     """On G9: {1,5} goes and {6,7} comes; {1,5} turns to {1,9}; {1,2} and {4,5} cross."""
     run = Message("lab.graphs.figure_8_primitives")
@@ -103,9 +110,14 @@ def _primitives() -> Iterator[Row]:
         after = session.graph
         changed = int((after.degrees != graph.degrees).sum())
         yield compare_equal(
-            run, Message("lab.graphs.degrees_that_a_changes", kind=kind), stated, changed
+            run,
+            Message("lab.graphs.degrees_that_a_changes", kind=_PRIMITIVES[kind]),
+            stated,
+            changed,
         )
-        yield compare_equal(run, Message("lab.graphs.edges_after_a", kind=kind), 12, after.size)
+        yield compare_equal(
+            run, Message("lab.graphs.edges_after_a", kind=_PRIMITIVES[kind]), 12, after.size
+        )
         if changed:
             moving.append(kind)
     cell = Message("lab.graphs.which_ones_change_degrees_not_rotation")

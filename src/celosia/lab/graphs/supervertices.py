@@ -34,7 +34,7 @@ def rows() -> Iterator[Row]:
 
 
 def _partition(graph: Graph) -> Iterator[Row]:
-    run = "Figure 12, {1,2,3} {4,5,7} {6,8,9}"
+    run = Message("lab.graphs.figure_12_groups", groups="{1,2,3} {4,5,7} {6,8,9}")
     made = _summary(graph, [[v - 1 for v in group] for group in examples.G9_PARTITION])
     yield compare_equal(run, Message("lab.graphs.sizes"), "3 3 3", in_words(made.sizes.tolist()))
     yield compare_equal(

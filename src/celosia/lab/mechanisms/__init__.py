@@ -49,7 +49,7 @@ class _Part:
 
 _PARTS = (
     _Part(
-        Message("lab.mechanisms.belief"),
+        "belief",
         Message("lab.mechanisms.what_an_epsilon_does_to_a"),
         Message("lab.mechanisms.figure_1_1", thesis=_THESIS),
         _EXACTLY,
@@ -79,7 +79,7 @@ _PARTS = (
         sparse.rows,
     ),
     _Part(
-        Message("lab.mechanisms.averages"),
+        "averages",
         Message("lab.mechanisms.the_errors_of_private_means"),
         Message("lab.mechanisms.on_beta_2_5_samples_whose", own=_OWN, thesis=_THESIS),
         Message("lab.mechanisms.errors", drawn=_DRAWN, exactly=_EXACTLY),
@@ -95,7 +95,7 @@ _PARTS = (
         figures.rates_of_selection,
     ),
     _Part(
-        Message("lab.mechanisms.attacks"),
+        "attacks",
         Message("lab.mechanisms.a_differencing_attack_and_an_attack"),
         Message("lab.mechanisms.the_attack_on_floats_after_mironov", own=_OWN),
         Message("lab.mechanisms.closed_forms_round_to_what_was", drawn=_DRAWN),

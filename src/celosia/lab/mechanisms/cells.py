@@ -5,13 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from math import inf
 
+from celosia.core.messages import Message
 from celosia.lab.findings import Row
 from celosia.lab.tolerance import EXACT, Cell, Tolerance
 
 SIGMAS = 4.0
 """Standard errors that chance may add to a simulated cell: a right one misses once in 16,000."""
 
-INFINITE = "infinite"
+INFINITE = Message("lab.value.infinite")
 """How a loss without limit is told: JSON has no such number."""
 
 _FLOATS = Tolerance(relative=1e-9)

@@ -41,9 +41,10 @@ DRAWS = 400_000
 FINE = 2**20
 """Parts of a row in which the noise of a count is as good as continuous."""
 
+EXPONENTIAL = Message("lab.mechanisms.exponential")
 METHODS = (
     Message("lab.mechanisms.algorithm_1"),
-    "exponential",
+    EXPONENTIAL,
     Message("lab.mechanisms.algorithm_4"),
     Message("lab.mechanisms.algorithm_4_clipped"),
     Message("lab.mechanisms.algorithm_3_not_private"),
@@ -73,7 +74,8 @@ class MeanSetting:
             upper=self.upper,
             size=self.size,
             known=known,
-        ) + (Message("lab.mechanisms.epsilon_2", epsilon=self.epsilon))
+            epsilon=self.epsilon,
+        )
 
 
 SETTINGS = (
@@ -118,7 +120,7 @@ def _compare(setting: MeanSetting, errors: Sequence[MeanError]) -> Iterator[Row]
     for method, text, error in zip(METHODS, setting.texts, errors, strict=True):
         # The published number and ours were each drawn so many times. The exponential mechanism
         # has no chance in it here; what its draws had when it was published is known all the same.
-        chance = error.deviation * sqrt((1 if method == "exponential" else 2) / DRAWS)
+        chance = error.deviation * sqrt((1 if method == EXPONENTIAL else 2) / DRAWS)
         yield compare_printed(setting.name, method, text, error.mean, error=chance)
 
 

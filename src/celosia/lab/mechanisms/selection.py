@@ -39,7 +39,11 @@ def _chances() -> Iterator[Row]:
     run = Message("lab.mechanisms.scores_0_1_2_at_epsilon")
     fine = NoisyMax(epsilon=1, grid=FINE).probabilities([float(score) for score in SCORES])
     methods = (
-        ("exponential", Exponential(epsilon=1).probabilities(SCORES), ".1863237 .3071959 .5064804"),
+        (
+            Message("lab.mechanisms.exponential"),
+            Exponential(epsilon=1).probabilities(SCORES),
+            ".1863237 .3071959 .5064804",
+        ),
         (
             Message("lab.mechanisms.exponential_monotone"),
             Exponential(epsilon=1, monotone=True).probabilities(SCORES),

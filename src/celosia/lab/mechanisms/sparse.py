@@ -103,7 +103,7 @@ def _scales() -> Iterator[Row]:
     )
     for approximate in (False, True):
         total = sum(numeric_shares(Fraction(1), approximate=approximate))
-        kind = Message("lab.mechanisms.with_a_delta") if approximate else "pure"
+        kind = Message("lab.mechanisms.with_a_delta" if approximate else "lab.mechanisms.pure")
         yield compare_equal(
             run, Message("lab.mechanisms.numericsparse_both_shares", kind=kind), 1.0, float(total)
         )

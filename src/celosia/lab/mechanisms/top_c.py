@@ -36,7 +36,7 @@ METHODS = (
     Message("lab.mechanisms.sparse_vector_1_1"),
     Message("lab.mechanisms.sparse_vector_1_3"),
     Message("lab.mechanisms.sparse_vector_1_c_2_3"),
-    "exponential",
+    Message("lab.mechanisms.exponential"),
 )
 PUBLISHED = {
     25: (".80/.82", ".09/.14", ".008/.06", ".009/.06", ".001/.03"),

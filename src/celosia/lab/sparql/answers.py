@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from math import inf, log
 from typing import Any
 
@@ -44,7 +44,11 @@ from celosia.queries.results import execute_plan
 TRIPLES = 20_000
 EPSILONS = (0.01, 0.1, 1.0)
 DELTA = 1e-6
-SCOPES: tuple[Private, ...] = ("people", "everything")
+_SCOPE_NAMES: dict[Private, Message] = {
+    "people": Message("lab.sparql.people"),
+    "everything": Message("lab.sparql.everything"),
+}
+SCOPES: tuple[Private, ...] = tuple(_SCOPE_NAMES)
 CONFIDENCE = 1 - 1e-7
 """Of each check: about a thousand are made."""
 REACH = log(1 / (1 - CONFIDENCE))
@@ -88,17 +92,19 @@ def _one(
     asks = {scope: cached_executor(shop.run) for scope, shop in entities.items()}
     for epsilon in EPSILONS:
         answer = _AnswerRows(run_name(each, epsilon), exact, epsilon, rng)
-        yield compare_equal(answer.run, "original", truth, exact)
+        yield compare_equal(answer.run, Message("lab.sparql.original"), truth, exact)
         if broken is not None:
             yield from answer.broken(broken)
         yield from answer.smoothed(FACTS, of_fact)
         for scope, shop in entities.items():
             yield from answer.smoothed(
-                Message("lab.sparql.one_entity_measured", scope=scope), stars[scope]
+                Message("lab.sparql.one_entity_measured", scope=_SCOPE_NAMES[scope]), stars[scope]
             )
             plan = shop.plan(each, epsilon=epsilon)
             yield from answer.planned(
-                Message("lab.sparql.one_entity_planned", scope=scope), plan, asks[scope]
+                Message("lab.sparql.one_entity_planned", scope=_SCOPE_NAMES[scope]),
+                plan,
+                asks[scope],
             )
 
 
@@ -131,7 +137,7 @@ class _AnswerRows:
 
     def planned(self, method: str, plan: Plan, ask: Any) -> Iterator[Row]:
         if plan.method == "public":
-            yield from self._rows(method, 0, "public", 0)
+            yield from self._rows(method, 0, Message("lab.sparql.public"), 0)
             return
         ((row, bounds),) = execute_plan(plan, ask, rng=self.rng).table(CONFIDENCE)
         (value,), (ends,) = row.values(), bounds.values()
@@ -148,7 +154,13 @@ class _AnswerRows:
             off,
             held,
         )
-        parts = "; ".join(f"{plan.method}, {part.bound}" for part in plan.parts)
+        parts = reduce(
+            lambda first, second: Message("lab.joined.semicolon", first=first, second=second),
+            [
+                Message("lab.joined.comma", first=plan.method, second=part.bound)
+                for part in plan.parts
+            ],
+        )
         yield Row(self.run, Message("lab.sparql.bound", method=method), "-", parts, True)
 
     def _rows(self, method: str, noise: int, bound: float | str, reach: float) -> Iterator[Row]:

@@ -177,14 +177,12 @@ def _consistency() -> Iterator[Row]:
     )
     # Laplace noise is beyond t scales with chance exp(-t).
     never = [each for each in settings if exp(-distance_in_scales(*each)) < IMPOSSIBLE]
-    listed = ", ".join(
-        Message("lab.sparql.at_epsilon", name=name, epsilon=epsilon) for name, epsilon in never
-    )
+    listed = [Message("lab.sparql.at_epsilon", name=name, epsilon=each) for name, each in never]
     yield compare_equal(
         run,
         Message("lab.sparql.not_even_one_answer_is_so"),
-        "F2 at epsilon 1",
-        listed,
+        Message("lab.sparql.at_epsilon", name="F2", epsilon=1.0),
+        Message("lab.joined.list", parts=listed),
     )
     found = distance_in_scales("F2", 1.0)
     yield compare_printed(run, Message("lab.sparql.f2_at_epsilon_1_scales_from"), "14.4", found)

@@ -46,7 +46,7 @@ _PARTS = (
         sensitivities.rows,
     ),
     _Part(
-        Message("lab.sql.columns"),
+        "columns",
         Message("lab.sql.twelve_columns_of_private_answers_in"),
         Message("lab.sql.120_printed_answers", thesis=_THESIS),
         Message("lab.joined.semicolon", first=_EXACTLY, second=_DRAWN),

@@ -52,8 +52,12 @@ QUESTIONS: tuple[tuple[str, str, Expected], ...] = (
     ("COUNT(DISTINCT col)", "SELECT COUNT(DISTINCT product_id) FROM orders", {0: 1, 25: 1}),
     ("WHERE", "SELECT COUNT(*) FROM orders WHERE product_id = 7", {0: 1, 25: 1}),
     ("CTE", "WITH o AS (SELECT order_id FROM orders) SELECT COUNT(*) FROM o", {0: 1, 25: 1}),
-    ("histogram", "SELECT order_date, COUNT(*) FROM orders GROUP BY order_date", {0: 2}),
-    ("join", f"{_COUNT} {_TO_RECOMMENDATIONS}", {0: 250, 2: 252}),
+    (
+        Message("lab.sql.histogram"),
+        "SELECT order_date, COUNT(*) FROM orders GROUP BY order_date",
+        {0: 2},
+    ),
+    (Message("lab.sql.join"), f"{_COUNT} {_TO_RECOMMENDATIONS}", {0: 250, 2: 252}),
     (
         Message("lab.sql.histogram_of_a_join"),
         "SELECT orders.product_id, COUNT(*) FROM orders JOIN recommendations "
@@ -88,7 +92,7 @@ QUESTIONS: tuple[tuple[str, str, Expected], ...] = (
         {0: 3},
     ),
     (
-        "self-join",
+        Message("lab.sql.self_join"),
         "SELECT COUNT(*) FROM orders a JOIN orders b ON a.customer_id = b.customer_id",
         {0: 201, 2: 205, 15: 231},
     ),

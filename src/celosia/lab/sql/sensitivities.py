@@ -51,7 +51,7 @@ def _printed() -> Iterator[Row]:
     )
     for joins, text in SENSITIVITIES.items():
         found, _ = thesis_sensitivity(joins, epsilon=0.1)
-        yield compare_printed(run, f"{joins} {'join' if joins == 1 else 'joins'}", text, found)
+        yield compare_printed(run, Message("lab.sql.joins", joins=joins), text, found)
 
 
 def _twelve() -> Iterator[Row]:
@@ -89,7 +89,7 @@ def thesis_growth(joins: int, **frequencies: int) -> Growth:
 
 
 def _corrections() -> Iterator[Row]:
-    run = "corrections"
+    run = Message("lab.sql.corrections")
     early, _ = flex_smooth(bimodal(), epsilon=3.5, delta=1e-6)
     whole = smooth(bimodal(), beta=Fraction(3.5 / (2 * log(2e6))))
     yield compare_equal(run, Message("lab.sql.two_peaks_search_that_ends_at"), 27000.0, early)

@@ -6,8 +6,16 @@ import csv
 from dataclasses import dataclass
 from importlib.resources import files
 
+from celosia.core.messages import Message
 from celosia.lab.tolerance import EXACT, Cell, Tolerance
-from celosia.tables import Model, model_from_text
+from celosia.tables import (
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    Model,
+    TCloseness,
+    model_from_text,
+)
 
 LOSS = Tolerance(absolute=1e-5)
 """Percentage points: some losses were printed from 32-bit floats."""
@@ -29,6 +37,30 @@ TEXTS = frozenset({"mode", "levels"})
 
 NONE = "none"
 """Stands for the levels of a run that has no solution."""
+
+_CELLS = {
+    str.__str__(each): each
+    for each in (
+        Message("lab.tables.loss"),
+        Message("lab.tables.average_class"),
+        Message("lab.tables.maximum_class"),
+        Message("lab.tables.minimum_class"),
+        Message("lab.tables.classes"),
+        Message("lab.tables.tuples"),
+        Message("lab.tables.suppressed"),
+        Message("lab.tables.mean_age_midpoint"),
+        Message("lab.tables.mean_age_lower_limit"),
+        Message("lab.tables.maximum_age"),
+        Message("lab.tables.minimum_age"),
+        Message("lab.tables.mode"),
+        Message("lab.tables.mode_count"),
+        Message("lab.tables.average_risk"),
+        Message("lab.tables.maximum_risk"),
+        Message("lab.tables.at_risk"),
+        Message("lab.tables.levels"),
+    )
+}
+"""The columns of the files, which are named in English."""
 
 _SETTINGS = ("run", "models", "suppression")
 
@@ -60,14 +92,34 @@ def matches(cell: str, published: Cell, computed: Cell) -> bool:
 
 
 def _run(line: dict[str, str]) -> Run:
+    models = tuple(map(model_from_text, line["models"].split()))
+    suppression = float(line.get("suppression", 1))
     return Run(
-        name=line["run"],
-        models=tuple(map(model_from_text, line["models"].split())),
-        suppression=float(line.get("suppression", 1)),
+        name=_name(line["run"], models, suppression),
+        models=models,
+        suppression=suppression,
         cells={
-            name: _read(name, text) for name, text in line.items() if text and name not in _SETTINGS
+            _CELLS[name]: _read(name, text)
+            for name, text in line.items()
+            if text and name not in _SETTINGS
         },
     )
+
+
+def _name(text: str, models: tuple[Model, ...], suppression: float) -> str:
+    """The name of a run as a message, where it is not a formula."""
+    match models:
+        case [_, DistinctDiversity(l=values)]:
+            return Message("lab.tables.run_of_distinct_diversity", l=values)
+        case [_, EntropyDiversity(l=values)]:
+            return Message("lab.tables.run_of_entropy_diversity", l=values)
+        case [_, TCloseness(t=t, distance="equal")]:
+            return Message("lab.tables.run_of_equal_distance", t=t)
+        case [TCloseness(t=t)]:
+            return Message("lab.tables.run_without_k", t=t)
+        case [KAnonymity(k=k)] if suppression < 1:
+            return Message("lab.tables.run_with_suppression", k=k, percent=100 * suppression)
+    return text
 
 
 def _read(cell: str, text: str) -> Cell:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.core.errors import InputError
+from celosia.core.messages import LANGUAGES, Language, speaking
 from celosia.core.progress import Progress, Step
 from celosia.studio import stored_json
 from celosia.studio.graphs import drawing as graph_drawing
@@ -68,7 +69,7 @@ def prepare(
         "name": shown or sample,
         "vertices": graph.order,
         "edges": graph.size,
-        "reading": "" if sample is not None else str(reading),
+        "reading": {} if sample is not None else _reading_texts(reading),
         "counts": asdict(reading.counts),
         "ignored": list(reading.ignored),
         "edge_attributes": list(reading.edge_attributes),
@@ -94,6 +95,15 @@ def _read(progress: JobProgress, path: Path, shown: str) -> ReadResult:
         path.unlink(missing_ok=True)
     if found.graph.order < 2 or not found.graph.size:
         raise InputError("CEL-W074")
+    return found
+
+
+def _reading_texts(reading: ReadResult) -> dict[Language, str]:
+    """How a file was read, in every language: its page may be shown in another one later."""
+    found: dict[Language, str] = {}
+    for each in LANGUAGES:
+        with speaking(each):
+            found[each] = str(reading)
     return found
 
 

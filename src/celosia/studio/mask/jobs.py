@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from celosia.core.progress import Progress, Step
+from celosia.core.progress import Step
 from celosia.studio import comparison, stored_json
 from celosia.studio.mask import model
 from celosia.studio.worker import JobProgress
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 500
 """Rows of which both sides are kept for the page."""
-_DYNAMIC = re.compile(r"(Step \d+|Masking): .*")
 
 
 def prepare(
@@ -110,16 +108,6 @@ def recording_source(seed: int | None) -> Any:
     return Entropy() if seed is None else Repeated(seed)
 
 
-def stages(progress: JobProgress) -> Progress:
-    """The progress, with stages whose names have numbers in them called by one word."""
-
-    def tell(step: Step) -> None:
-        found = _DYNAMIC.fullmatch(step.stage)
-        progress(Step("Masking", step.done, step.total) if found else step)
-
-    return tell
-
-
 def run(
     progress: JobProgress,
     *,
@@ -140,7 +128,7 @@ def run(
     rng = recording_source(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them
-        release = mask(frame, recipe, rng=rng, progress=stages(progress))
+        release = mask(frame, recipe, rng=rng, progress=progress)
     write(release, place, "masked")
     (place / "recipe.toml").write_text(model.recipe_text(table), "utf-8")
     progress(Step("Comparing", 0))
@@ -262,7 +250,7 @@ def map_variants(
     place = Path(folder)
     rng: Source = source(seed)
     frame = pl.read_parquet(place / "data.parquet")
-    found = map_methods(frame, columns, risk=risk, loss=loss, rng=rng, progress=stages(progress))
+    found = map_methods(frame, columns, risk=risk, loss=loss, rng=rng, progress=progress)
     tried = default_methods()
     points = []
     for each in found.points:

@@ -13,13 +13,13 @@ from celosia import datasets
 from celosia.accounting.prices import Price
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
+from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.queries import Vault
 from celosia.queries.ledger import Ledger
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
 from celosia.studio.language import _
-from celosia.studio.translation import translate
 
 SCALE = 0.005
 FACTS = 20_000
@@ -68,45 +68,32 @@ SPARQL_EXAMPLES = (
 class PlanBranch:
     """A step of a plan, with what it is made of."""
 
-    text: str
-    reason: str
+    text: object
+    """A message."""
+    reason: object
     """The rule that is used there; empty where none is."""
     parts: list[PlanBranch] = field(default_factory=list)
 
 
-def tree(steps: Iterable[str]) -> list[PlanBranch]:
-    """The steps of a plan as the tree that their indentation tells.
+def tree(lines: Iterable[Message]) -> list[PlanBranch]:
+    """The lines of a plan as the tree that their indentation tells.
 
-    >>> [root] = tree(["answer n", "  join   -- by key", "    scan a", "    scan b"])
-    >>> root.parts[0].reason, [each.text for each in root.parts[0].parts]
-    ('by key', ['scan a', 'scan b'])
+    >>> def line(indent, text):
+    ...     return Message("queries.tree.plain_line", indent=indent, text=text)
+    >>> [root] = tree([line("", "answer n"), line("  ", "scan a"), line("  ", "scan b")])
+    >>> root.text, [each.text for each in root.parts]
+    ('answer n', ['scan a', 'scan b'])
     """
     roots: list[PlanBranch] = []
     above: list[tuple[int, PlanBranch]] = []
-    for line in steps:
-        depth = len(line) - len(line.lstrip())
-        text, _mark, reason = line.strip().partition("   -- ")
-        branch = PlanBranch(text, reason)
+    for line in lines:
+        depth = len(str(line.fields["indent"]))
+        branch = PlanBranch(line.fields["text"], line.fields.get("rule", ""))
         while above and above[-1][0] >= depth:
             above.pop()
         (above[-1][1].parts if above else roots).append(branch)
         above.append((depth, branch))
     return roots
-
-
-def translate_neighbours(facts: str) -> str:
-    """What a step between two databases is, in the page's language; the unit is of the policy.
-
-    >>> translate_neighbours("add or remove one customer")
-    'add or remove one customer'
-    """
-    whole = translate(facts, "plans")
-    if whole != facts:
-        return whole
-    verb, _one, unit = facts.partition(" one ")
-    if verb == "add or remove":
-        return _("add or remove one {unit}", unit=unit)
-    return _("change one {unit}", unit=unit) if verb == "change" else facts
 
 
 def method_label(name: str) -> str:

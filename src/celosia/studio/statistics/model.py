@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from celosia import lab
-from celosia.studio.translation import localise, translate
+from celosia.lab.findings import cell_text
 
-_BETWEEN = re.compile(r"(, |: | \(|\))")
-"""What stands between the parts of the name of a run or a measure."""
 WIDE = 1000
 """The greatest and the least bar of a chart, from which on its axis is logarithmic."""
 
@@ -66,29 +63,15 @@ def measures(rows: Iterable[dict[str, Any]]) -> list[Measure]:
     ]
 
 
-def translate_value(value: Any) -> Any:
+def shown(value: Any) -> Any:
     """The name of a run or of a measure, or a value in words, in the language of the page.
 
-    Where the whole is not known its parts are told one by one; formulas and names of protocols and
-    people are the same in every language.
+    Numbers stay as they are, and so do formulas and what is data: labels, groups, codes of errors.
 
-    >>> from celosia.studio.language import chosen
-    >>> token = chosen.set("es")
-    >>> translate_value("exponential, monotone, chance of score 2")
-    'exponencial, monótono, probabilidad de la puntuación 2'
-    >>> translate_value("PCMS k=16, m=16"), translate_value(0.5)
+    >>> shown("PCMS k=16, m=16"), shown(0.5)
     ('PCMS k=16, m=16', 0.5)
-    >>> chosen.reset(token)
     """
-    if not isinstance(value, str):
-        return value
-    whole = translate(value, "measures")
-    if whole != value:
-        return whole
-    return "".join(
-        part if at % 2 else localise(translate(part, "measures"))
-        for at, part in enumerate(_BETWEEN.split(value))
-    )
+    return cell_text(value) if isinstance(value, str) else value
 
 
 def families() -> dict[str, list[lab.Study]]:

@@ -14,7 +14,7 @@ from celosia.studio.language import _, n_, number, percent
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page
 from celosia.studio.statistics import jobs
-from celosia.studio.statistics.model import Measure, families, file_name, measures, translate_value
+from celosia.studio.statistics.model import Measure, families, file_name, measures, shown
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
@@ -124,7 +124,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
         names = [each.name for each in drawn]
         first = chosen if chosen in names else names[0]
         select = ui.select(
-            {name: translate_value(name) for name in names}, value=first, label=_("Measure")
+            {name: shown(name) for name in names}, value=first, label=_("Measure")
         ).classes("w-full")
         picture = ui.column().classes("w-full")
 
@@ -149,10 +149,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
             [_("Run"), _("Measure"), _("Published"), _("Computed"), _("Agree")],
             [
                 [
-                    *(
-                        translate_value(each[key])
-                        for key in ("run", "cell", "published", "computed")
-                    ),
+                    *(shown(each[key]) for key in ("run", "cell", "published", "computed")),
                     each["matches"],
                 ]
                 for each in rows[:MOST_LISTED]
@@ -168,7 +165,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
 
 
 def _draw(measure: Measure) -> None:
-    name = translate_value(measure.name)
+    name = shown(measure.name)
     description = _(
         "{measure} of {runs} runs, published and computed: {matched} of {runs} agree.",
         measure=name,
@@ -176,7 +173,7 @@ def _draw(measure: Measure) -> None:
         matched=number(measure.matched),
     )
     chart.bars(
-        [translate_value(run) for run in measure.runs],
+        [shown(run) for run in measure.runs],
         [(_("Published"), measure.published), (_("Computed"), measure.computed)],
         description=description,
         x=_("Run"),

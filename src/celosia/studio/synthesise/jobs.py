@@ -11,7 +11,7 @@ import polars as pl
 
 from celosia.core.progress import Step
 from celosia.studio import comparison, stored_json
-from celosia.studio.mask.jobs import compared, pairs, recording_source, result_facts, stages, write
+from celosia.studio.mask.jobs import compared, pairs, recording_source, result_facts, write
 from celosia.studio.synthesise import model
 from celosia.studio.worker import JobProgress
 
@@ -85,7 +85,7 @@ def run(
             Recipe.of(schema, [(method, names)]),
             holdout=others,
             rng=rng,
-            progress=stages(progress),
+            progress=progress,
         )
     write(release, place, "synthetic")
     progress(Step("Comparing", 0))

@@ -12,7 +12,6 @@ from celosia.studio import shell
 from celosia.studio.jobs import Job
 from celosia.studio.language import _, n_, percent
 from celosia.studio.runtime import studio
-from celosia.studio.translation import translate
 
 OFTEN = 0.15
 """Seconds between two looks at a job."""
@@ -137,7 +136,7 @@ def _state_text(job: Job, place: int) -> str:
     if job.state == "waiting":
         return n_("Waiting; {count} job in line", "Waiting; {count} jobs in line", max(place, 1))
     if job.state == "running":
-        stage = translate(job.step.stage, "stages") if job.step is not None else _("Starting")
+        stage = _(job.step.stage) if job.step is not None else _("Starting")
         return stage if job.share is None else f"{stage}: {percent(job.share, 0)}"
     return {"done": _("Done"), "failed": _("Failed"), "cancelled": _("Cancelled")}[job.state]
 

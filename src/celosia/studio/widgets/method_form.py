@@ -9,12 +9,12 @@ from typing import Any, Protocol
 from nicegui import ui
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import render
 from celosia.core.methods import Parameter
 from celosia.studio.language import _, short
 from celosia.studio.parameters import changed, help_text, shown
 from celosia.studio.shell import notify_error
 from celosia.studio.widgets.table import key_figures
-from celosia.studio.widgets.text import from_library
 
 
 class MethodCard(Protocol):
@@ -229,7 +229,7 @@ def _with_range(method: str, control: Parameter) -> str:
 
 
 def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:
-    """What is promised, as the certificate says it, which speaks English."""
+    """What is promised, as the certificate says it."""
     if simulation:
         notice(
             _(
@@ -238,14 +238,14 @@ def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:
             )
         )
     with ui.expansion(_("The guarantee of the certificate"), icon="verified").classes("w-full"):
-        from_library(guarantee["promise"], "promises").classes("text-bold celosia-break")
-        from_library(guarantee["protects"], "promises").classes("celosia-break")
+        ui.label(render(guarantee["promise"])).classes("text-bold celosia-break")
+        ui.label(render(guarantee["protects"])).classes("celosia-break")
         if guarantee["leaves_open"]:
             ui.label(_("Not covered:")).classes("q-mt-sm")
             with ui.element("ul").classes("celosia-points"):
                 for gap in guarantee["leaves_open"]:
                     with ui.element("li"):
-                        from_library(gap, "promises").classes("celosia-break")
+                        ui.label(render(gap)).classes("celosia-break")
 
 
 def downloads(work_id: str, files: Sequence[tuple[str, str, str, str]]) -> None:

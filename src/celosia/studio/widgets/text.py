@@ -6,9 +6,6 @@ import json
 
 from nicegui import ui
 
-from celosia.core.messages import Message
-from celosia.studio.translation import Field, translate
-
 
 def name_editor(editor: ui.codemirror, text: str) -> None:
     """Give an editor its name: it is the inner element that has the focus, drawn by the browser."""
@@ -19,14 +16,6 @@ def name_editor(editor: ui.codemirror, text: str) -> None:
         lambda: ui.run_javascript(f"{run}?.setAttribute('aria-label', {json.dumps(text)})"),
         once=True,
     )
-
-
-def from_library(text: object, of: Field) -> ui.label:
-    """What the library says, in the language of the page; marked as English where it stays so."""
-    translated = translate(text, of)
-    label = ui.label(translated)
-    is_english = not isinstance(text, Message) and translated == text
-    return label.props('lang="en"') if is_english else label
 
 
 def heading(text: str, level: int = 1) -> ui.label:

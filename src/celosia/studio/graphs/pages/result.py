@@ -7,12 +7,12 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.core.messages import render
 from celosia.studio.graphs import model
 from celosia.studio.graphs.labels import METRICS, NOT_SHARES, SHARES
 from celosia.studio.graphs.pages.drawing import draw_both
 from celosia.studio.graphs.pages.start import GraphWorkbench
 from celosia.studio.language import _, percent, short
-from celosia.studio.translation import translate
 from celosia.studio.widgets.chart import axis, chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.method_form import (
@@ -67,18 +67,13 @@ def _left_out(left_out: Mapping[str, Any]) -> None:
     from celosia.graphs.report import LEFT_OUT  # noqa: PLC0415 - slow to load
 
     rows = [
-        [_(words), short(what) if isinstance(what, int) else _listed(name, what)]
+        [_(words), short(what) if isinstance(what, int) else ", ".join(map(render, what))]
         for name, words in LEFT_OUT.items()
         if (what := left_out.get(name))
     ]
     if rows:
         heading(_("What is left out"))
         show_table([_("what"), _("which, or how many")], rows, caption=_("What is left out"))
-
-
-def _listed(name: str, what: list[str]) -> str:
-    """Names of attributes as they are, and what the library says in the language of the page."""
-    return ", ".join(what if name != "ignored" else [translate(each, "plans") for each in what])
 
 
 def _figures(result: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from nicegui import run, ui
 from celosia.core.errors import CelosiaError
 from celosia.studio.graphs import jobs, model
 from celosia.studio.graphs.pages.drawing import draw_one
-from celosia.studio.language import _, n_
+from celosia.studio.language import _, current, n_
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page, show_error, visitor
 from celosia.studio.visitors import Work
@@ -26,7 +26,6 @@ from celosia.studio.widgets.method_form import (
     step_links,
     summary_of,
 )
-from celosia.studio.widgets.text import from_library
 from celosia.studio.widgets.upload import upload
 from celosia.studio.workbench import Workbench
 
@@ -141,9 +140,12 @@ async def graphs_steps(work_id: str, step: str = "method") -> None:
 
 def _method(workbench: GraphWorkbench) -> None:
     _unseen(workbench)
-    if workbench.state["reading"]:
+    reading = workbench.state["reading"]
+    if reading:
+        # The work of an earlier version has one text.
+        text = reading if isinstance(reading, str) else reading[current()]
         with ui.expansion(_("How the file was read")).classes("w-full"):
-            from_library(workbench.state["reading"], "plans").classes("celosia-break")
+            ui.label(text).classes("celosia-break")
     with ui.element("div").classes("celosia-sides"):
         with ui.element("div"):
             draw_one(workbench.state["drawing"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.core.messages import Message
+from celosia.core.messages import render
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.publish import model_kinds
 from celosia.studio.publish.pages.results_parts import (
@@ -166,31 +166,4 @@ def _warnings(facts: Mapping[str, Any]) -> None:
     for text in facts["warnings"]:
         with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
             ui.label(_("Please note")).classes("text-bold")
-            ui.label(warning(text, facts))
-
-
-def warning(text: str, facts: Mapping[str, Any]) -> str:
-    """A warning of the library in the language of the page."""
-    if isinstance(text, Message):
-        return text.render()
-    solution = facts["solution"]
-    if text.startswith("Only "):
-        return n_(
-            "Only {count} record is suppressed: a person who fits no class must be among them, a "
-            "crowd of fewer than {least}. Drop suppressed records to close this.",
-            "Only {count} records are suppressed: a person who fits no class must be among them, a "
-            "crowd of fewer than {least}. Drop suppressed records to close this.",
-            solution["suppressed"],
-            least=number(solution["smallest_allowed"]),
-        )
-    if text.startswith("A person who fits no class"):
-        return _(
-            "A person who fits no class must be among the suppressed records, and these as a class "
-            "do not meet all models. Drop suppressed records to close this."
-        )
-    if text.startswith("The rows are in their original order"):
-        return _(
-            "The rows are in their original order: another release of the same table in the same "
-            "order can be joined to this one row by row."
-        )
-    return text
+            ui.label(render(text))

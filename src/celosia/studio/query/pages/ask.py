@@ -7,19 +7,20 @@ from typing import Any
 
 from nicegui import ui
 
+from celosia.core.messages import render
+from celosia.core.wording import unit_word
 from celosia.studio.language import _, n_, number, short
 from celosia.studio.query import jobs, model
 from celosia.studio.query.model import SPARQL_EXAMPLES, SQL_EXAMPLES, PlanBranch
 from celosia.studio.query.pages.ledger import show_account
 from celosia.studio.query.pages.start import KIND
 from celosia.studio.shell import page, visitor
-from celosia.studio.translation import translate
 from celosia.studio.visitors import Work
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import from_library, heading, name_editor
+from celosia.studio.widgets.text import heading, name_editor
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
@@ -137,7 +138,7 @@ def _schema(schema: dict[str, Any], made: Work) -> None:
     ui.label(
         _(
             "Protected: every {unit}, with all that belongs to it. Budget: epsilon {epsilon}.",
-            unit=translate(schema["unit"]["name"], "plans"),
+            unit=unit_word(schema["unit"]["name"]),
             epsilon=short(budget["epsilon"]),
         )
     )
@@ -186,7 +187,7 @@ def _plan(plan: dict[str, Any]) -> None:
             (_("Price"), f"epsilon {short(plan['epsilon'])}", _("of the whole question")),
             (
                 _("Neighbours"),
-                model.translate_neighbours(plan["neighbours"]),
+                render(plan["neighbours"]),
                 _("the difference between two neighbouring databases"),
             ),
             (
@@ -200,9 +201,9 @@ def _plan(plan: dict[str, Any]) -> None:
         [_("Measured"), _("Mechanism"), _("One unit adds"), "epsilon", _("Typical error")],
         [
             [
-                translate(part["name"], "plans"),
-                translate(part["mechanism"], "plans"),
-                translate(part["bound"], "plans"),
+                render(part["name"]),
+                render(part["mechanism"]),
+                render(part["bound"]),
                 part["epsilon"],
                 _("not public") if part["error"] is None else part["error"],
             ]
@@ -211,7 +212,7 @@ def _plan(plan: dict[str, Any]) -> None:
         caption=_("Nothing was spent: all of this follows from the policy and the question"),
     )
     for note in plan["notes"]:
-        from_library(note, "plans").classes("celosia-quiet")
+        ui.label(render(note)).classes("celosia-quiet")
     ui.label(
         _(
             "The typical error is the usual size of the noise, in the unit of the answer: orders "
@@ -235,7 +236,7 @@ def _nested(branches: list[PlanBranch]) -> str:
     """The tree of a plan as nested lists, every word escaped."""
     items = []
     for each in branches:
-        text, why = translate(each.text, "plans"), translate(each.reason, "plans")
+        text, why = render(each.text), render(each.reason)
         reason = f'<div class="celosia-quiet">{escape(why)}</div>' if why else ""
         items.append(f"<li><code>{escape(text)}</code>{reason}{_nested(each.parts)}</li>")
     return f'<ul class="celosia-plan">{"".join(items)}</ul>' if items else ""
@@ -357,4 +358,4 @@ def _price(answer: dict[str, Any]) -> None:
         ]
     )
     for note in answer["warnings"]:
-        from_library(note, "plans").classes("celosia-quiet")
+        ui.label(render(note)).classes("celosia-quiet")
