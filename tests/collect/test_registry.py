@@ -26,7 +26,8 @@ from celosia.collect.registry import (
 )
 from celosia.core.catalogue import read_family
 from celosia.core.errors import InputError
-from celosia.core.methods import help_of, method_from_text, parameters
+from celosia.core.methods import help_of, parameters
+from celosia.core.notation import method_from_text
 
 EMOJI = {"method": "hcms", "epsilon": 4, "key": "emoji", "hashes": 64, "width": 32}
 

@@ -6,7 +6,8 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import help_of, notation, parameters
+from celosia.core.methods import help_of, parameters
+from celosia.core.notation import notation
 from celosia.graphs import GeneralisedGraph, Graph, UncertainGraph, method_from, methods
 from celosia.graphs.registry import makes, method_from_text
 

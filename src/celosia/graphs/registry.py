@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from celosia.core.methods import build
-from celosia.core.methods import method_from_text as from_text
+from celosia.core.notation import method_from_text as from_text
 from celosia.graphs.method import GraphMethod
 
 
@@ -63,7 +63,7 @@ def method_from_text(text: str) -> GraphMethod[Any]:
     RandomSwitch(amount=0.2)
 
     Raises:
-        InputError: as `core.methods.method_from_text` says.
+        InputError: as `core.notation.method_from_text` says.
     """
     return from_text(methods(), text)
 

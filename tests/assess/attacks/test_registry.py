@@ -8,7 +8,8 @@ from tests.assess.attacks.test_classes_attacked import QI
 from celosia.assess.attacks import ATTACKS, attack_from_text
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import help_of, method_from_dict, notation, parameters
+from celosia.core.methods import help_of, method_from_dict, parameters
+from celosia.core.notation import notation
 from celosia.datasets import weak_releases
 
 

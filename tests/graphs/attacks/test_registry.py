@@ -6,7 +6,8 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import help_of, method_from_dict, notation, parameters
+from celosia.core.methods import help_of, method_from_dict, parameters
+from celosia.core.notation import notation
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.attacks import ATTACKS, AttackedGraph, attack_from_text

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.methods import help_of, notation, parameters
+from celosia.core.methods import help_of, parameters
+from celosia.core.notation import notation
 from celosia.tables.hierarchies import (
     BUILDERS,
     Automatic,

@@ -11,7 +11,8 @@ import pytest
 from celosia import Schema, Seeded
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.methods import checked, help_of, notation, parameters
+from celosia.core.methods import checked, help_of, parameters
+from celosia.core.notation import notation
 from celosia.tables.masking import Mdav, Noise, Recipe, method_from, method_from_text, methods
 
 TEXT = """

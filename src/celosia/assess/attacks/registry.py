@@ -8,7 +8,7 @@ from celosia.assess.attacks.background import WorstBackground
 from celosia.assess.attacks.homogeneity import Homogeneity
 from celosia.assess.attacks.method import ClassAttack
 from celosia.assess.attacks.skewness import Skewness
-from celosia.core.methods import method_from_text
+from celosia.core.notation import method_from_text
 
 ATTACKS: Mapping[str, type[ClassAttack]] = {
     each.method_name: each for each in (Homogeneity, WorstBackground, Skewness)
@@ -26,6 +26,6 @@ def attack_from_text(text: str) -> ClassAttack:
     Skewness(gain=0.3)
 
     Raises:
-        InputError: as `core.methods.method_from_text` says.
+        InputError: as `core.notation.method_from_text` says.
     """
     return method_from_text(ATTACKS, text, what="attack")

@@ -17,7 +17,8 @@ from celosia.collect.protocol import Protocol, check_report_epsilon
 from celosia.collect.rappor.rappor import Rappor
 from celosia.collect.registry import PROTOCOLS, protocol_class
 from celosia.core.errors import InputError
-from celosia.core.methods import build, parameters, values_from_text
+from celosia.core.methods import build, parameters
+from celosia.core.notation import values_from_text
 from celosia.core.wording import did_you_mean
 
 TREES = ("pem", "treehist")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.core.methods import method_from_text
+from celosia.core.notation import method_from_text
 from celosia.graphs.attacks.active import ByPlantedAccounts
 from celosia.graphs.attacks.hubs import ByHubs
 from celosia.graphs.attacks.links import ByLinks
@@ -40,6 +40,6 @@ def attack_from_text(text: str) -> AttackMethod[Any]:
     BySubgraph(edges=6)
 
     Raises:
-        InputError: as `core.methods.method_from_text` says.
+        InputError: as `core.notation.method_from_text` says.
     """
     return method_from_text(ATTACKS, text, what="attack")

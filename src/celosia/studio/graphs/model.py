@@ -9,7 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.messages import Message, render
-from celosia.core.methods import Parameter, notation
+from celosia.core.methods import Parameter
+from celosia.core.notation import notation
 from celosia.studio.language import current
 from celosia.studio.parameters import controls, starting
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from celosia.core.methods import notation
+from celosia.core.notation import notation
 from celosia.studio.publish.form import PublishForm, metric, models, schema_table
 from celosia.studio.toml import inline, key_of
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.methods import method_from_dict, method_from_text
+from celosia.core.methods import method_from_dict
+from celosia.core.notation import method_from_text
 from celosia.tables.hierarchies.automatic import Automatic
 from celosia.tables.hierarchies.builder import Builder
 from celosia.tables.hierarchies.csv_file import read_hierarchy
@@ -34,7 +35,7 @@ def builder_from_text(text: str) -> Builder:
     Dates(levels=('month', 'year'), format=None, century=None)
 
     Raises:
-        InputError: as `core.methods.method_from_text` says.
+        InputError: as `core.notation.method_from_text` says.
     """
     return method_from_text(BUILDERS, text, what="hierarchy")
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.methods import Method, method_from_text, parameter
+from celosia.core.methods import Method, parameter
+from celosia.core.notation import method_from_text
 from celosia.tables.magnitude.table import MagnitudeTable
 
 
@@ -158,7 +159,7 @@ def rule_from_text(text: str) -> Rule:
     Dominance(n=2, k=85.0)
 
     Raises:
-        InputError: as `core.methods.method_from_text` says.
+        InputError: as `core.notation.method_from_text` says.
     """
     return method_from_text(RULES, text, what="rule")
 

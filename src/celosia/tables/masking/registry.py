@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.core import methods as core_methods
+from celosia.core import notation
+from celosia.core.methods import build
 from celosia.tables.masking.method import MaskingMethod
 
 
@@ -38,16 +39,16 @@ def method_from(name: Any, parameters: Mapping[str, Any]) -> MaskingMethod:
     >>> method_from("mdav", {"k": 5}).as_dict()
     {'method': 'mdav', 'k': 5}
     """
-    return core_methods.build(methods(), name, parameters)
+    return build(methods(), name, parameters)
 
 
 def method_from_text(text: str) -> MaskingMethod:
     """A method in the notation of the command line: NAME, or NAME:VALUE,...,KEY=VALUE,...
 
     Raises:
-        InputError: as `core.methods.method_from_text` says.
+        InputError: as `core.notation.method_from_text` says.
 
     >>> method_from_text("microaggregation:5,fixed").as_dict()
     {'method': 'microaggregation', 'k': 5, 'variant': 'fixed'}
     """
-    return core_methods.method_from_text(methods(), text)
+    return notation.method_from_text(methods(), text)

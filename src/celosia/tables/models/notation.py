@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.core.methods import method_from_dict, method_from_text
+from celosia.core.methods import method_from_dict
+from celosia.core.notation import method_from_text
 from celosia.tables.models.alpha_k import AlphaK
 from celosia.tables.models.average_risk import AverageRisk
 from celosia.tables.models.beta_likeness import BetaLikeness
@@ -51,7 +52,7 @@ def model_from_text(text: str) -> Model:
     'estimated 5-map (sampling fraction 0.1, confidence 0.95)'
 
     Raises:
-        InputError: as `core.methods.method_from_text` says.
+        InputError: as `core.notation.method_from_text` says.
     """
     return method_from_text(MODELS, text, what="model")
 
