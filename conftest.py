@@ -35,7 +35,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Page | Non
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep tests together that share what they set up."""
-    from tests.distribution import ByUnit  # noqa: PLC0415 - a run by one process has no need of it
+    from tests.distribution import ByUnit
 
     return ByUnit(config, log) if config.getoption("dist") == "load" else None
 
@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Try as many examples as the effort of this run allows, and begin with what takes long."""
     scale_examples(items)
     if hasattr(config, "workerinput"):
-        from tests.distribution import order_of  # noqa: PLC0415
+        from tests.distribution import order_of
 
         items.sort(key=order_of)
 

@@ -151,7 +151,7 @@ def _own(source: Path, place: Path) -> None:
 
 def _spark(source: Path, place: Path) -> dict[str, float]:
     """The same on Spark, its start-up aside; nothing where it is not installed."""
-    from celosia.engines.spark.tables import SparkTables  # noqa: PLC0415 - slow to load
+    from celosia.engines.spark.tables import SparkTables
 
     if find_spec("pyspark") is None:
         return {}

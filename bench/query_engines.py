@@ -101,14 +101,14 @@ def _database(kind: str, folder: Path, frames: dict[str, pl.DataFrame]) -> Itera
     """The section of a policy that says where the rows are."""
     with ExitStack() as stack:
         if kind == "postgres":
-            from tests.engines.server import postgres_server  # noqa: PLC0415 - needs pytest
+            from tests.engines.server import postgres_server  # needs pytest
 
             url = stack.enter_context(postgres_server())
             _fill(url, frames)
             yield f'database = {{ kind = "postgres", url = "{url}" }}'
             return
         if kind == "spark":
-            from tests.spark import local_spark  # noqa: PLC0415 - needs pytest
+            from tests.spark import local_spark  # needs pytest
 
             stack.enter_context(local_spark())
         files = ", ".join(f'{name} = "{folder / name}.parquet"' for name in frames)
@@ -116,7 +116,7 @@ def _database(kind: str, folder: Path, frames: dict[str, pl.DataFrame]) -> Itera
 
 
 def _fill(url: str, frames: dict[str, pl.DataFrame]) -> None:
-    import psycopg  # noqa: PLC0415 - where wanted
+    import psycopg  # where wanted
 
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE person (id BIGINT PRIMARY KEY, town TEXT)")

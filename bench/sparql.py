@@ -182,7 +182,7 @@ def _answered(vault: Vault, each: ShopQuery) -> float:
 
 
 def _oxigraph(wanted: list[ShopQuery], rows: int) -> dict[str, float]:
-    import pyoxigraph  # noqa: PLC0415 - for comparison only
+    import pyoxigraph  # for comparison only
 
     store = pyoxigraph.Store()
     lines = b"".join(watdiv(rows).lines())

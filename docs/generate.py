@@ -109,6 +109,13 @@ def pages() -> dict[Path, str]:
 REGISTRIES = {
     "Privacy models": ("celosia.tables.models.notation", "MODELS"),
     "Metrics": ("celosia.tables.metrics", "METRICS"),
+    "Hierarchies": ("celosia.tables.hierarchies.notation", "BUILDERS"),
+    "Masking, synthetic and private tables": ("celosia.tables.masking.registry", "methods"),
+    "Graphs": ("celosia.graphs.registry", "methods"),
+    "Attacks on graphs": ("celosia.graphs.attacks.registry", "ATTACKS"),
+    "Attacks on tables": ("celosia.assess.attacks.registry", "ATTACKS"),
+    "Classifiers": ("celosia.assess.utility.classifiers", "CLASSIFIERS"),
+    "Protocols for devices": ("celosia.collect.registry", "PROTOCOLS"),
 }
 """Where the methods of each sort are listed: a mapping by name, or a function that returns one."""
 
@@ -133,8 +140,8 @@ def methods_page() -> str:
 
 def _method_entry(name: str, kind: type[Any]) -> Iterator[str]:
     """One method: what it does, and a row for each parameter."""
-    from celosia.core.catalogue import read_family  # noqa: PLC0415 - the package is imported late
-    from celosia.core.methods import allowed, help_of, parameters  # noqa: PLC0415
+    from celosia.core.catalogue import read_family  # the package is imported late
+    from celosia.core.methods import allowed, help_of, parameters
 
     words = read_family("methods").get(name, {})
     yield f"\n### `{name}` {{#{name}}}\n\n"
@@ -385,9 +392,9 @@ def command_line_page() -> str:
 
 
 def _commands() -> Iterator[tuple[str, ...]]:
-    import typer.main  # noqa: PLC0415 - only this page needs it
+    import typer.main  # only this page needs it
 
-    from celosia.cli.app import app  # noqa: PLC0415
+    from celosia.cli.app import app
 
     def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield path
@@ -412,7 +419,7 @@ def _help(command: tuple[str, ...]) -> str:
 
 def errors_page() -> str:
     """Every error code with its explanation."""
-    from celosia.core.catalogue import explanations  # noqa: PLC0415 - as above
+    from celosia.core.catalogue import explanations
 
     parts = [WRITTEN, "# Error codes\n\n"]
     parts.append(

@@ -114,7 +114,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415 - takes longer than all the rest
+        from importlib.metadata import version  # takes longer than all the rest
 
         globals()[name] = found = version("celosia")  # not asked for again
         return found

@@ -134,7 +134,7 @@ def test_every_statistic_can_be_chosen_for(name: str, run: Run) -> None:
 
 
 def test_the_list_of_statistics_is_tested_completely() -> None:
-    from celosia.cli.epsilon.statistics import KINDS  # noqa: PLC0415 - only here
+    from celosia.cli.epsilon.statistics import KINDS
 
     assert set(KINDS) == set(STATISTICS)
 

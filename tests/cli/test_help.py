@@ -180,7 +180,7 @@ def test_the_help_tells_the_exit_codes_and_how_to_expand_an_error(run: Run) -> N
 
 
 def test_the_version_is_shown(run: Run) -> None:
-    import celosia  # noqa: PLC0415 - only here
+    import celosia
 
     assert run("--version").out == f"celosia {celosia.__version__}\n"
 

@@ -182,7 +182,7 @@ def test_the_file_is_private_and_holds_no_value(tmp_path: Path) -> None:
     data = path.read_bytes()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert b"private-word" not in data
-    from celosia.sketches.hashing import digest  # noqa: PLC0415 - only here
+    from celosia.sketches.hashing import digest
 
     assert digest("a-most-private-word").to_bytes(8, "little") not in data
 

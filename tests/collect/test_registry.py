@@ -57,7 +57,7 @@ def test_one_number_is_one_protocol_however_it_is_written(epsilon: Any) -> None:
     key=st.text(st.characters(codec="utf-8"), min_size=1, max_size=12),
 )
 def test_a_file_that_is_written_and_read_is_the_same(epsilon: Any, key: str) -> None:
-    import tomllib  # noqa: PLC0415 - only here
+    import tomllib
 
     made = HadamardCountMean(epsilon=epsilon, key=key, hashes=8, width=8)
     text = protocol_text(made)

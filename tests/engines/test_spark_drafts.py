@@ -134,7 +134,7 @@ def test_drafts_of_others_that_live_are_left_alone() -> None:
 
 def test_a_cell_that_an_error_quotes_is_never_unpickled() -> None:
     """Whoever writes cells could else run what he likes here."""
-    from py4j.protocol import Py4JError  # noqa: PLC0415 - comes with pyspark
+    from py4j.protocol import Py4JError  # comes with pyspark
 
     word, other = "0" * 32, "1" * 32
     error = InputError("CEL-E022", column="word", kind="text")

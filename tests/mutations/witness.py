@@ -18,7 +18,7 @@ passed: list[str] = []
 
 def pytest_sessionstart() -> None:
     """Stop where Python would import the package from elsewhere."""
-    import celosia  # noqa: PLC0415 - after pytest has set up the path
+    import celosia  # after pytest has set up the path
 
     if not Path(celosia.__file__).is_relative_to(os.environ[SOURCE]):
         pytest.exit(f"celosia comes from {celosia.__file__}, not from the copy.", returncode=3)

@@ -300,7 +300,7 @@ def test_types_of_a_server_are_told_as_they_are(server: str) -> None:
         **{"e": "text", "w": "integer", "h": "number", "f": "number", "n": "number"},
         **{"d": None, "a": None, "t": "text", "c": "text", "l": None},
     }
-    from celosia.queries.policy import policy_type  # noqa: PLC0415
+    from celosia.queries.policy import policy_type
 
     assert {name: policy_type(each) for name, each in found.items()} == wanted
 

@@ -233,7 +233,7 @@ def test_postgres_answers_the_same_questions(tmp_path: Path) -> None:
     )
     found = []
     with postgres_server() as url:
-        import psycopg  # noqa: PLC0415
+        import psycopg
 
         with psycopg.connect(url, autocommit=True) as connection:
             for text in statements(rows):

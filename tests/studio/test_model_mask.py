@@ -194,7 +194,7 @@ def test_every_method_can_be_run_as_it_is_offered(kind: str) -> None:
         }
     )
     recipe = Recipe.from_table(model.recipe_table(CENSUS, [step]))
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
+    from celosia.core.randomness import Seeded
 
     first = recipe.steps[0]
     made = first.method.apply(frame, first.columns, rng=Seeded(1)).frame

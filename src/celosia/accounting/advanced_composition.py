@@ -148,7 +148,7 @@ def optimal_delta(count: int, epsilon: float, *, at: float, delta: float = 0.0) 
 
     Reference: Kairouz, Oh & Viswanath 2015, Thm 3.3; Murtagh & Vadhan 2016, Thm 1.5.
     """
-    from scipy.special import gammaln  # noqa: PLC0415 - slow to load
+    from scipy.special import gammaln
 
     count, epsilon, delta = _checked(count, epsilon, delta)
     wanted = check_epsilon(at)

@@ -204,7 +204,7 @@ class SampledLoss(DerivedLoss):
         The continuous laws are of no use here: discrete Laplace noise has more mass at its largest
         loss than the continuous one, so that one would promise too much.
         """
-        from dp_accounting.pld import privacy_loss_distribution as laws  # noqa: PLC0415
+        from dp_accounting.pld import privacy_loss_distribution as laws
 
         rate, base = float(self.rate), self.base
         if self.poisson and isinstance(base, LaplaceLoss) and self._narrow(float(base.scale)):

@@ -111,7 +111,7 @@ def _total(values: Iterable[float]) -> float:
 @lru_cache(maxsize=16)
 def account_of(parts: tuple[Loss, ...]) -> Accountant:
     """The account of a list of losses; it is shared, so nothing may be added to it."""
-    from celosia.accounting.accountant import Accountant, reach_of  # noqa: PLC0415 - they know each other
+    from celosia.accounting.accountant import Accountant, reach_of  # they know each other
 
     account = Accountant()
     # Small losses first, on a fine grid, which becomes coarser with the large ones.

@@ -125,8 +125,8 @@ class LossDistribution:
 
     def for_dp_accounting(self) -> PrivacyLossDistribution:
         """The same as a value of dp_accounting."""
-        from dp_accounting.pld import pld_pmf  # noqa: PLC0415 - slow to load
-        from dp_accounting.pld.privacy_loss_distribution import (  # noqa: PLC0415
+        from dp_accounting.pld import pld_pmf
+        from dp_accounting.pld.privacy_loss_distribution import (
             PrivacyLossDistribution,
         )
 
@@ -136,7 +136,7 @@ class LossDistribution:
 
 
 def _convolve(one: Vector, two: Vector) -> tuple[Vector, float]:
-    from scipy.fft import irfft, next_fast_len, rfft  # noqa: PLC0415 - slow to load
+    from scipy.fft import irfft, next_fast_len, rfft
 
     size = len(one) + len(two) - 1
     length = next_fast_len(size, real=True)

@@ -112,7 +112,7 @@ def continuous_curve(ratio: float, epsilon: Vector) -> Vector:
 
     Reference: Balle & Wang 2018, Thm 8.
     """
-    from scipy.special import erfcx, log_ndtr  # noqa: PLC0415 - slow to load
+    from scipy.special import erfcx, log_ndtr
 
     centre = epsilon / ratio
     if ratio > 1:

@@ -167,7 +167,7 @@ def _clones(local: float, reports: int, choices: int | None, epsilon: float) -> 
     p (e^epsilon_0 + 1) times that of the two-sided case, and the others send x or x' with at least
     2p.
     """
-    from scipy.stats import binom  # noqa: PLC0415 - slow to load
+    from scipy.stats import binom
 
     share, weight = exp(-local), 1.0
     if choices is not None:

@@ -122,7 +122,7 @@ class SyntheticAccount:
         return f"{self.replicas}; {inferred}; {self.utility.propensity}"
 
 
-def masked_account(  # noqa: PLR0913 - two tables, and what is asked of them
+def masked_account(
     original: TableLike,
     masked: TableLike,
     columns: Sequence[str] | None = None,
@@ -182,7 +182,7 @@ def masked_account(  # noqa: PLR0913 - two tables, and what is asked of them
     )
 
 
-def synthetic_account(  # noqa: PLR0913 - the tables, and what is asked of them
+def synthetic_account(
     original: TableLike,
     synthetic: TableLike,
     columns: Sequence[str] | None = None,

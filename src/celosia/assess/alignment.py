@@ -94,7 +94,7 @@ class AlignedTables:
         )
 
 
-def align(  # noqa: PLR0913 - two tables, and how they are read
+def align(
     original: TableLike,
     masked: TableLike,
     columns: Sequence[str] | None = None,

@@ -78,7 +78,7 @@ class RiskUtilityMap:
 
     def plot(self, *, title: str = "") -> Svg:
         """A drawing: a look for each method (the first word of a name), rings at the best."""
-        from celosia.core.figures import risk_map  # noqa: PLC0415 - matplotlib is slow to load
+        from celosia.core.figures import risk_map  # matplotlib is slow to load
 
         return risk_map(
             [(point.name, point.loss, point.risk) for point in self.points],
@@ -101,7 +101,7 @@ class RiskUtilityMap:
         return say("assess.line.map", maskings=len(self.points), names=names)
 
 
-def risk_utility_map(  # noqa: PLR0913 - the tables, and what is asked of them
+def risk_utility_map(
     original: TableLike,
     candidates: Mapping[str, Candidate],
     columns: Sequence[str] | None = None,

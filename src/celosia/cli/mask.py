@@ -202,14 +202,6 @@ def _recipe(
     return Recipe.load(recipe)
 
 
-def parse_setting(text: str) -> tuple[str, Any]:
-    """A parameter of a graph method: NAME=VALUE."""
-    name, equals, value = text.partition("=")
-    if not (equals and name.strip()):
-        raise InputError("CEL-V019", text=text)
-    return name.strip(), options.value(value)
-
-
 def show_masked_table(
     release: MaskingRelease, output: Path | None, report: Path | None, *, as_json: bool
 ) -> None:

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.policy_tables import describe_column, show_graph
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.queries.owner_counts import OwnerCounts
-    from celosia.queries.policy import Database, Policy, Spending, TablePolicy
-    from celosia.queries.policy.values import Graph
+    from celosia.queries.policy import Database, Policy, Spending
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -135,7 +135,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
         console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
         return
     if declared.graph is not None:
-        _show_graph(declared, declared.graph)
+        show_graph(declared, declared.graph)
     for table in declared.tables if declared.graph is None else ():
         bound = "" if table.rows is None else Message("cli.policy.most_rows", rows=table.rows)
         console.show_table(
@@ -145,7 +145,10 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
                 bound=bound,
             ),
             [say("cli.column.column"), say("cli.column.type"), say("cli.column.declared")],
-            [[each.name, each.type, "; ".join(_describe(table, each))] for each in table.columns],
+            [
+                [each.name, each.type, "; ".join(describe_column(table, each))]
+                for each in table.columns
+            ],
             numbers=False,
         )
     if declared.analysts:
@@ -354,63 +357,6 @@ def _load(path: Path) -> Policy:
     from celosia.queries.policy import load_policy
 
     return load_policy(path)
-
-
-def _describe(table: Any, column: Any) -> Iterator[str]:
-    """Describe the declarations of a column beyond its type."""
-    from celosia.accounting.checks import format_amount
-
-    if column.unique:
-        yield say("cli.policy.unique")
-    if column.lower is not None and column.upper is not None:
-        lower, upper = format_amount(column.lower), format_amount(column.upper)
-        if column.grid is None:
-            yield say("cli.policy.range", lower=lower, upper=upper)
-        else:
-            step = format_amount(column.grid)
-            yield say("cli.policy.grid", lower=lower, upper=upper, step=step)
-    if column.keys is not None:
-        yield say("cli.policy.keys", keys=len(column.keys))
-    if column.most is not None:
-        yield say("cli.policy.most", most=column.most)
-    for name, other, key in table.references:
-        if name.lower() == column.name.lower():
-            yield say("cli.policy.references", table=other, column=key)
-
-
-def _show_graph(policy: Policy, graph: Graph) -> None:
-    """Predicates, one a line, in the words of the policy file."""
-    rows = []
-    for address, name in graph.predicates:
-        table = policy.table(name)
-        assert table is not None, "each predicate is a table"
-        classes = ", ".join(each for each, members in graph.classes if name in members)
-        whose = say("cli.word.public") if table.public else classes or say("cli.word.private")
-        rows.append([name, address, whose, "; ".join(_describe_predicate(table))])
-    console.show_table(
-        say("cli.policy.predicates"),
-        [
-            say("cli.column.name"),
-            say("cli.column.address"),
-            say("cli.column.class"),
-            say("cli.column.declared"),
-        ],
-        rows,
-        numbers=False,
-    )
-
-
-def _describe_predicate(table: TablePolicy) -> Iterator[str]:
-    from celosia.accounting.checks import format_amount
-
-    for column in table.columns:
-        if column.most is not None:
-            yield say("cli.policy.most_each", most=column.most, name=column.name)
-        if column.lower is not None and column.upper is not None:
-            lower, upper = format_amount(column.lower), format_amount(column.upper)
-            yield say("cli.policy.range", lower=lower, upper=upper)
-        if column.keys is not None:
-            yield say("cli.policy.predicate_keys", keys=len(column.keys), name=column.name)
 
 
 def _is_store(source: str) -> InputError:

@@ -68,7 +68,7 @@ class Estimates:
         Every estimate is a sum over many independent reports. Each interval holds by itself with
         this confidence, or all of them `together` (Bonferroni).
         """
-        from scipy.stats import norm  # noqa: PLC0415 - heavy, and not every caller wants it
+        from scipy.stats import norm  # heavy, and not every caller wants it
 
         missed = (1 - check_confidence(confidence)) / 2
         parts = max(1, len(self.candidates)) if together else 1
@@ -116,7 +116,7 @@ class Estimates:
 
     def frame(self, confidence: float = 0.95) -> pl.DataFrame:
         """A table: value, count, share, error, low, high; the most common first."""
-        import polars as pl  # noqa: PLC0415 - heavy
+        import polars as pl
 
         low, high = self.interval(confidence)
         table = pl.DataFrame(

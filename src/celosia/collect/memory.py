@@ -68,7 +68,7 @@ class KeptAnswers(Source):
         self._blocks = 0
         self._left = b""
 
-    def raw(self, count: int) -> bytes:  # noqa: D102 - as in Source
+    def raw(self, count: int) -> bytes:
         parts = [self._left]
         have = len(self._left)
         while have < count:

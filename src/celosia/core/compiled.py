@@ -15,14 +15,14 @@ def njit(**options: Any) -> Callable[[Function], Function]:
     Where nothing can be kept, a function is compiled anew in each process, which takes about a
     second.
     """
-    import numba  # noqa: PLC0415 - heavy
+    import numba
 
     keep = options.pop("cache", False)
 
     def made(function: Function) -> Function:
         compiled: Any = numba.njit(**options)(function)
         if keep and hasattr(compiled, "_cache"):  # it has none where compilation is switched off
-            from celosia.core.kernel_cache import KernelCache  # noqa: PLC0415 - as above
+            from celosia.core.kernel_cache import KernelCache
 
             with suppress(OSError, RuntimeError):  # no source file, or no folder
                 compiled._cache = KernelCache(function)

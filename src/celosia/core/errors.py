@@ -62,7 +62,7 @@ class CelosiaError(Exception):
 
     def part(self, name: str, into: Language | None = None) -> str:
         """One part of the message (`what`, `why`, `fix`) or its `title`, in a language."""
-        from celosia.core.catalogue import part_template  # noqa: PLC0415 - read when it is said
+        from celosia.core.catalogue import part_template  # read when it is said
 
         wanted = into or current()
         if name in self.texts:

@@ -48,7 +48,7 @@ class KernelFolder:
 @cache
 def kernel_folder() -> KernelFolder | None:
     """The folder of this process; None if no folder is safe, so that kernels stay in memory."""
-    from numba import config  # noqa: PLC0415 - heavy, and loaded by all who compile
+    from numba import config  # heavy, and loaded by all who compile
 
     setting: str = getattr(config, "CACHE_DIR", "")  # of the environment, or of Numba's own file
     return choose_folder(PACKAGE, {**os.environ, SETTING: setting}) or _temporary()

@@ -105,7 +105,7 @@ def speaking(into: Language | None) -> Iterator[None]:
 
 
 def _text(key: str, fields: Mapping[str, object], into: Language) -> str:
-    from celosia.core.catalogue import template  # noqa: PLC0415 - read when something is said
+    from celosia.core.catalogue import template  # read when something is said
 
     return fill(template(key, into), fields, into)
 

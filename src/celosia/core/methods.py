@@ -295,7 +295,7 @@ def allowed(declared: Parameter) -> str:
 
 def help_of(method: str, name: str) -> str:
     """What a parameter of a method is, in one line; shared by methods that do not say their own."""
-    from celosia.core.catalogue import read_family  # noqa: PLC0415 - read when it is said
+    from celosia.core.catalogue import read_family  # read when it is said
 
     known = read_family("methods")
     if name in known.get(method, {}):

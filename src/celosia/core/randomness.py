@@ -72,7 +72,7 @@ class System(Source):
 
     simulation = False
 
-    def raw(self, count: int) -> bytes:  # noqa: D102 - as in Source
+    def raw(self, count: int) -> bytes:
         return os.urandom(count)
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class Seeded(Source):
         self.seed = number
         self._generator = np.random.Generator(np.random.PCG64(number))
 
-    def raw(self, count: int) -> bytes:  # noqa: D102 - as in Source
+    def raw(self, count: int) -> bytes:
         return self._generator.bytes(count)
 
     def __repr__(self) -> str:

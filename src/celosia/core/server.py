@@ -101,7 +101,7 @@ def run_server(
     Raises:
         EngineError: the application did not begin.
     """
-    import uvicorn  # noqa: PLC0415 - part of an extra
+    import uvicorn
 
     class Server(uvicorn.Server):
         """Says when it is ready."""

@@ -92,7 +92,7 @@ def _take(lock: IO[bytes]) -> bool:
     """Whether the lock is free; the system releases it when its process ends."""
     if sys.platform == "win32":  # no such locks: nothing is swept there
         return False
-    import fcntl  # noqa: PLC0415 - not on every system
+    import fcntl  # not on every system
 
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

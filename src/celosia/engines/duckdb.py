@@ -41,7 +41,7 @@ class DuckDB:
     """
 
     def __init__(self) -> None:
-        import duckdb  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+        import duckdb  # 0.1 s, only where an engine is wanted
 
         # Raw rows that do not fit in memory go to a private folder, never to the working one, and
         # nothing is ever fetched from elsewhere.
@@ -98,7 +98,7 @@ class _Stream:
         self._fault: BaseException | None = None
 
     def reader(self) -> pa.RecordBatchReader:
-        import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
+        import pyarrow as pa  # 0.15 s, only where an engine is wanted
 
         first = next(self._tables)
         return pa.RecordBatchReader.from_batches(first.schema, self._batches(first))

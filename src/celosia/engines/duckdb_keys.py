@@ -125,7 +125,7 @@ def pack(digits: Sequence[Digit], codes: Sequence[NDArray[np.int64]]) -> PackedK
     return PackedKeys(tuple(expressions), tuple(values))
 
 
-def recoding_query(  # noqa: PLR0913 - each is one fact of what is read
+def recoding_query(
     source: Relation,
     names: Sequence[str],
     *,

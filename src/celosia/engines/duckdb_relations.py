@@ -200,7 +200,7 @@ def literal(text: str) -> str:
 def _own_types(
     connection: duckdb.DuckDBPyConnection, place: Place, scan: str
 ) -> dict[str, pl.DataType]:
-    import duckdb  # noqa: PLC0415 - loaded already, by the caller who has a connection
+    import duckdb  # loaded already, by the caller who has a connection
 
     table = None
     with suppress(duckdb.Error, RuntimeError):
@@ -243,8 +243,8 @@ def _is_view(connection: duckdb.DuckDBPyConnection, place: Place) -> bool:
 
 def _stated_types(place: Place, file: Path) -> dict[str, pl.DataType]:
     """The types by which Polars reads a file, of which DuckDB knows some by another name."""
-    import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa  # 0.15 s, only where an engine is wanted
+    import pyarrow.parquet as pq
 
     try:
         found = pl.read_parquet_schema(file)

@@ -17,7 +17,7 @@ def attach(connection: duckdb.DuckDBPyConnection, path: str | Path | None) -> bo
     Returns:
         Whether all of them are stored, and none is computed, as views and generated columns are.
     """
-    from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+    from sqlglot import exp  # 0.1 s, only where an engine is wanted
 
     if path is None:
         return True
@@ -49,7 +49,7 @@ def add_files(
     Returns:
         The Parquet files, which are read by every query.
     """
-    from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+    from sqlglot import exp  # 0.1 s, only where an engine is wanted
 
     reachable = []
     for table, file in files.items():
@@ -77,7 +77,7 @@ def create(
     connection: duckdb.DuckDBPyConnection, kind: str, name: str, source: exp.Table | exp.Select
 ) -> None:
     """Make a table or a view of what a query finds."""
-    from sqlglot import exp  # noqa: PLC0415 - loaded already
+    from sqlglot import exp  # loaded already
 
     made = exp.Create(
         this=exp.Table(this=exp.to_identifier(name, quoted=True)),

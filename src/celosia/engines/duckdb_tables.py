@@ -95,7 +95,7 @@ class DuckDBTables:
         memory: str | None = None,
         threads: int | None = None,
     ) -> None:
-        import duckdb  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+        import duckdb  # 0.1 s, only where an engine is wanted
 
         self._overflow = WorkFolder()
         config: dict[str, Any] = {
@@ -188,7 +188,7 @@ class DuckDBTables:
 
     @watched
     @guarded("DuckDB")
-    def recode(  # noqa: PLR0913 - as in the protocol
+    def recode(
         self,
         source: Place,
         target: Place,
@@ -242,7 +242,7 @@ class DuckDBTables:
 
     @watched
     @guarded("DuckDB")
-    def map_batches(  # noqa: PLR0913 - as in the protocol
+    def map_batches(
         self,
         source: Place,
         target: Place,
@@ -284,7 +284,7 @@ class DuckDBTables:
         return self._relations[place]
 
     def _exists(self, table: Place) -> bool:
-        import duckdb  # noqa: PLC0415 - loaded already, by the constructor
+        import duckdb  # loaded already, by the constructor
 
         name = ".".join(quoted(part) for part in str(table).split("."))
         try:
@@ -354,7 +354,7 @@ class DuckDBTables:
 
         return chunks()
 
-    def _written(  # noqa: PLR0913 - each is one fact of what is written
+    def _written(
         self,
         found: Relation,
         target: Place,

@@ -51,13 +51,13 @@ class PostgresEngine:
     dialect = "postgres"
 
     def __init__(self, url: str, *, schema: str = "public") -> None:
-        from sqlalchemy import create_engine, make_url  # noqa: PLC0415 - 0.2 s, where wanted
-        from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+        from sqlalchemy import create_engine, make_url  # 0.2 s, where wanted
+        from sqlalchemy.exc import SQLAlchemyError
 
         self._schema = schema
         opened = None
         try:
-            import psycopg  # noqa: F401, PLC0415
+            import psycopg  # noqa: F401
 
             given = os.environ.get(url[1:], "") if url.startswith("$") else url
             address = make_url(given).set(drivername="postgresql+psycopg")
@@ -87,7 +87,7 @@ class PostgresEngine:
 
     def arrow(self, query: exp.Expr, *, timeout: float) -> pa.Table:
         """The rows of a query as an Arrow table."""
-        import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where wanted
+        import pyarrow as pa  # 0.15 s, only where wanted
 
         def table(cursor: Any, text: str) -> pa.Table:
             cursor.execute(text)
@@ -104,7 +104,7 @@ class PostgresEngine:
         It is prepared, as a statement without a name: names and types are found, and nothing is
         planned or run. So neither rows nor what the server knows of their values take part.
         """
-        import psycopg  # noqa: PLC0415 - loaded already, by the constructor
+        import psycopg  # loaded already, by the constructor
 
         def prepared(cursor: Any, text: str) -> bool:
             found = cursor.connection.pgconn.prepare(b"", text.encode())
@@ -121,7 +121,7 @@ class PostgresEngine:
     @contextmanager
     def snapshot(self, *, timeout: Timeout) -> Iterator[Reader]:
         """One state of the data for several queries, see `SqlEngine.snapshot`."""
-        from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+        from sqlalchemy.exc import SQLAlchemyError
 
         connection = None
         with suppress(SQLAlchemyError):
@@ -140,7 +140,7 @@ class PostgresEngine:
         return
 
     def _within(self, timeout: float, query: exp.Expr, work: Callable[[Any, str], Any]) -> Any:
-        from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+        from sqlalchemy.exc import SQLAlchemyError
 
         try:
             with self._engine.connect() as connection:
@@ -156,7 +156,7 @@ class PostgresEngine:
         query: exp.Expr,
         work: Callable[[Any, str], Any],
     ) -> Any:
-        import psycopg  # noqa: PLC0415 - loaded already, by the constructor
+        import psycopg  # loaded already, by the constructor
 
         text = select_text(query, self.dialect)
         settings = SETTINGS | {

@@ -56,7 +56,7 @@ class TableDraft:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        import psycopg  # noqa: PLC0415 - loaded already, by the caller who has a connection
+        import psycopg  # loaded already, by the caller who has a connection
 
         with suppress(psycopg.Error):
             self._connection.rollback()

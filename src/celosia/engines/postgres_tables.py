@@ -115,7 +115,7 @@ class PostgresTables:
         return Groups(pl.DataFrame(values), found["n"].to_numpy())
 
     @guarded("PostgreSQL")
-    def recode(  # noqa: PLR0913 - as in the protocol
+    def recode(
         self,
         source: Place,
         target: Place,
@@ -131,7 +131,7 @@ class PostgresTables:
 
         The server shuffles by its system's own entropy, so that `rng` has no part in it.
         """
-        import psycopg  # noqa: PLC0415 - loaded already, by the constructor
+        import psycopg  # loaded already, by the constructor
 
         assert self._keys, "group the source first"
         types = self._columns(source)
@@ -183,7 +183,7 @@ class PostgresTables:
         return draft
 
     @guarded("PostgreSQL")
-    def map_batches(  # noqa: PLR0913 - as in the protocol
+    def map_batches(
         self,
         source: Place,
         target: Place,
@@ -237,7 +237,7 @@ class PostgresTables:
         return row
 
     def _columns(self, source: Place) -> dict[str, ServerColumn]:
-        import psycopg  # noqa: PLC0415 - loaded already, by the constructor
+        import psycopg  # loaded already, by the constructor
 
         if source not in self._described:
             described, enums = None, set()
@@ -364,7 +364,7 @@ def _equal(left: str, right: str, values: pl.Series) -> str:
 def _connect(url: str) -> psycopg.Connection[Any]:
     reason = None
     try:
-        import psycopg  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+        import psycopg  # 0.1 s, only where an engine is wanted
     except ImportError:
         reason = EngineError("CEL-E015")
     if reason is None:

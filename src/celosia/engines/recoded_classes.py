@@ -75,7 +75,7 @@ class Labels:
 
     def arrow(self, chunk: pl.DataFrame) -> pa.Table:
         """The same as an Arrow table, with text as places in a list."""
-        import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where an engine is wanted
+        import pyarrow as pa  # 0.15 s, only where an engine is wanted
 
         columns: list[Any] = []
         for number, name in enumerate(self.keep):

@@ -107,7 +107,7 @@ class DuckDBEngine:
         memory: str | None = None,
         threads: int | None = None,
     ) -> None:
-        import duckdb  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+        import duckdb  # 0.1 s, only where an engine is wanted
 
         self._overflow = WorkFolder()
         config: dict[str, Any] = {
@@ -161,7 +161,7 @@ class DuckDBEngine:
         tables no more than the catalogue does. No plan is made, of which the order of many joins
         takes longer to find than all else, and no row is read.
         """
-        from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+        from sqlglot import exp  # 0.1 s, only where an engine is wanted
 
         cursor = self._opened()
         try:
@@ -215,7 +215,7 @@ class DuckDBEngine:
 
     def _opened(self, begin: str | None = None) -> duckdb.DuckDBPyConnection:
         """A cursor, in a transaction if one is begun."""
-        import duckdb  # noqa: PLC0415 - loaded already, by the constructor
+        import duckdb  # loaded already, by the constructor
 
         with suppress(duckdb.Error, RuntimeError):
             cursor = self._connection.cursor()
@@ -231,7 +231,7 @@ class DuckDBEngine:
         *,
         before: str = "",
     ) -> Any:
-        import duckdb  # noqa: PLC0415 - loaded already, by the constructor
+        import duckdb  # loaded already, by the constructor
 
         text = before + select_text(query, self.dialect)
         stopped, ended = False, Event()
@@ -274,7 +274,7 @@ class DuckDBEngine:
 
 def tables_of(query: exp.Expr) -> list[exp.Table]:
     """The tables that a query names, without those that it makes itself."""
-    from sqlglot import exp  # noqa: PLC0415 - 0.1 s, only where an engine is wanted
+    from sqlglot import exp  # 0.1 s, only where an engine is wanted
 
     made = {each.alias for each in query.find_all(exp.CTE)}
     named = {each.name: each for each in query.find_all(exp.Table) if each.name not in made}
@@ -315,7 +315,7 @@ def select_text(query: exp.Expr, dialect: str) -> str:
     Raises:
         EngineError: CEL-E012.
     """
-    from sqlglot import exp  # noqa: PLC0415 - the caller who gives a tree has loaded it
+    from sqlglot import exp  # the caller who gives a tree has loaded it
 
     if not isinstance(query, exp.Query) or query.find(exp.DDL, exp.DML, exp.Command, exp.Into):
         raise EngineError("CEL-E012")

@@ -142,7 +142,7 @@ class TableEngine(Protocol):
         Empty cells are a value, text is compared byte by byte, a NaN is like another.
         """
 
-    def recode(  # noqa: PLR0913 - each is one fact of what is written
+    def recode(
         self,
         source: Place,
         target: Place,
@@ -163,7 +163,7 @@ class TableEngine(Protocol):
             EngineError: CEL-E002 the table changed since it was grouped, CEL-E020 it failed.
         """
 
-    def map_batches(  # noqa: PLR0913 - each is one fact of what is written
+    def map_batches(
         self,
         source: Place,
         target: Place,

@@ -85,8 +85,8 @@ def open_writer(path: str | Path, *, format: Format | None = None) -> ChunkWrite
 
 
 def _arrow_sink(path: Path, format: Format, first: pl.DataFrame) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - slow to load, and few callers write in chunks
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa  # slow to load, and few callers write in chunks
+    import pyarrow.parquet as pq
 
     schema = first.clear().to_arrow(compat_level=ARROW_LEVEL).schema
     if format == "parquet":

@@ -84,7 +84,7 @@ def _collected(data: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _from_arrow(data: Any) -> pl.DataFrame:
-    import pyarrow as pa  # noqa: PLC0415 - slow to load, and only needed for Arrow data
+    import pyarrow as pa  # slow to load, and only needed for Arrow data
 
     if isinstance(data, pa.RecordBatch):
         table = pa.Table.from_batches([data])

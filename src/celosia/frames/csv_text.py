@@ -28,7 +28,7 @@ _Result = TypeVar("_Result")
 
 def whole_text(layout: Layout, options: ReadOptions) -> pl.DataFrame:
     """All rows of the columns asked for, every cell as it is written."""
-    import pyarrow.csv as arrow  # noqa: PLC0415 - slow to load, and not every caller reads files
+    import pyarrow.csv as arrow  # slow to load, and not every caller reads files
 
     def load(block: int) -> Any:
         with _input(layout.path) as stream:
@@ -43,7 +43,7 @@ def whole_text(layout: Layout, options: ReadOptions) -> pl.DataFrame:
 
 def text_chunks(layout: Layout, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """The same rows in frames of a few megabytes each; the first has none, but the columns."""
-    import pyarrow.csv as arrow  # noqa: PLC0415 - as above
+    import pyarrow.csv as arrow
 
     with _input(layout.path) as stream, suppress(_RowBeyondBlock):
         arguments = _arrow_options(layout, options, _CHUNK_BLOCK)
@@ -56,14 +56,14 @@ def text_chunks(layout: Layout, options: ReadOptions) -> Iterator[pl.DataFrame]:
 
 
 def _input(path: Path) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - as above
+    import pyarrow as pa
 
     return pa.input_stream(str(path), compression="gzip" if is_gzip(path) else None)
 
 
 def _arrow_options(layout: Layout, options: ReadOptions, block: int) -> dict[str, Any]:
-    import pyarrow as pa  # noqa: PLC0415 - as above
-    import pyarrow.csv as arrow  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.csv as arrow
 
     place_of = {name: str(place) for place, name in enumerate(layout.names)}
     places = list(place_of.values())

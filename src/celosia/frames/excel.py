@@ -45,7 +45,7 @@ def read_excel(path: Path, *, header: bool | None) -> pl.DataFrame:
 
 def write_excel(frame: pl.DataFrame, path: Path) -> None:
     """One sheet with the names in its first line; refused if Excel cannot hold the data."""
-    import xlsxwriter  # noqa: PLC0415 - slow to load, and few callers write workbooks
+    import xlsxwriter  # slow to load, and few callers write workbooks
 
     _refuse_oversized(frame)
     # Text stays text: a cell that starts with = must not become a formula.
@@ -82,7 +82,7 @@ def _fill(book: Any, frame: pl.DataFrame) -> None:
 
 
 def _open(path: Path) -> Any:
-    import fastexcel  # noqa: PLC0415 - slow to load, and few callers read workbooks
+    import fastexcel  # slow to load, and few callers read workbooks
 
     book = None
     with suppress(fastexcel.FastExcelError, OSError):
@@ -94,7 +94,7 @@ def _open(path: Path) -> Any:
 
 def _load(book: Any, **settings: Any) -> pl.DataFrame | None:
     """The first sheet without regard to its header; None if the settings do not fit the cells."""
-    import fastexcel  # noqa: PLC0415 - as above
+    import fastexcel
 
     try:
         return pl.DataFrame(book.load_sheet(0, header_row=None, **settings))

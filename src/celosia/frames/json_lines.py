@@ -50,8 +50,8 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 def _parsed(path: Path, block: bytes, schema: Any) -> Any:
     """One block as an Arrow table; Arrow's own messages may quote cells and are not shown."""
-    import pyarrow as pa  # noqa: PLC0415 - slow to load, and not every caller reads files
-    import pyarrow.json as arrow  # noqa: PLC0415
+    import pyarrow as pa  # slow to load, and not every caller reads files
+    import pyarrow.json as arrow
 
     parse = arrow.ParseOptions(explicit_schema=schema) if schema is not None else None
     table = None
@@ -80,7 +80,7 @@ def _without_guesses(pa: Any, table: Any) -> Any:
 
 def _merged(path: Path, known: Any, found: Any) -> Any:
     """The names and types of two blocks together."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
+    import pyarrow as pa
 
     types = dict(zip(known.names, known.types, strict=True))
     for name, kind in zip(found.names, found.types, strict=True):

@@ -20,7 +20,7 @@ from celosia.frames.json_lines import json_lines_chunks, read_json_lines
 from celosia.frames.options import ColumnType, ReadOptions, names_in
 
 
-def read(  # noqa: PLR0913 - each keyword is one thing a file may leave unsaid
+def read(
     path: str | Path,
     *,
     format: Format | None = None,
@@ -76,7 +76,7 @@ def read(  # noqa: PLR0913 - each keyword is one thing a file may leave unsaid
     return _finished(read_columnar(file, kind, options.columns), options)
 
 
-def read_chunks(  # noqa: PLR0913 - the keywords of `read`
+def read_chunks(
     path: str | Path,
     *,
     rows: int = 250_000,
@@ -102,7 +102,7 @@ def read_chunks(  # noqa: PLR0913 - the keywords of `read`
     return _chunks(file, kind, options, rows)
 
 
-def _options(  # noqa: PLR0913, PLR0917 - the keywords of `read`, in their order
+def _options(  # noqa: PLR0917 - the keywords of `read`, in their order
     delimiter: str | None,
     encoding: str | None,
     header: bool | None,

@@ -70,7 +70,7 @@ class GraphAccount:
         return found | {"utility": utility}
 
 
-def account(  # noqa: PLR0913 - two graphs, how they belong together, and how to look
+def account(
     original: Graph,
     published: Graph | UncertainGraph | GeneralisedGraph,
     *,

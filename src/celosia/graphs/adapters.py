@@ -143,7 +143,7 @@ def _of_sparse(given: Any) -> ParsedGraph:
 
 
 def _of_frame(frame: pl.DataFrame, *, arcs: bool) -> ParsedGraph:
-    from celosia.frames.codes import encode  # noqa: PLC0415
+    from celosia.frames.codes import encode
 
     if frame.width < 2:
         raise InputError("CEL-G012.too_few_columns")
@@ -227,7 +227,7 @@ def _negative() -> InputError:
 def to_networkx(graph: Graph) -> Any:
     """The graph as a `networkx.Graph`, with names and attributes; needs NetworkX installed."""
     try:
-        import networkx  # noqa: PLC0415 - not a dependency
+        import networkx  # not a dependency
     except ImportError:
         raise EngineError("CEL-G015") from None
     names = list(range(graph.order)) if graph.labels is None else graph.labels.to_list()

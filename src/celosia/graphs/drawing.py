@@ -76,7 +76,7 @@ def layout(graph: Graph, *, rng: Source, rounds: int = _ROUNDS) -> NDArray[np.fl
     return np.asarray((places - low) / np.maximum(high - low, 1e-9))
 
 
-def draw_comparison(  # noqa: PLR0913 - two graphs and how they are shown
+def draw_comparison(
     original: Graph,
     release: Graph,
     *,
@@ -198,7 +198,7 @@ def degree_chart(original: Graph, release: Graph, *, title: str = "") -> Svg:
 
 def _legend_line(name: str) -> Any:
     """A line for the legend."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415 - matplotlib is slow to load
+    from matplotlib.lines import Line2D  # matplotlib is slow to load
 
     return Line2D([], [], label=say(name), **_LOOKS[name])
 
@@ -222,8 +222,8 @@ def _sample_note(shown: Graph, graph: Graph) -> str:
 
 
 def _axes(count: int) -> tuple[Any, tuple[Axes, ...]]:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - matplotlib is slow to load
-    from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: PLC0415 - as above
+    from matplotlib.figure import Figure  # matplotlib is slow to load
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     # Titles of axes that are switched off need room above.
     figure = Figure(figsize=(WIDTH, 3.1), layout=ConstrainedLayoutEngine(h_pad=0.12))
@@ -236,7 +236,7 @@ def _axes(count: int) -> tuple[Any, tuple[Axes, ...]]:
     return figure, made
 
 
-def _draw(  # noqa: PLR0913, PLR0917 - one side of the drawing
+def _draw(  # noqa: PLR0917 - one side of the drawing
     axes: Axes,
     places: NDArray[np.float64],
     graph: Graph,
@@ -244,7 +244,7 @@ def _draw(  # noqa: PLR0913, PLR0917 - one side of the drawing
     kind: str,
     labels: list[str] | None,
 ) -> None:
-    from matplotlib.collections import LineCollection  # noqa: PLC0415 - matplotlib is slow to load
+    from matplotlib.collections import LineCollection  # matplotlib is slow to load
 
     for name, which in ((_KEPT, ~changed), (kind, changed)):
         if which.any():

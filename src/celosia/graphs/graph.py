@@ -119,7 +119,7 @@ class Graph:
     @cached_property
     def neighbours(self) -> NDArray[np.int32]:
         """The neighbours of vertex 0 in order, then those of vertex 1, and so on."""
-        from celosia.graphs._kernels import rows_of  # noqa: PLC0415 - compiles
+        from celosia.graphs._kernels import rows_of
 
         return rows_of(self.edges, self.starts)
 

@@ -130,7 +130,7 @@ class ReadResult:
         return "; ".join(parts)
 
 
-def read(  # noqa: PLR0913 - each keyword is one thing that a file leaves unsaid
+def read(
     path: str | Path,
     *,
     format: Format | None = None,

@@ -17,7 +17,7 @@ def methods() -> dict[str, type[GraphMethod[Any]]]:
     True
     """
     # Here and not above: most of them load compiled kernels.
-    from celosia.graphs import (  # noqa: PLC0415
+    from celosia.graphs import (
         automorphism,
         generalisation,
         kdegree,

@@ -39,7 +39,7 @@ class Relabelling(GraphMethod[Graph]):
     method_name = "relabelling"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         changed = relabel(graph, rng).graph
@@ -49,7 +49,7 @@ class Relabelling(GraphMethod[Graph]):
         }
         return MethodResult(graph=changed, facts=facts, kept=Message("graphs.kept.structure"))
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.structure"),
             Message("graphs.open.planted"),

@@ -49,7 +49,7 @@ LEFT_OUT = {
 """What can be left out, in the order of the report."""
 
 
-def document(  # noqa: PLR0913 - the parts of a release, one by one
+def document(
     guarantee: Guarantee,
     provenance: Provenance,
     warnings: Sequence[str],

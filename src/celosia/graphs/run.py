@@ -35,7 +35,7 @@ from celosia.tables.run import check_table, released_names
 NOTHING = Message("graphs.promise.none")
 
 
-def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
+def publish(
     data: Any,
     methods: GraphMethod[Any] | Iterable[GraphMethod[Any]],
     *,

@@ -36,7 +36,7 @@ _WRITERS = {
 }
 
 
-def write(  # noqa: PLR0913 - each keyword is one thing a name leaves unsaid
+def write(
     graph: Graph,
     path: str | Path,
     *,

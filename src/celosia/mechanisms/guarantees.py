@@ -76,7 +76,7 @@ def stated_epsilon_delta(mechanism: AnyMechanism) -> tuple[float | None, float]:
 
 def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
     """What a curator should hear before such an answer is given away."""
-    from celosia.accounting.belief import belief_interval  # noqa: PLC0415 - who has a mechanism has loaded it
+    from celosia.accounting.belief import belief_interval  # who has a mechanism has loaded it
 
     stated, delta = stated_epsilon_delta(mechanism)
     epsilon = mechanism.privacy_loss().epsilon(TYPICAL_DELTA) if stated is None else stated
@@ -98,7 +98,9 @@ def weaknesses(mechanism: AnyMechanism) -> tuple[str, ...]:
 
 def unwrap(mechanism: AnyMechanism) -> AnyMechanism:
     """The mechanism itself, where its promise was made for whole units."""
-    from celosia.mechanisms.statistics.contributions import PerUnit  # noqa: PLC0415 - who has a mechanism has loaded it
+    from celosia.mechanisms.statistics.contributions import (
+        PerUnit,  # who has a mechanism has loaded it
+    )
 
     return mechanism.mechanism if isinstance(mechanism, PerUnit) else mechanism
 
@@ -161,8 +163,13 @@ def _epsilon_at(loss: Loss, delta: float) -> float:
 
 
 def _assumptions(mechanism: AnyMechanism, *, bounded: bool) -> Iterator[Message]:
-    from celosia.mechanisms.statistics.contributions import ROW, PerUnit  # noqa: PLC0415 - who has a mechanism has loaded it
-    from celosia.mechanisms.statistics.key_histogram import KeyHistogram  # noqa: PLC0415 - who has a mechanism has loaded it
+    from celosia.mechanisms.statistics.contributions import (  # who has a mechanism has loaded it
+        ROW,
+        PerUnit,
+    )
+    from celosia.mechanisms.statistics.key_histogram import (
+        KeyHistogram,  # who has a mechanism has loaded it
+    )
 
     core, unit = unwrap(mechanism), mechanism.neighbours.unit
     named = unit_word(unit)
@@ -184,7 +191,7 @@ def _assumptions(mechanism: AnyMechanism, *, bounded: bool) -> Iterator[Message]
 
 
 def _left_open(neighbours: Neighbours) -> Iterator[Message]:
-    from celosia.mechanisms.statistics.contributions import ROW  # noqa: PLC0415 - who has a mechanism has loaded it
+    from celosia.mechanisms.statistics.contributions import ROW  # who has a mechanism has loaded it
 
     yield Message("mechanisms.leaves_open.further_answers")
     yield Message("mechanisms.leaves_open.facts_about_many")

@@ -116,7 +116,7 @@ class NoisyAnswer(Release):
         )
 
 
-def release(  # noqa: PLR0913 - each is a choice of the curator
+def release(
     mechanism: Mechanism[Any, Any],
     x: Any,
     *,
@@ -158,7 +158,7 @@ def release(  # noqa: PLR0913 - each is a choice of the curator
     )
 
 
-def release_with_guarantee(  # noqa: PLR0913 - the parts of an answer
+def release_with_guarantee(
     mechanism: Mechanism[Any, Any],
     x: Any,
     *,

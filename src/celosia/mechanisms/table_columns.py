@@ -47,7 +47,7 @@ OF_NUMBERS = (
 CELLS: dict[KeyKind, frames.ColumnType] = {KeyKind.TEXT: "string", KeyKind.WHOLE: "integer"}
 
 
-def read_columns(  # noqa: PLR0913 - what is asked, and what a file may leave unsaid
+def read_columns(
     path: str | Path,
     mechanism: AnyMechanism,
     *,

@@ -49,7 +49,7 @@ QUESTIONS = {
 }
 
 
-def release_from_table(  # noqa: PLR0913 - each is a choice of the curator
+def release_from_table(
     table: str | Path | frames.TableLike,
     mechanism: AnyMechanism,
     *,

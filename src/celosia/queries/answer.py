@@ -115,7 +115,7 @@ class QueryAnswer(Release):
 
         Under caps that were chosen privately, the noise-only error stands beside the bounds.
         """
-        import polars as pl  # noqa: PLC0415 - 0.1 s, only where wanted
+        import polars as pl  # 0.1 s, only where wanted
 
         columns: dict[str, list[Any]] = {}
         for name in self.rows[0] if self.rows else ():
@@ -159,14 +159,14 @@ class QueryAnswer(Release):
 
     def check_path(self, path: Path) -> None:
         """Refuse a name that says nothing about the format."""
-        from celosia import frames  # noqa: PLC0415 - heavy
+        from celosia import frames
 
         if path.suffix.lower() != ".json":
             frames.format_of(path)
 
     def write_data(self, path: Path) -> None:
         """Write the answer as JSON, or as a table in the format that the suffix names."""
-        from celosia import frames  # noqa: PLC0415 - heavy
+        from celosia import frames
 
         if path.suffix.lower() == ".json":
             text = json.dumps(self.measures(), indent=2, ensure_ascii=False, allow_nan=False)
@@ -185,7 +185,7 @@ class QueryAnswer(Release):
 
     def document(self) -> Document:
         """The report: the answer, how far it may be off, and what it reveals about one unit."""
-        from celosia.queries import answer_report  # noqa: PLC0415 - draws figures
+        from celosia.queries import answer_report  # draws figures
 
         return answer_report.document(self)
 

@@ -47,7 +47,7 @@ class Execution:
         timeout: the most seconds that the engine may take.
     """
 
-    def __init__(  # noqa: PLR0913 - what an execution is made of
+    def __init__(
         self,
         plan: Plan,
         *,

@@ -26,8 +26,8 @@ def post_process(rows: Sequence[Row], steps: PostProcessing) -> list[tuple[int, 
     has_work = steps.having is not None or steps.order or steps.limit is not None or steps.offset
     if not rows or not (has_work or steps.computed):
         return [(position, _select_columns(row, steps)) for position, row in enumerate(rows)]
-    import duckdb  # noqa: PLC0415 - 0.1 s, only where an answer is made
-    import polars as pl  # noqa: PLC0415
+    import duckdb  # 0.1 s, only where an answer is made
+    import polars as pl
 
     columns = {word: [row[word] for row in rows] for word in rows[0]}
     words = [each.name for each in steps.computed]

@@ -24,7 +24,7 @@ MADE_BY = "celosia.queries.Vault"
 COUNTS = frozenset({"rows", "count", "distinct"})
 
 
-def build_answer(  # noqa: PLR0913 - what an answer is made of
+def build_answer(
     outcome: Outcome,
     kept: StoredAnswer,
     *,

@@ -187,7 +187,9 @@ def list_planned_queries(plan: Plan) -> Iterator[exp.Expr]:
     known = plan.group_keys if question.keys else None
     for step in plan.steps:
         if step.finds_keys:
-            from celosia.queries.planning.partition_selection import PartitionSelection  # noqa: PLC0415 - loaded by now
+            from celosia.queries.planning.partition_selection import (
+                PartitionSelection,  # loaded by now
+            )
 
             assert isinstance(step, PartitionSelection)
             target = step.context.target

@@ -40,7 +40,7 @@ def open_engine(policy: Policy) -> SqlEngine:
     Raises:
         EngineError: CEL-E013 to CEL-E015, CEL-E050 to CEL-E053 it cannot be opened.
     """
-    from celosia import engines  # noqa: PLC0415 - each loads its database when it is named
+    from celosia import engines  # each loads its database when it is named
 
     if policy.graph is not None:
         return _open_graph(policy, policy.graph)
@@ -57,9 +57,9 @@ def open_engine(policy: Policy) -> SqlEngine:
 
 
 def _open_graph(policy: Policy, graph: Graph) -> SqlEngine:
-    from celosia.engines import DuckDBEngine  # noqa: PLC0415 - as above
-    from celosia.queries.rdf.store import GraphStore  # noqa: PLC0415 - as above
-    from celosia.queries.rdf.views import make_views  # noqa: PLC0415 - as above
+    from celosia.engines import DuckDBEngine
+    from celosia.queries.rdf.store import GraphStore
+    from celosia.queries.rdf.views import make_views
 
     with GraphStore.open(graph.store_path()):
         pass  # refuses a file that is no store
@@ -72,7 +72,7 @@ def make_rewriter(
     """Make the function that rewrites every query before the engine runs it."""
     if policy.graph is None:
         return make_text_cast(policy, types)
-    from celosia.queries.rdf.views import make_cap_remover  # noqa: PLC0415 - as above
+    from celosia.queries.rdf.views import make_cap_remover
 
     return make_cap_remover(policy, lambda query: engine.run(query, timeout=timeout))
 
@@ -179,7 +179,7 @@ def ceilings_of(policy: Policy, *, simulation: bool = False) -> Ceilings:
     )
 
 
-def make_ledger_opener(  # noqa: PLR0913 - each is one fact of a ledger
+def make_ledger_opener(
     policy: Policy,
     place: str | Path,
     *,

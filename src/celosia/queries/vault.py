@@ -55,7 +55,7 @@ class Vault:
     made of the policy and the question. It assumes that what the policy declares is true.
     """
 
-    def __init__(  # noqa: PLR0913 - what a vault is made of
+    def __init__(
         self,
         policy: Policy,
         account: Callable[[], Ledger],
@@ -182,7 +182,7 @@ class Vault:
         check_comparisons(plan.original, self.policy, self._types)
         return replace(plan, deadline=min(plan.deadline, self.timeout))
 
-    def sparql(  # noqa: PLR0913 - as `sql`
+    def sparql(
         self,
         query: str,
         *,
@@ -210,7 +210,7 @@ class Vault:
             method=method,
         )
 
-    def sql(  # noqa: PLR0913 - each is a choice of the analyst
+    def sql(
         self,
         query: str,
         *,
@@ -276,7 +276,7 @@ class Vault:
         """
         return self._answer(query, self._language, before_release=before_release, **choices)
 
-    def _answer(  # noqa: PLR0913 - as `sql`
+    def _answer(
         self,
         query: str,
         language: str,
@@ -327,7 +327,7 @@ class Vault:
 
     def public_schema(self) -> dict[str, Any]:
         """What anybody may know: tables, columns, types, bounds, keys, unit and budgets."""
-        from celosia.queries.public_schema import public_schema  # noqa: PLC0415 - no answer needs it
+        from celosia.queries.public_schema import public_schema  # no answer needs it
 
         return public_schema(self.policy)
 

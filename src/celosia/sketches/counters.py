@@ -65,7 +65,7 @@ def median_share(depth: int, confidence: float) -> float:
     A median is wrong only where half of its rows are wrong, and P(Bin(depth, p) >= need) is the
     regularised incomplete beta function I_p(need, depth - need + 1).
     """
-    from scipy.special import betaincinv  # noqa: PLC0415 - heavy, and only bounds need it
+    from scipy.special import betaincinv  # heavy, and only bounds need it
 
     need = (depth + 1) // 2
     return float(betaincinv(need, depth - need + 1, 1 - confidence))

@@ -64,6 +64,6 @@ def _plain(number: float) -> float | None:
 
 def reach(confidence: float) -> float:
     """Standard errors to each side of a normal law that hold `confidence` of it."""
-    from scipy.special import ndtri  # noqa: PLC0415 - heavy, and only intervals need it
+    from scipy.special import ndtri  # heavy, and only intervals need it
 
     return float(ndtri((1 + check_share("confidence", confidence)) / 2))

@@ -18,7 +18,7 @@ def of_many(listed: Any) -> NDArray[np.uint64] | None:
 
     None where Arrow does not take them, as half of a surrogate pair, which is no UTF-8.
     """
-    import pyarrow as pa  # noqa: PLC0415 - heavy, and only long lists of texts need it
+    import pyarrow as pa  # heavy, and only long lists of texts need it
 
     try:
         return of_arrow(pa.array(listed))
@@ -28,7 +28,7 @@ def of_many(listed: Any) -> NDArray[np.uint64] | None:
 
 def of_arrow(column: Any) -> NDArray[np.uint64] | None:
     """The digests of an Arrow array of texts or bytes; None where it has others, or nothing."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy, and only columns of texts need it
+    import pyarrow as pa  # heavy, and only columns of texts need it
 
     kind = getattr(column, "type", None)
     if isinstance(kind, pa.DictionaryType):

@@ -85,7 +85,7 @@ class ThetaSketch(DistinctCountSketch):
 
         The exact binomial interval of Clopper and Pearson, solved for n; good down to no hash.
         """
-        from scipy.special import btdtria, btdtrib  # noqa: PLC0415 - heavy, only intervals need it
+        from scipy.special import btdtria, btdtrib  # heavy, only intervals need it
 
         tail = (1 - check_share("confidence", confidence)) / 2
         if self._limit == _WHOLE:

@@ -46,13 +46,13 @@ def build(running: Studio) -> Any:
     """
     check_toolkit()
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(running.folder / "toolkit"))
-    from fastapi import FastAPI  # noqa: PLC0415 - seconds, only for a studio
-    from fastapi.staticfiles import StaticFiles  # noqa: PLC0415
-    from nicegui import ui  # noqa: PLC0415
+    from fastapi import FastAPI  # seconds, only for a studio
+    from fastapi.staticfiles import StaticFiles
+    from nicegui import ui
 
-    from celosia.studio import pages, shell  # noqa: PLC0415
-    from celosia.studio.guard import Guard  # noqa: PLC0415
-    from celosia.studio.log_filter import keep_quiet  # noqa: PLC0415
+    from celosia.studio import pages, shell
+    from celosia.studio.guard import Guard
+    from celosia.studio.log_filter import keep_quiet
 
     keep_quiet()
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -72,16 +72,16 @@ def build(running: Studio) -> Any:
 
 
 def _add_routes(app: Any) -> None:
-    from fastapi import Request, Response  # noqa: PLC0415
-    from fastapi.responses import (  # noqa: PLC0415
+    from fastapi import Request, Response
+    from fastapi.responses import (
         FileResponse,
         JSONResponse,
         PlainTextResponse,
         RedirectResponse,
     )
 
-    from celosia.studio import error_page, guard  # noqa: PLC0415
-    from celosia.studio.language import LANGUAGES  # noqa: PLC0415
+    from celosia.studio import error_page, guard
+    from celosia.studio.language import LANGUAGES
 
     async def health(request: Request) -> Response:
         return PlainTextResponse("ok")

@@ -95,8 +95,8 @@ def correlations(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, Any] | 
     Returns:
         `columns`, and `pairs` of two places, the correlation before and that after.
     """
-    from celosia.assess.alignment import align  # noqa: PLC0415 - slow to load
-    from celosia.assess.utility.numeric import moments  # noqa: PLC0415
+    from celosia.assess.alignment import align
+    from celosia.assess.utility.numeric import moments
 
     names = [
         name
@@ -137,9 +137,9 @@ def nearest_distances(
         Shares over the same bins, medians, and the share of made records at distance 0; None where
         there are too few records.
     """
-    from celosia.assess.alignment import align  # noqa: PLC0415 - slow to load
-    from celosia.assess.linkage.nearest import nearest, standardise  # noqa: PLC0415
-    from celosia.tables.masking.account import evenly_spaced  # noqa: PLC0415
+    from celosia.assess.alignment import align
+    from celosia.assess.linkage.nearest import nearest, standardise
+    from celosia.tables.masking.account import evenly_spaced
 
     real = original[evenly_spaced(original.height, MOST_POINTS)]
     some = made[evenly_spaced(made.height, MOST_NEAR)]

@@ -137,7 +137,7 @@ def messages(language: Language, files: str) -> Iterator[tuple[Any, Any]]:
 
     Both are a text, or a tuple of texts for a sentence about a number of things.
     """
-    from babel.messages.pofile import read_po  # noqa: PLC0415 - only where Spanish is spoken
+    from babel.messages.pofile import read_po  # only where Spanish is spoken
 
     for file in sorted((_FOLDER / "locales" / language).glob(files)):
         with file.open("rb") as opened:

@@ -78,7 +78,7 @@ def shown(control: Parameter, chosen: Mapping[str, Any]) -> Any:
     if control.kind == "values":
         return ", ".join(str(each) for each in value or ())
     if control.kind == "toml":
-        from celosia.studio.toml import inline  # noqa: PLC0415 - only here
+        from celosia.studio.toml import inline
 
         return "" if value is None else inline(value)
     if control.kind == "whole" and value is not None:

@@ -195,7 +195,7 @@ def _frame(request: Request, door: str) -> Iterator[None]:
     with ui.element("div").classes("celosia-main").props('tabindex="-1"') as middle:
         yield
     with tray:  # not before: its timer would send an asynchronous page before it is whole
-        from celosia.studio.widgets.job_progress import job_list  # noqa: PLC0415 - it uses this module
+        from celosia.studio.widgets.job_progress import job_list  # it uses this module
 
         job_list()
     ui.skip_link(_("Skip to the content"), target=middle)

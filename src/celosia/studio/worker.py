@@ -88,7 +88,7 @@ def _done(name: str, arguments: dict[str, Any], tell: Callable[[JobEvent], None]
     except Exception:
         # The text of a foreign error may hold a cell of the table, so it goes no further.
         if os.environ.get("CELOSIA_STUDIO_DEBUG"):
-            import traceback  # noqa: PLC0415
+            import traceback
 
             traceback.print_exc()
         return JobEvent("failed", _fault())
@@ -106,7 +106,7 @@ def _limit(memory: int, file: int | None) -> None:
     with suppress(OSError):  # Linux: a machine without memory ends a job, never the studio
         Path("/proc/self/oom_score_adj").write_text("900", "ascii")
     with suppress(ImportError, ValueError, OSError):
-        import resource  # noqa: PLC0415 - not on every system
+        import resource  # not on every system
 
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of memory holds cells
@@ -116,7 +116,7 @@ def _limit(memory: int, file: int | None) -> None:
 
 def _warm() -> None:
     """Load what every job needs, while nobody waits for it."""
-    import celosia.tables  # noqa: F401, PLC0415
+    import celosia.tables  # noqa: F401
 
 
 def _too_large() -> EngineError:

@@ -85,7 +85,7 @@ class CodedTable:
         return lattice
 
 
-def code_table(  # noqa: PLR0913 - the table as it may come
+def code_table(
     frame: pl.DataFrame,
     schema: Schema,
     sensitive: Sequence[str] = (),

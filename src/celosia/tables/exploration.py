@@ -19,7 +19,7 @@ from celosia.tables.run import check_table
 from celosia.tables.schema import Schema
 
 
-def explore(  # noqa: PLR0913 - as for `publish`
+def explore(
     data: Any,
     schema: Schema,
     models: Model | Iterable[Model],

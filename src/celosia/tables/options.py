@@ -38,7 +38,7 @@ class PublishOptions:
     time_limit: float | None
 
     @classmethod
-    def of(  # noqa: PLR0913 - each is a choice that an officer answers for
+    def of(
         cls,
         models: Model | Iterable[Model],
         schema: Schema,

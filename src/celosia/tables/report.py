@@ -33,7 +33,7 @@ from celosia.tables.search_report import method_blocks
 from celosia.tables.solution import Solution
 
 
-def document(  # noqa: PLR0913 - the parts of a release, one by one
+def document(
     guarantee: Guarantee,
     provenance: Provenance,
     warnings: Sequence[str],

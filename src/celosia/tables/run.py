@@ -28,7 +28,7 @@ from celosia.tables.release import TableRelease
 from celosia.tables.schema import Role, Schema
 
 
-def publish(  # noqa: PLR0913 - each is a choice that an officer answers for
+def publish(
     data: Any,
     schema: Schema,
     models: Model | Iterable[Model],

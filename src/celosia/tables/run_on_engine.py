@@ -80,7 +80,7 @@ class EngineOutput(Protocol):
         """All but the data, as plain values."""
 
 
-def publish_on(  # noqa: PLR0913 - each is a choice that an officer answers for
+def publish_on(
     engine: TableEngine,
     source: Place,
     target: Place,

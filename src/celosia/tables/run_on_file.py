@@ -37,7 +37,7 @@ from celosia.tables.run import check_table
 from celosia.tables.schema import Role, Schema
 
 
-def publish_file(  # noqa: PLR0913 - each is a choice that an officer answers for
+def publish_file(
     source: str | Path,
     target: str | Path,
     schema: Schema,

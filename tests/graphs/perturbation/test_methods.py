@@ -176,7 +176,7 @@ def test_sparsification_deletes_each_edge_with_its_chance() -> None:
 
 
 def test_sparsification_keeps_what_is_known_of_the_edges_that_stay() -> None:
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     before = karate()
     known = pl.DataFrame({"key": before.keys})

@@ -237,7 +237,7 @@ def test_rounding_a_direct_mean_never_widens_its_steps(count: int) -> None:
 
 def beta(rows: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Rows spread evenly over the Beta(2, 5) law."""
-    from scipy.stats import beta as law  # noqa: PLC0415
+    from scipy.stats import beta as law
 
     return np.asarray(law.ppf((np.arange(rows) + 0.5) / rows, 2, 5), dtype=np.float64)
 
@@ -273,7 +273,7 @@ def test_errors_of_the_means_are_those_of_the_comparison(
 
 @pytest.mark.statistical
 def test_the_means_rank_as_in_the_comparison() -> None:
-    from celosia.mechanisms.statistics.exponential_mean import ExponentialMean  # noqa: PLC0415
+    from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
 
     rows = beta(100)
     bounds: dict[str, Any] = {"epsilon": 0.1, "lower": 0, "upper": 1}
@@ -286,7 +286,7 @@ def test_the_means_rank_as_in_the_comparison() -> None:
 
 @pytest.mark.statistical
 def test_the_exponential_mean_errs_twice_as_much_as_a_laplace_sum() -> None:
-    from celosia.mechanisms.statistics.exponential_mean import ExponentialMean  # noqa: PLC0415
+    from celosia.mechanisms.statistics.exponential_mean import ExponentialMean
 
     mean = ExponentialMean(epsilon=1, lower=0, upper=1)
     assert 1000 * mean_error(mean, beta(1000), 2000, 3) == pytest.approx(2, rel=4 / sqrt(2000))

@@ -61,7 +61,7 @@ class Bench:
     def load(self, rows: Mapping[str, Rows], policy: Policy = POLICY) -> None:
         statements = [text for table in policy.tables for text in written(table.name, rows, policy)]
         if self.url is not None:
-            import psycopg  # noqa: PLC0415
+            import psycopg
 
             with psycopg.connect(self.url, autocommit=True) as connection:
                 connection.execute("; ".join(statements))

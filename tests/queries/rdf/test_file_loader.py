@@ -91,7 +91,7 @@ def test_rows_hold_numbers_and_decoded_objects_in_order(tmp_path: Path) -> None:
     path = tmp_path / "fuzzed.nt"
     ox.serialize(fuzzed(9, 300), path, format=ox.RdfFormat.N_TRIPLES)
     load(path, tmp_path / "graph")
-    import duckdb  # noqa: PLC0415 - the file as others see it
+    import duckdb  # the file as others see it
 
     with duckdb.connect(str(tmp_path / "graph"), read_only=True) as connection:
         rows = connection.execute("SELECT * FROM triples").fetchall()

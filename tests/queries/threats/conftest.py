@@ -79,7 +79,7 @@ class Place:
         """The owner's own connection."""
         if self.url is None:
             return duckdb.connect(str(self.path))
-        import psycopg  # noqa: PLC0415
+        import psycopg
 
         return psycopg.connect(self.url, autocommit=True)
 

@@ -171,7 +171,7 @@ def test_what_a_method_refuses_is_told_with_its_step(people: pl.DataFrame) -> No
 def test_a_large_table_is_measured_on_an_even_part(
     people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from celosia.tables.masking import account  # noqa: PLC0415 - the module, for its limit
+    from celosia.tables.masking import account  # the module, for its limit
 
     monkeypatch.setattr(account.evenly_spaced, "__defaults__", (40,))
     monkeypatch.setattr(account, "MOST_RECORDS", 40)

@@ -97,7 +97,7 @@ class WorstBackground(ClassAttack):
 
     method_name: ClassVar[str] = "background"
 
-    def run(  # noqa: D102 - as in ClassAttack
+    def run(
         self,
         release: Any,
         quasi_identifiers: str | Sequence[str],

@@ -17,7 +17,7 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 
 
-def complementary(  # noqa: PLR0913 - two releases, and how they are read
+def complementary(
     first: Any,
     second: Any,
     quasi_identifiers: str | Sequence[str],
@@ -117,7 +117,7 @@ def _partners(rows: NDArray[np.int64], sizes: NDArray[np.int64], count: int) -> 
     return found
 
 
-def _attack(  # noqa: PLR0913, PLR0917 - one entry for each pair that the join found
+def _attack(  # noqa: PLR0917 - one entry for each pair that the join found
     side: _Side,
     group: NDArray[np.int64],
     left: NDArray[np.int64],

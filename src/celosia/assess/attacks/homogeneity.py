@@ -21,7 +21,7 @@ class Homogeneity(ClassAttack):
 
     method_name: ClassVar[str] = "homogeneity"
 
-    def run(  # noqa: D102 - as in ClassAttack
+    def run(
         self,
         release: Any,
         quasi_identifiers: str | Sequence[str],

@@ -22,7 +22,7 @@ _ENTRIES = 2**20
 """Counts of values in classes that are looked at at once."""
 
 
-def linkage(  # noqa: PLR0913 - two tables, and how they are read
+def linkage(
     release: Any,
     external: Any,
     *,

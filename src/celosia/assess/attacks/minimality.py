@@ -32,7 +32,7 @@ _RISE = 1e-9
 """A chance that rose by less than this rose by rounding."""
 
 
-def minimality(  # noqa: PLR0913 - what the attacker knows, and how long the attack may take
+def minimality(
     release: Any,
     quasi_identifiers: str | Sequence[str],
     sensitive: str,
@@ -184,7 +184,7 @@ def _values_by_class(classes: Classes, column: pl.Series) -> tuple[pl.Series, ND
     return coded.values, counts
 
 
-def _believe(  # noqa: PLR0913, PLR0917 - the choice between counting and drawing
+def _believe(  # noqa: PLR0917 - the choice between counting and drawing
     structure: _Structure,
     holds: Holds,
     ways: int | None,

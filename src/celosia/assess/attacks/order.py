@@ -27,7 +27,7 @@ _ALIGNED = 0.5
 """From this correlation of positions on, an attacker would trust them."""
 
 
-def tuple_order(  # noqa: PLR0913 - two releases, and how they are read
+def tuple_order(
     first: Any,
     second: Any,
     *,

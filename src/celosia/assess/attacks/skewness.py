@@ -29,7 +29,7 @@ class Skewness(ClassAttack):
 
     method_name: ClassVar[str] = "skewness"
 
-    def run(  # noqa: D102 - as in ClassAttack
+    def run(
         self,
         release: Any,
         quasi_identifiers: str | Sequence[str],

@@ -19,7 +19,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame
 
 
-def attack_release(  # noqa: PLR0913 - each is something that an attacker may have
+def attack_release(
     release: Any,
     quasi_identifiers: str | Sequence[str],
     sensitive: str | Sequence[str] = (),

@@ -50,7 +50,7 @@ def clopper_pearson(seen: int, samples: int, *, error: float) -> Estimate:
     >>> print(clopper_pearson(0, 1000, error=0.0005))
     0 (from 0 to 0.007572)
     """
-    from scipy.special import betainccinv, betaincinv  # noqa: PLC0415 - slow to load
+    from scipy.special import betainccinv, betaincinv
 
     low = float(betaincinv(seen, samples - seen + 1, error)) if seen else 0.0
     missing = samples - seen
@@ -88,7 +88,7 @@ def promise(
 
 def normal_quantile(error: float) -> float:
     """How many standard deviations a normal variable exceeds with a chance of `error`."""
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to load
+    from scipy.special import ndtri
 
     return -float(ndtri(error))
 

@@ -112,7 +112,7 @@ class SelectedEvent:
     """What the lower bound may exceed the claim by."""
 
 
-def select_event(  # noqa: PLR0913 - two samples, and how the choice will be confirmed
+def select_event(
     learn: tuple[Outputs, Outputs],
     pick: tuple[Outputs, Outputs],
     claims: Sequence[Claim],

@@ -49,7 +49,7 @@ class LikelihoodRatioView(View):
         pattern = _gain(np.minimum(first.codes, known), np.minimum(second.codes, known), known + 1)
         return cls(edges, gains, pattern)
 
-    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+    def values(self, outputs: Outputs) -> Values:
         score = self.pattern_gains[np.minimum(outputs.codes, self.pattern_gains.size - 1)]
         for path, edges in self.edges.items():
             score = score + self.gains[path][_cells(outputs.column(path), edges)]
@@ -81,7 +81,7 @@ class DiscriminantView(View):
         weights = np.linalg.pinv(np.atleast_2d(spread)) @ gap
         return cls(tuple(paths), centre, scale, weights)
 
-    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+    def values(self, outputs: Outputs) -> Values:
         table = np.column_stack([outputs.column(path) for path in self.paths])
         score: Values = _fill(table, self.centre, self.scale) @ self.weights
         return score

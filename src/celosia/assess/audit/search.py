@@ -24,7 +24,7 @@ from celosia.mechanisms.mechanism import Mechanism
 from celosia.mechanisms.parameters import check_confidence
 
 
-def search(  # noqa: PLR0913 - what is audited, how surely, and a name
+def search(
     mechanism: Auditable,
     pairs: Iterable[Pair] | None = None,
     *,

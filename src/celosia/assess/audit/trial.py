@@ -29,7 +29,7 @@ UNCLAIMED = (Claim(0.0),)
 """Without a claim the largest bound at delta 0 is sought."""
 
 
-def audit(  # noqa: PLR0913 - what is audited, how surely, and two names
+def audit(
     mechanism: Auditable,
     first: Any,
     second: Any,

@@ -71,7 +71,7 @@ class ColumnView(View):
         """The number at a place."""
         return cls(path_words(path), path)
 
-    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+    def values(self, outputs: Outputs) -> Values:
         return outputs.column(self.path)
 
 
@@ -91,7 +91,7 @@ class LastBitView(View):
         """The last digit of the number at a place."""
         return cls(Message("assess.view.last_digit", place=path_words(path)), path)
 
-    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+    def values(self, outputs: Outputs) -> Values:
         numbers = outputs.column(self.path)
         usable = np.isfinite(numbers) & (numbers != 0)
         mantissa, exponent = np.frexp(np.where(usable, numbers, 1.0))
@@ -109,7 +109,7 @@ class SummaryView(View):
     combine: Callable[[Values], Values]
     ordered: bool = True
 
-    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+    def values(self, outputs: Outputs) -> Values:
         table = np.column_stack([outputs.column(path) for path in self.paths])
         empty = np.isnan(table).all(axis=1)
         table[empty] = 0.0
@@ -128,11 +128,11 @@ class CategoryView(View):
     absent: str = Message("assess.view.unseen")
     detour: int = 0
 
-    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+    def values(self, outputs: Outputs) -> Values:
         codes = [self.known.get(self.of_pattern(pattern), np.nan) for pattern in outputs.patterns]
         return np.array(codes, dtype=np.float64)[outputs.codes]
 
-    def name(self, value: float) -> str:  # noqa: D102 - as in View
+    def name(self, value: float) -> str:
         return pattern_words(list(self.known)[int(value)])
 
 
@@ -143,7 +143,7 @@ class TallyView(View):
     words: str
     symbol: Hashable
 
-    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+    def values(self, outputs: Outputs) -> Values:
         counts = [symbols(pattern).count(self.symbol) for pattern in outputs.patterns]
         return np.array(counts, dtype=np.float64)[outputs.codes]
 
@@ -159,16 +159,16 @@ class PairedView(View):
     ordered: bool = False
     detour: int = 2
 
-    def values(self, outputs: Outputs) -> Values:  # noqa: D102 - as in View
+    def values(self, outputs: Outputs) -> Values:
         numbers = self.column.values(outputs)
         parts = np.searchsorted(self.edges, numbers, side="right")
         joint = self.category.values(outputs) * (self.edges.size + 1) + parts
         return np.where(np.isnan(numbers), np.nan, joint)
 
-    def name(self, value: float) -> str:  # noqa: D102 - as in View
+    def name(self, value: float) -> str:
         return self.names(int(value), int(value))[0]
 
-    def names(self, first: int, last: int) -> list[str]:  # noqa: D102 - as in View
+    def names(self, first: int, last: int) -> list[str]:
         found: list[str] = []
         parts = self.edges.size + 1
         for code in range(first // parts, last // parts + 1):

@@ -65,7 +65,7 @@ class Membership:
         )
 
 
-def membership(  # noqa: PLR0913 - three tables, and how they are read
+def membership(
     members: TableLike,
     outsiders: TableLike,
     synthetic: TableLike,
@@ -89,7 +89,7 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
 
     Reference: Hilprecht, Härterich & Bernau 2019; DeLong, DeLong & Clarke-Pearson 1988.
     """
-    from celosia.assess.audit.bounds import normal_quantile  # noqa: PLC0415 - heavy
+    from celosia.assess.audit.bounds import normal_quantile
 
     level = _checked_confidence(confidence)
     inside, outside = as_frame(members), as_frame(outsiders)
@@ -117,7 +117,7 @@ def membership(  # noqa: PLR0913 - three tables, and how they are read
     )
 
 
-def membership_of(  # noqa: PLR0913 - a table, what is made of it, and how it is read
+def membership_of(
     table: TableLike,
     synthesiser: Synthesiser,
     columns: Sequence[str] | None = None,
@@ -208,7 +208,7 @@ def _advantage(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> tup
 def _advantage_low(
     inside: NDArray[np.float64], outside: NDArray[np.float64], *, error: float, rng: Source
 ) -> float:
-    from celosia.assess.audit.bounds import clopper_pearson  # noqa: PLC0415 - heavy
+    from celosia.assess.audit.bounds import clopper_pearson
 
     halves = []
     for side in (inside, outside):

@@ -177,7 +177,7 @@ def _search_trees(points: _Points, nominal: Mask) -> Search:
 
 
 def _search_tree(points: _Points, amounts: Mask) -> Search:
-    from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy
+    from scipy.spatial import cKDTree
 
     # Points are different, so sliding midpoints cannot degenerate, and they are quicker to build.
     tree = cKDTree(points.places[:, amounts], balanced_tree=False)
@@ -212,7 +212,7 @@ def _search_by_scan(points: _Points, nominal: Mask) -> Search:
     line = points.at(np.argsort(points.places[:, column], kind="stable"))  # NaN goes last
 
     def search(queries: Matrix) -> NearestRecords:
-        from celosia.assess.linkage._kernels import scan  # noqa: PLC0415 - compiled on first use
+        from celosia.assess.linkage._kernels import scan  # compiled on first use
 
         return NearestRecords(
             *scan(

@@ -121,7 +121,7 @@ class _Scale(NamedTuple):
         return cls(standing, weights, chance >= threshold)
 
 
-def probabilistic_linkage(  # noqa: PLR0913 - what to compare, and when to link
+def probabilistic_linkage(
     tables: AlignedTables,
     *,
     tolerance: float = 0.1,
@@ -205,7 +205,7 @@ def _blocks(tables: AlignedTables, blocking: Sequence[str]) -> _Blocks:
 
 
 def _count_patterns(pairs: _Pairs, progress: Progress) -> NDArray[np.int64]:
-    from celosia.assess.linkage._kernels import count_patterns  # noqa: PLC0415 - compiled
+    from celosia.assess.linkage._kernels import count_patterns
 
     before, after, blocks, reach = pairs
     counts = np.zeros(3 ** after.shape[1], dtype=np.int64)
@@ -229,7 +229,7 @@ def _best(
     pairs: _Pairs, scale: _Scale, origins: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The best pair of each masked record, whichever other record has the same."""
-    from celosia.assess.linkage._kernels import best_patterns  # noqa: PLC0415 - compiled
+    from celosia.assess.linkage._kernels import best_patterns
 
     before, after, blocks, reach = pairs
     best, ties = best_patterns(before, after, blocks.low, blocks.high, reach, scale.standing)
@@ -246,9 +246,9 @@ def _assign(
     pairs: _Pairs, scale: _Scale, origins: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """A one-to-one assignment of records with the greatest total weight; links only."""
-    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - heavy
+    from scipy.optimize import linear_sum_assignment
 
-    from celosia.assess.linkage._kernels import fill_patterns  # noqa: PLC0415 - compiled
+    from celosia.assess.linkage._kernels import fill_patterns
 
     before, after, blocks, reach = pairs
     chances, claimed = np.zeros(len(after)), np.zeros(len(after), dtype=bool)

@@ -96,7 +96,7 @@ class IndividualRisk:
         )
 
 
-def individual_risk(  # noqa: PLR0913 - each keyword is one thing to know of a survey
+def individual_risk(
     data: Any,
     *,
     keys: Sequence[str],

@@ -38,7 +38,7 @@ def joint_mass(first: Side, second: Side) -> NDArray[np.float64]:
     stays sparse: at most one count for each row, one share for each entry of the spreads, and
     `MOST_ENTRIES` products at a time, however many labels the columns have.
     """
-    from scipy import sparse  # noqa: PLC0415 - slow to import
+    from scipy import sparse  # slow to import
 
     one, other, counts = pair_counts(first, second)
     rows = (first.spread.labels, second.spread.labels)
@@ -55,7 +55,7 @@ def joint_mass(first: Side, second: Side) -> NDArray[np.float64]:
 
 def _shares(spread: Spread) -> Any:
     """The shares as a sparse matrix of labels and values; entries of one cell are added up."""
-    from scipy import sparse  # noqa: PLC0415 - slow to import
+    from scipy import sparse  # slow to import
 
     size = (spread.labels, spread.values)
     return sparse.csr_array((spread.share, (spread.label, spread.value)), shape=size)

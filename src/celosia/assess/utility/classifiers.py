@@ -39,7 +39,7 @@ class LogisticRegression(Classifier):
     method_name: ClassVar[str] = "logistic-regression"
 
     def _make(self, seed: int) -> Any:
-        from sklearn import linear_model  # noqa: PLC0415 - optional
+        from sklearn import linear_model  # optional
 
         return linear_model.LogisticRegression(max_iter=self.steps, random_state=seed)
 
@@ -53,7 +53,7 @@ class GradientBoosting(Classifier):
     method_name: ClassVar[str] = "gradient-boosting"
 
     def _make(self, seed: int) -> Any:
-        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - optional
+        from sklearn.ensemble import HistGradientBoostingClassifier  # optional
 
         return HistGradientBoostingClassifier(
             max_iter=self.trees, early_stopping=False, random_state=seed
@@ -70,7 +70,7 @@ class RandomForest(Classifier):
     method_name: ClassVar[str] = "random-forest"
 
     def _make(self, seed: int) -> Any:
-        from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - optional
+        from sklearn.ensemble import RandomForestClassifier  # optional
 
         return RandomForestClassifier(
             n_estimators=self.trees, min_samples_leaf=self.leaf, random_state=seed

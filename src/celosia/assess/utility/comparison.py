@@ -72,7 +72,7 @@ class Comparison:
         )
 
 
-def compare(  # noqa: PLR0913 - what to compare, and how to read it
+def compare(
     original: TableLike,
     released: TableLike,
     columns: Sequence[str],

@@ -88,7 +88,7 @@ class Learning:
         )
 
 
-def learning(  # noqa: PLR0913 - what to learn, and how to try it
+def learning(
     comparison: Comparison,
     target: str,
     *,

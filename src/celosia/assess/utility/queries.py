@@ -56,7 +56,7 @@ class Query:
     """Place of a column in the comparison to one number for each value: 1 allowed, 0 not."""
 
 
-def query_errors(  # noqa: PLR0913 - what to ask, and how to judge the answers
+def query_errors(
     comparison: Comparison,
     *,
     rng: Source,

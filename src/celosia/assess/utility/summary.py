@@ -94,7 +94,7 @@ class UtilityReport:
         return "; ".join(lines + ([str(self.learning)] if self.learning else []))
 
 
-def utility(  # noqa: PLR0913 - the two tables, what to ask of them, and how to read labels
+def utility(
     original: TableLike,
     released: TableLike,
     *,

@@ -132,7 +132,7 @@ async def reports(
 
 
 @router.get("/estimates")
-async def estimates(  # noqa: PLR0913 - the parameters of the request
+async def estimates(
     request: Request,
     endpoint: EndpointDependency,
     *,

@@ -87,9 +87,9 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
         InputError: CEL-R083 the extra is missing.
     """
     try:
-        from fastapi import FastAPI  # noqa: PLC0415 - part of an extra
+        from fastapi import FastAPI
 
-        from celosia.collect.collector.routes import ErrorMiddleware, add_handlers, router  # noqa: PLC0415 - likewise
+        from celosia.collect.collector.routes import ErrorMiddleware, add_handlers, router
     except ImportError as error:
         raise _missing_extra(error.name) from None
     endpoint = Endpoint(collector, access or Access())
@@ -119,7 +119,7 @@ def create_app(collector: Callable[[], Collector], *, access: Access | None = No
     return app
 
 
-def serve(  # noqa: PLR0913 - each part of the endpoint by its name
+def serve(
     protocol: str | Path,
     *,
     folder: str | Path,
@@ -151,7 +151,7 @@ def serve(  # noqa: PLR0913 - each part of the endpoint by its name
         EngineError: CEL-R074 another process has the folder, CEL-R089 the port cannot be had.
     """
     try:
-        import uvicorn  # noqa: F401, PLC0415 - part of an extra
+        import uvicorn  # noqa: F401 - part of an extra
     except ImportError as error:
         raise _missing_extra(error.name) from None
     if certificate is None and not plain and not _is_this_machine(host):

@@ -25,8 +25,8 @@ TABLES = (".parquet", ".arrow", ".feather", ".ipc")
 
 def write_table(reports: Reports, path: str | Path, *, overwrite: bool = False) -> None:
     """Write reports as a Parquet or Arrow file, by the ending of its name."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy
-    from pyarrow import feather, parquet  # noqa: PLC0415 - likewise
+    import pyarrow as pa
+    from pyarrow import feather, parquet
 
     count, size = reports.packed.shape
     body = pa.py_buffer(np.ascontiguousarray(reports.packed))
@@ -51,7 +51,7 @@ def table_pieces(
     Raises:
         InputError: CEL-R082 not such a table, CEL-R004 of another protocol.
     """
-    import pyarrow as pa  # noqa: PLC0415 - heavy
+    import pyarrow as pa
 
     try:
         yield from _pieces(file, protocol, most=most, suffix=suffix)
@@ -85,8 +85,8 @@ def _piece(number: int, packed: Packed, protocol: Protocol) -> tuple[str, bytes]
 
 def _open_table(file: BinaryIO, suffix: str) -> tuple[Any, Iterator[Any]]:
     """The schema of a file, and its rows in parts that fit into memory."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy
-    from pyarrow import parquet  # noqa: PLC0415 - likewise
+    import pyarrow as pa
+    from pyarrow import parquet
 
     if suffix == ".parquet":
         opened = parquet.ParquetFile(file)
@@ -106,7 +106,7 @@ def _open_table(file: BinaryIO, suffix: str) -> tuple[Any, Iterator[Any]]:
 
 def _check_schema(schema: Any, protocol: Protocol) -> int:
     """The bytes of one report, where a table is of the protocol."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy
+    import pyarrow as pa
 
     if COLUMN not in schema.names:
         raise InputError("CEL-R082.no_column", column=COLUMN)

@@ -100,7 +100,7 @@ class SketchServer(Server):
         return counts, self.errors_of(counts)
 
     def _solved(self, candidates: tuple[Hashable, ...]) -> Estimated:
-        from celosia.collect.count_mean.least_squares import least_squares  # noqa: PLC0415 - rarely wanted
+        from celosia.collect.count_mean.least_squares import least_squares  # rarely wanted
 
         protocol = self.protocol
         found = digests(list(candidates))

@@ -117,7 +117,7 @@ class CountMeanClient(Client):
 
     def packed_digests(self, found: Digests) -> Packed:
         """One report for each digest of a value."""
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         protocol = self.protocol
         made = np.zeros((found.size, -(-protocol.report_bits // 8)), dtype=np.uint8)
@@ -164,7 +164,7 @@ class CountMeanServer(SketchServer):
 
     def add(self, packed: Packed, rows: NDArray[np.int64]) -> None:
         """Count reports that are known to be well formed."""
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         whole_bytes = np.ascontiguousarray(packed)
         _kernels.count_bits(whole_bytes, rows, self.protocol.width, self.ones, self.reports)
@@ -174,7 +174,7 @@ class CountMeanServer(SketchServer):
 
     def sums_of(self, found: Digests) -> NDArray[np.int64]:
         """How many bits were set in the columns of a value, over all rows."""
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         family = self.protocol.family
         width = np.int64(family.width)
@@ -200,7 +200,7 @@ class CountMeanServer(SketchServer):
 
         From the cells freed of bias, less the variance that coins add to each square.
         """
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         protocol = self.protocol
         means = self.reports.astype(np.float64) * (1 - protocol.coin.chance)

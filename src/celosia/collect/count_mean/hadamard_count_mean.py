@@ -126,7 +126,7 @@ class HadamardCountMeanClient(Client):
     protocol: HadamardCountMean
 
     def _encode(self, values: Any) -> Packed:
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         protocol = self.protocol
         found = digests(values)
@@ -151,7 +151,7 @@ class HadamardCountMeanServer(SketchServer):
         self.signs = np.zeros((protocol.hashes, protocol.width), dtype=np.int64)
 
     def _count(self, packed: Packed) -> None:
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         protocol = self.protocol
         check_form(packed, protocol.report_bits)
@@ -165,7 +165,7 @@ class HadamardCountMeanServer(SketchServer):
 
     def sums_of(self, found: Digests) -> NDArray[np.int64]:
         """The sum of the transformed cells of each value, over all rows."""
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         family = self.protocol.family
         width = np.int64(family.width)
@@ -179,7 +179,7 @@ class HadamardCountMeanServer(SketchServer):
 
     def cells(self) -> Floats:
         """How many reports of each row have each column, freed of bias."""
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         rows = self.signs.copy()
         for row in rows:
@@ -196,7 +196,7 @@ class HadamardCountMeanServer(SketchServer):
         A transform keeps sums of squares (times the width), so no row is transformed for it. Each
         report's own square is put right: width times debias squared, where a true one has 1.
         """
-        from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+        from celosia.collect.count_mean import _kernels
 
         protocol, users = self.protocol, self.users
         own = protocol.width * protocol.debias**2

@@ -31,9 +31,9 @@ def least_squares(cells: Floats, shares: Floats, digests: Digests, family: HashF
         InputError: CEL-R018 there are more than half as many candidates as cells, or a candidate
             is there twice.
     """
-    from scipy.sparse.linalg import LinearOperator, lsmr  # noqa: PLC0415 - heavy
+    from scipy.sparse.linalg import LinearOperator, lsmr
 
-    from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+    from celosia.collect.count_mean import _kernels
 
     size = digests.size
     if size + 1 > cells.size / 2 or np.unique(digests).size < size:

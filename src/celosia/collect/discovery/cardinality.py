@@ -206,7 +206,7 @@ class CardinalityServer(Server):
             QueryRefused: CEL-R062 too many buckets are filled; CEL-R063 fewer devices than can be
                 told from none.
         """
-        from scipy.special import betainc  # noqa: PLC0415 - heavy
+        from scipy.special import betainc
 
         protocol, users = self.protocol, self.users
         fewest = protocol.least_devices(users)

@@ -30,7 +30,7 @@ SHARES = 4
 """Shares of the files for each process, so that none waits long for the last."""
 
 
-def gather_in_processes(  # noqa: PLR0913 - one fact each
+def gather_in_processes(
     protocol: Protocol,
     places: Iterable[str | Path],
     *,

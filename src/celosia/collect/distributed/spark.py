@@ -41,7 +41,7 @@ ROW = "state binary, marks binary, about string"
 ENDINGS = ",".join(each.removeprefix(".") for each in TABLES)
 
 
-def gather_on_spark(  # noqa: PLR0913 - one fact each
+def gather_on_spark(
     protocol: Protocol,
     places: Iterable[str | Path],
     *,
@@ -125,7 +125,7 @@ def _counted(
     batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """On a worker: the sums of the files of a partition."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy
+    import pyarrow as pa
 
     counter, empty = FileCounter(protocol, source, counted_marks), True
     for batch in batches:
@@ -145,7 +145,7 @@ def _added(protocol: Protocol, batches: Iterable[pa.RecordBatch]) -> Iterator[pa
 
 
 def _batch(part: PartialCount) -> pa.RecordBatch:
-    import pyarrow as pa  # noqa: PLC0415 - heavy
+    import pyarrow as pa
 
     kinds = {"state": pa.binary(), "marks": pa.binary(), "about": pa.string()}
     return pa.RecordBatch.from_pylist([part.row()], schema=pa.schema(kinds))
@@ -160,7 +160,7 @@ def _part(row: Mapping[str, Any]) -> PartialCount:
 
 def _run(spark: SparkSession, work: Callable[[], PartialCount]) -> PartialCount:
     """What Spark gives, or an error of ours: its own may hold whatever stood in the files."""
-    from pyspark.errors import AnalysisException  # noqa: PLC0415 - comes with pyspark
+    from pyspark.errors import AnalysisException  # comes with pyspark
 
     failure: CelosiaError
     try:

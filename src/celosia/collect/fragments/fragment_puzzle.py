@@ -282,6 +282,6 @@ class FragmentPuzzleServer(Server):
             InputError: CEL-R014 so many pieces are kept that there are too many texts, CEL-I060 a
                 setting is out of range.
         """
-        from celosia.collect.fragments.solver import SolverOptions, solve  # noqa: PLC0415 - only servers need it
+        from celosia.collect.fragments.solver import SolverOptions, solve  # only servers need it
 
         return solve(self, SolverOptions(top, significance, control, check_tags), progress)

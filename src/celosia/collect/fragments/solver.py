@@ -72,9 +72,9 @@ def common_pieces(server: FragmentPuzzleServer, *, top: int | None) -> list[Numb
     All sketches of pieces share their hash functions, so each piece is hashed once for all
     positions; each is freed of bias with the number of reports of its own position.
     """
-    from scipy.stats import norm  # noqa: PLC0415 - heavy
+    from scipy.stats import norm
 
-    from celosia.collect.count_mean import _kernels  # noqa: PLC0415 - compiles when first needed
+    from celosia.collect.count_mean import _kernels
 
     protocol, spelling = server.protocol, server.protocol.spelling
     _, sketches = server.sketches()
@@ -131,7 +131,7 @@ def select_significant(
 
     Reference: Benjamini & Hochberg 1995, "Controlling the False Discovery Rate", for `fdr`.
     """
-    from scipy.stats import norm  # noqa: PLC0415 - heavy
+    from scipy.stats import norm
 
     chances = norm.sf(scores)
     if control == "bonferroni":

@@ -80,7 +80,7 @@ class DBitFlip(Protocol):
         return price / 2 if self.bits == 1 else price
 
     @property
-    def loss(self) -> Loss:  # noqa: D102 - as in Protocol
+    def loss(self) -> Loss:
         return PureLoss(self.report_epsilon)
 
     @property
@@ -89,7 +89,7 @@ class DBitFlip(Protocol):
         return float_above(min(self.bits + 1, self.buckets) * self.report_epsilon)
 
     @property
-    def report_bits(self) -> int:  # noqa: D102 - as in Protocol
+    def report_bits(self) -> int:
         return self.bits * (1 + bits_for(self.buckets))
 
     def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:

@@ -44,7 +44,7 @@ class MeanEstimate:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Below and above the mean, by the normal law."""
-        from scipy.stats import norm  # noqa: PLC0415 - heavy
+        from scipy.stats import norm
 
         check_confidence(confidence)
         reach = float(norm.isf((1 - confidence) / 2)) * self.error
@@ -115,7 +115,7 @@ class OneBitMean(Protocol):
         return price
 
     @property
-    def report_bits(self) -> int:  # noqa: D102 - as in Protocol
+    def report_bits(self) -> int:
         return 1
 
     def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:

@@ -80,7 +80,7 @@ class BitCounts:
 
     def design(self, values: Digests) -> csr_array:
         """Which bits each candidate sets, with the weight of its cohort: candidates by bits."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - heavy
+        from scipy.sparse import csr_array
 
         protocol = self.protocol
         rows = protocol.cohorts * protocol.hashes
@@ -180,7 +180,7 @@ def _too_many() -> InputError:
     return InputError("CEL-R033")
 
 
-def decode(  # noqa: PLR0913 - all named
+def decode(
     counted: BitCounts,
     candidates: tuple[Hashable, ...],
     *,
@@ -196,7 +196,7 @@ def decode(  # noqa: PLR0913 - all named
     Raises:
         InputError: CEL-R034 no such correction.
     """
-    from scipy.stats import norm  # noqa: PLC0415 - heavy
+    from scipy.stats import norm
 
     check_confidence(confidence)
     if correction not in CORRECTIONS:
@@ -231,7 +231,7 @@ def decode(  # noqa: PLR0913 - all named
 
 
 def _select(counted: BitCounts, design: csr_array, penalty: float | None) -> NDArray[np.bool_]:
-    from celosia.collect.rappor._kernels import positive_lasso  # noqa: PLC0415 - Numba
+    from celosia.collect.rappor._kernels import positive_lasso  # Numba
 
     size, bits = design.shape
     strength = (sqrt(2 * log(size)) if size > bits else 0.0) if penalty is None else penalty

@@ -87,7 +87,7 @@ class Rappor(Protocol):
         object.__setattr__(self, "epsilon", check_report_epsilon(self.method_name, price))
 
     @classmethod
-    def for_epsilon(  # noqa: PLR0913 - all named
+    def for_epsilon(
         cls,
         *,
         lasting: float | Fraction,
@@ -110,7 +110,7 @@ class Rappor(Protocol):
         >>> round(made.lasting_epsilon, 6), round(float(made.epsilon), 6)
         (8.0, 2.0)
         """
-        from celosia.collect.rappor.calibration import calibrate  # noqa: PLC0415 - it tries Rappors
+        from celosia.collect.rappor.calibration import calibrate  # it tries Rappors
 
         price = check_report_epsilon(cls.method_name, one, name="one")
         whole = check_report_epsilon(cls.method_name, lasting, name="lasting")
@@ -154,12 +154,12 @@ class Rappor(Protocol):
         return 2 * self.hashes * log_above(Fraction(WHOLE - self.lies, self.lies))
 
     @property
-    def lasting_epsilon(self) -> float:  # noqa: D102 - as in Protocol
+    def lasting_epsilon(self) -> float:
         price = self.lasting
         return inf if price is None else float_above(price)
 
     @property
-    def report_bits(self) -> int:  # noqa: D102 - as in Protocol
+    def report_bits(self) -> int:
         return bits_for(self.cohorts) + self.bits
 
     def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:
@@ -318,14 +318,14 @@ class RapporServer(Server):
 
     def bit_counts(self) -> BitCounts:
         """How many values set each bit of each cohort, without bias."""
-        from celosia.collect.rappor.decoding import BitCounts  # noqa: PLC0415 - SciPy inside
+        from celosia.collect.rappor.decoding import BitCounts  # SciPy inside
 
         return BitCounts.of(self.protocol, self.ones, self.reports)
 
     def _estimate(
         self, candidates: tuple[Hashable, ...]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        from celosia.collect.rappor.decoding import unbiased_estimates  # noqa: PLC0415 - SciPy inside
+        from celosia.collect.rappor.decoding import unbiased_estimates  # SciPy inside
 
         return unbiased_estimates(self.bit_counts(), digests(list(candidates)))
 
@@ -359,7 +359,7 @@ class RapporServer(Server):
                 cohorts, the root of 2 ln(candidates) beyond.
             progress: is told of each step.
         """
-        from celosia.collect.rappor.decoding import decode  # noqa: PLC0415 - SciPy inside
+        from celosia.collect.rappor.decoding import decode  # SciPy inside
 
         return decode(
             self.bit_counts(),

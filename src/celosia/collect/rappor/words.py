@@ -107,7 +107,7 @@ class RapporWords(Protocol):
         )
         return cls(words=words, grams=grams, key=key, **sizes)
 
-    def parameters(self) -> dict[str, Any]:  # noqa: D102 - as in Protocol
+    def parameters(self) -> dict[str, Any]:
         return {
             "protocol": self.method_name,
             "key": self.key,
@@ -124,12 +124,12 @@ class RapporWords(Protocol):
         return tuple(combinations(range(self.length // self.gram), 2))
 
     @property
-    def lasting_epsilon(self) -> float:  # noqa: D102 - as in Protocol
+    def lasting_epsilon(self) -> float:
         both = self.words.lasting_epsilon + self.grams.lasting_epsilon
         return both if both == inf else float(np.nextafter(both, inf))
 
     @property
-    def report_bits(self) -> int:  # noqa: D102 - as in Protocol
+    def report_bits(self) -> int:
         return bits_for(len(self.pairs)) + self.grams.report_bits + self.words.report_bits
 
     def variance(self, users: int, *, count: float = 0, squares: float = 0) -> float:

@@ -45,7 +45,7 @@ ALIKE = 1.05
 """Errors within this factor count as the same: then the shorter report goes first."""
 
 
-def choose(  # noqa: PLR0913 - all named
+def choose(
     *,
     domain: float | None = None,
     users: float | None = None,

@@ -49,7 +49,7 @@ class _RunResult:
         return {value: count for value, (count, _) in self.estimated.items()}
 
 
-def simulate(  # noqa: PLR0913 - all named
+def simulate(
     values: Any,
     *,
     protocol: Protocol,

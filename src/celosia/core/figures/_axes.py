@@ -83,7 +83,11 @@ def set_scale(
     axes: Axes, which: Literal["x", "y"], *, percent: bool = False, log: bool = False
 ) -> None:
     """A linear or logarithmic value axis with quiet grid lines; call it when all is drawn."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator  # noqa: PLC0415 - matplotlib is slow to load
+    from matplotlib.ticker import (  # matplotlib is slow to load
+        FuncFormatter,
+        LogLocator,
+        NullLocator,
+    )
 
     axis = axes.xaxis if which == "x" else axes.yaxis
     if log and axis.get_minpos() < math.inf:  # a scale of zeros alone stays linear

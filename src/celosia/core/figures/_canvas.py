@@ -71,7 +71,7 @@ def drawing() -> Iterator[None]:
 
     The settings belong to the whole process, so figures are drawn one at a time.
     """
-    import matplotlib  # noqa: PLC0415 - matplotlib is slow to load
+    import matplotlib  # matplotlib is slow to load
 
     with _DRAWING, matplotlib.rc_context(_LOOK), warnings.catch_warnings():
         # Text stays text: the reader's fonts have the glyphs that the layout font lacks.
@@ -81,7 +81,7 @@ def drawing() -> Iterator[None]:
 
 def new_axes(height: float, *, width: float = WIDTH) -> tuple[Figure, Axes]:
     """An empty figure of the given inches and its axes; call it inside `drawing`."""
-    from matplotlib.figure import Figure as Sheet  # noqa: PLC0415 - matplotlib is slow to load
+    from matplotlib.figure import Figure as Sheet  # matplotlib is slow to load
 
     figure = Sheet(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()

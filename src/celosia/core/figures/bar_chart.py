@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def bars(  # noqa: PLR0913 - every argument is a word on the figure or a choice of scale
+def bars(
     labels: Sequence[str],
     series: Mapping[str, Sequence[float]],
     *,

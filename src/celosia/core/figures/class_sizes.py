@@ -49,7 +49,7 @@ def size_bins(sizes: NDArray[np.integer], *, threshold: int | None = None) -> Si
     >>> found.classes, found.records, found.below
     ((2, 0, 1, 1, 1), (2, 0, 3, 5, 12), 2)
     """  # noqa: RUF002 - ranges are written with an en dash
-    import numpy as np  # noqa: PLC0415 - a report without figures needs none
+    import numpy as np  # a report without figures needs none
 
     if sizes.min(initial=1) < 1:
         raise ValueError("the size of an equivalence class must be at least 1.")

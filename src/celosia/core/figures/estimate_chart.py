@@ -10,7 +10,7 @@ from celosia.core.figures.svg import Svg
 from celosia.core.messages import say
 
 
-def estimates(  # noqa: PLR0913 - every argument is a word on the figure or a row of numbers
+def estimates(
     labels: Sequence[str],
     real: Sequence[float],
     estimated: Sequence[float],

@@ -19,7 +19,7 @@ ROOM_FOR_NUMBER = 0.04
 """The part of the axis that a number below it takes."""
 
 
-def lines(  # noqa: PLR0913 - every argument is a word on the figure or a choice of scale
+def lines(
     x: Sequence[float],
     series: Mapping[str, Sequence[float]],
     *,

@@ -20,7 +20,7 @@ CELLS = 32
 """Of points that fall into one of 32 by 32 squares one is drawn: more cannot be told apart."""
 
 
-def trade_off(  # noqa: PLR0913 - every argument is a word on the figure or a choice of scale
+def trade_off(
     loss: Sequence[float],
     risk: Sequence[float],
     *,

@@ -113,9 +113,9 @@ class ShopGraph:
     def _fill(
         self, store: Path, copy: IO[bytes] | None, *, overwrite: bool, progress: Progress
     ) -> None:
-        from celosia.queries.rdf.builder import StoreBuilder  # noqa: PLC0415 - heavy, here and below
-        from celosia.queries.rdf.ntriples import BatchWriter  # noqa: PLC0415
-        from celosia.queries.rdf.store_loader import make_store  # noqa: PLC0415
+        from celosia.queries.rdf.builder import StoreBuilder  # heavy, here and below
+        from celosia.queries.rdf.ntriples import BatchWriter
+        from celosia.queries.rdf.store_loader import make_store
 
         def fill(made: StoreBuilder) -> list[str]:
             made.files += 1

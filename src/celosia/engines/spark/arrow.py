@@ -29,7 +29,7 @@ def map_arrow(frame: DataFrame, function: Batches, schema: StructType | str) -> 
 
 def failures() -> tuple[type[BaseException], ...]:
     """What is raised where Spark fails, or its Java process is gone."""
-    from py4j.protocol import Py4JError  # noqa: PLC0415 - comes with pyspark
-    from pyspark.errors import PySparkException  # noqa: PLC0415 - likewise
+    from py4j.protocol import Py4JError  # comes with pyspark
+    from pyspark.errors import PySparkException
 
     return (PySparkException, Py4JError, OSError, EOFError)

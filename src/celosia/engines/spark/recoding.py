@@ -129,7 +129,7 @@ class RecodedRows:
     """The recoded columns, made of those that were shuffled."""
 
 
-def by_digits(  # noqa: PLR0913 - one fact each
+def by_digits(
     session: SparkSession,
     frame: DataFrame,
     names: Sequence[str],
@@ -151,7 +151,7 @@ def by_digits(  # noqa: PLR0913 - one fact each
             they are: so rows that were not counted are found, where nothing else tells of them.
         drop: whether suppressed rows are left out, so that none shows a star.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name; heavy
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name; heavy
 
     parts: list[Column] = []
     shift = 0
@@ -190,7 +190,7 @@ def _met(cell: Column, value: Column, values: pl.Series) -> Column:
     return cell.eqNullSafe(value) if values.null_count() else cell == value
 
 
-def _marked(  # noqa: PLR0913 - one fact each
+def _marked(
     session: SparkSession,
     frame: DataFrame,
     names: Sequence[str],
@@ -204,7 +204,7 @@ def _marked(  # noqa: PLR0913 - one fact each
     A class is known by the number of its labels and the values of columns that stay as they are. A
     label that only suppressed rows have tells by itself.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+    from pyspark.sql import functions as F  # noqa: N812
 
     hidden = recoding.hidden_nodes
     assert hidden is not None
@@ -236,7 +236,7 @@ def _carried(
     names: Sequence[str], digits: list[Digits], shifts: dict[str, int], stars: Column | None
 ) -> dict[str, Column]:
     """The number of each row, and the columns that stay as they are; nothing of starred rows."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+    from pyspark.sql import functions as F  # noqa: N812
 
     found = {KEY: F.col(KEY)}
     found |= {
@@ -262,14 +262,14 @@ def _carried(
 
 def _label(column: Digits, shift: int, *, stars: bool) -> Column:
     """The label whose place is told by the digits; a star for rows that are suppressed."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+    from pyspark.sql import functions as F  # noqa: N812
 
     found = _listed(column, shift)
     return F.when(F.col(KEY) == F.lit(HIDDEN), F.lit(STAR)).otherwise(found) if stars else found
 
 
 def _listed(column: Digits, shift: int) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+    from pyspark.sql import functions as F  # noqa: N812
 
     if len(column.labels) < 2:
         return F.lit(column.labels.first()).cast("string")
@@ -295,7 +295,7 @@ def one_zero(here: str, kind: pl.DataType) -> Column:
 
     They are one class, so nothing may tell its rows apart.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+    from pyspark.sql import functions as F  # noqa: N812
 
     column = F.col(here)
     if not kind.is_float():
@@ -309,7 +309,7 @@ def by_combinations(
     session: SparkSession, frame: DataFrame, names: Sequence[str], recoding: RecodingMap
 ) -> RecodedRows:
     """The rows with what their combinations show."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+    from pyspark.sql import functions as F  # noqa: N812
 
     inside = {f"v{n}": each for n, each in enumerate(recoding.combinations)}
     outside = {f"r{n}": each for n, each in enumerate(recoding.released)}

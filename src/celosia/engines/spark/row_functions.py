@@ -25,7 +25,7 @@ def check_draws(function: object) -> None:
     Raises:
         InputError: CEL-E078 see above.
     """
-    from pyspark.cloudpickle import CloudPickler  # noqa: PLC0415 - heavy
+    from pyspark.cloudpickle import CloudPickler
 
     found = []
 

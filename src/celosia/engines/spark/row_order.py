@@ -34,7 +34,7 @@ def sort_rows(frame: DataFrame, order: Order, parts: int) -> DataFrame:
     Equal rows cannot be told apart, and different ones are sorted by what they show: so neither the
     order nor the files say anything of the order that the rows had. No random number is needed.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
     if order == "kept":
         return frame
@@ -48,7 +48,7 @@ def shown_columns(
     rows: DataFrame, found: RecodedRows, names: Sequence[str], keep: Sequence[str]
 ) -> DataFrame:
     """The released columns, in their order."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
     each = [found.shown.get(name, F.col(place(names.index(name)))) for name in keep]
     numbered = [column.alias(f"s{number}") for number, column in enumerate(each)]

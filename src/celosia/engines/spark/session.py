@@ -69,7 +69,7 @@ def spark_session(
         if find_spec(package) is None:
             raise _missing(package)
     try:
-        import pyspark.sql  # noqa: F401, PLC0415 - 0.3 s, only where Spark is wanted
+        import pyspark.sql  # noqa: F401 - 0.3 s, only where Spark is wanted
     except ImportError:
         reason = _missing("pyspark")
     else:
@@ -86,7 +86,7 @@ def spark_session(
 
 def _context(where: str | None, settings: dict[str, str]) -> Any:
     """The one Spark of this process, started when there is none."""
-    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark import SparkContext
 
     running = SparkContext._active_spark_context
     if running is not None and _runs(running):
@@ -111,8 +111,8 @@ def _runs(context: Any) -> bool:
 
 def _forget() -> None:
     """Let go of what is left of a Spark that is gone, so that another can be started."""
-    from pyspark import SparkContext  # noqa: PLC0415
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
     left, gateway = SparkContext._active_spark_context, SparkContext._gateway
     with suppress(Exception):
@@ -128,7 +128,7 @@ def _forget() -> None:
 
 
 def _started(where: str, home: Any, settings: dict[str, str]) -> Any:
-    from pyspark import SparkConf, SparkContext, java_gateway  # noqa: PLC0415
+    from pyspark import SparkConf, SparkContext, java_gateway
 
     launch: Any = java_gateway.launch_gateway
     chosen = EVERYWHERE | {"spark.master": where, "spark.app.name": "celosia"}
@@ -155,7 +155,7 @@ def _started(where: str, home: Any, settings: dict[str, str]) -> Any:
 
 
 def _own(context: Any, settings: dict[str, str]) -> SparkSession:
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+    from pyspark.sql import SparkSession
 
     made = SparkSession(context).newSession()
     _set(made, settings)
@@ -163,8 +163,8 @@ def _own(context: Any, settings: dict[str, str]) -> SparkSession:
 
 
 def _connected(where: str, settings: dict[str, str]) -> SparkSession:
-    from pyspark.errors import PySparkException  # noqa: PLC0415
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
 
     try:
         made = SparkSession.builder.remote(where).create()

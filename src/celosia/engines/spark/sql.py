@@ -117,7 +117,7 @@ class SparkEngine:
 
         It is analysed: names and types are found. Nothing is optimised or run.
         """
-        from sqlglot import exp  # noqa: PLC0415 - the caller who gives a tree has loaded it
+        from sqlglot import exp  # the caller who gives a tree has loaded it
 
         try:
             self._within(timeout, query, _types)
@@ -226,7 +226,7 @@ def _widened(query: exp.Expr) -> exp.Expr:
     ROW_NUMBER has 32 bits and would go round, so that rows beyond a cap came below it; a running
     count has 64.
     """
-    from sqlglot import exp  # noqa: PLC0415 - the caller who gives a tree has loaded it
+    from sqlglot import exp  # the caller who gives a tree has loaded it
 
     def wide(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Window) and isinstance(node.this, exp.RowNumber):

@@ -144,7 +144,7 @@ class SparkTables:
         self._rows[source] = int(sizes.sum())
         return Groups(pl.DataFrame(values), sizes)
 
-    def recode(  # noqa: PLR0913 - as in the protocol
+    def recode(
         self,
         source: Place,
         target: Place,
@@ -157,8 +157,8 @@ class SparkTables:
         overwrite: bool,
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`."""
-        from pyspark.sql import Observation  # noqa: PLC0415 - heavy
-        from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
         names = list(self.columns(source))
         digits = digits_of(recoding) if set(recoding.names) <= set(keep) else None
@@ -196,7 +196,7 @@ class SparkTables:
             raise
         return draft
 
-    def map_batches(  # noqa: PLR0913 - as in the protocol
+    def map_batches(
         self,
         source: Place,
         target: Place,
@@ -208,7 +208,7 @@ class SparkTables:
         overwrite: bool,
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
-        from pyspark.sql.types import StructField, StructType  # noqa: PLC0415 - heavy
+        from pyspark.sql.types import StructField, StructType
 
         types = self.columns(source)
         fields = [
@@ -262,7 +262,7 @@ class SparkTables:
 
     def _tried(self, work: Callable[[], T]) -> T | None:
         """What some work gives; None where Spark knows no such place."""
-        from pyspark.errors import AnalysisException  # noqa: PLC0415 - heavy
+        from pyspark.errors import AnalysisException
 
         def attempt() -> T | None:
             try:
@@ -277,7 +277,7 @@ class SparkTables:
         found = self._read(source)
         if list(polars_types(found.schema).items()) != list(self.columns(source).items()):
             raise changed_source()
-        from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name
+        from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
         places = [place(number) for number in range(len(found.columns))]
         # Metadata of columns, such as comments or all labels there are, would be written along.

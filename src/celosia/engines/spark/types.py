@@ -56,7 +56,7 @@ def spark_type(column: str, kind: pl.DataType) -> DataType:
     Raises:
         EngineError: CEL-E022 Spark has no such type.
     """
-    from pyspark.sql.types import DecimalType, _parse_datatype_string  # noqa: PLC0415 - heavy
+    from pyspark.sql.types import DecimalType, _parse_datatype_string
 
     if isinstance(kind, pl.Decimal):
         return DecimalType(kind.precision or 38, kind.scale)
@@ -91,7 +91,7 @@ def plain_table(frame: pl.DataFrame) -> pa.Table:
 
 def as_table(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
     """A frame as a table of Spark, in the types that `polars_types` would read again."""
-    from pyspark.sql.types import StructField, StructType  # noqa: PLC0415 - heavy
+    from pyspark.sql.types import StructField, StructType
 
     kinds = [StructField(name, spark_type(name, kind)) for name, kind in frame.schema.items()]
     return session.createDataFrame(plain_table(frame), schema=StructType(kinds))
@@ -103,7 +103,7 @@ def check_file(schema: pa.Schema) -> None:
     Raises:
         EngineError: CEL-E022 a type that cannot be published.
     """
-    import pyarrow as pa  # noqa: PLC0415 - heavy
+    import pyarrow as pa
 
     for column in schema:
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -114,8 +114,8 @@ def check_file(schema: pa.Schema) -> None:
 
 def check_files(source: Place, seen: Iterable[tuple[object, ...]]) -> None:
     """Look at the types in the first Parquet file, of which Spark would change some."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy
-    from pyarrow import parquet  # noqa: PLC0415 - likewise
+    import pyarrow as pa
+    from pyarrow import parquet
 
     first = next((str(each[0]) for each in seen if _is_data(Path(str(each[0])))), None)
     schema = None

@@ -148,7 +148,7 @@ class ByPlantedAccounts(AttackMethod[ActiveAttack]):
 
     method_name = "active"
 
-    def run(  # noqa: D102 - as in AttackMethod
+    def run(
         self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
     ) -> ActiveAttack:
         return active(
@@ -206,7 +206,7 @@ def recover(release: Graph, planted: PlantedGraph) -> Recovery:
 
     Reference: Backstrom, Dwork, Kleinberg 2007, the walk-based attack.
     """
-    from celosia.graphs.attacks._kernels import find_paths  # noqa: PLC0415 - compiles
+    from celosia.graphs.attacks._kernels import find_paths
 
     paths = np.empty((_MOST_PATHS, planted.accounts), dtype=np.int64)
     asked = (release.starts, release.neighbours, planted.degrees, planted.inside)
@@ -222,7 +222,7 @@ def recover(release: Graph, planted: PlantedGraph) -> Recovery:
     return Recovery(paths[:1], candidates, cut=False)
 
 
-def active(  # noqa: PLR0913 - the size of the attack, and what it is run against
+def active(
     graph: Graph,
     *,
     rng: Source,

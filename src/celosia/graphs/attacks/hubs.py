@@ -40,7 +40,7 @@ class ByHubs(AttackMethod[GraphAttack]):
 
     method_name = "hubs"
 
-    def run(  # noqa: D102 - as in AttackMethod
+    def run(
         self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
     ) -> GraphAttack:
         return hub_fingerprint(
@@ -60,7 +60,7 @@ def fingerprints(graph: Graph, hubs: Iterable[int], *, reach: int) -> NDArray[np
     >>> fingerprints(ring(5), [0], reach=1).ravel().tolist()
     [0, 1, 0, 0, 1]
     """
-    from celosia.graphs.metrics._path_kernels import levels  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics._path_kernels import levels
 
     limit = ByHubs(reach=reach).reach
     columns: list[NDArray[np.int32]] = []
@@ -76,7 +76,7 @@ def top_hubs(graph: Graph, count: int = HUBS) -> Numbers:
     return np.argsort(-graph.degrees, kind="stable")[:count]
 
 
-def hub_fingerprint(  # noqa: PLR0913 - who is attacked, with what knowledge, how graphs belong
+def hub_fingerprint(
     original: Graph,
     release: Graph,
     *,

@@ -101,8 +101,8 @@ def neighbourhood_classes(
     Neighbourhoods with no edge or one are alike if their degrees are; others are distinguished by a
     hash, and compared exactly within the same hash.
     """
-    from celosia.graphs.attacks._kernels import neighbourhood_hashes  # noqa: PLC0415 - compiles
-    from celosia.graphs.metrics.clustering import triangle_corners  # noqa: PLC0415 - compiles
+    from celosia.graphs.attacks._kernels import neighbourhood_hashes
+    from celosia.graphs.metrics.clustering import triangle_corners
 
     edges = [triangle_corners(graph) for graph in graphs]
     hashes = [
@@ -173,7 +173,7 @@ class _Class:
 
 def _around(graph: Graph, vertex: int, count: int, mark: NDArray[np.int32]) -> Numbers:
     """The edges among the neighbours of a vertex, by their places in its row, sorted."""
-    from celosia.graphs.attacks._kernels import edges_among  # noqa: PLC0415 - compiles
+    from celosia.graphs.attacks._kernels import edges_among
 
     found = np.empty((count, 2), dtype=np.int32)
     edges_among(graph.starts, graph.neighbours, vertex, mark, found)

@@ -177,7 +177,7 @@ class ByLinks(AttackMethod[LinkAttack]):
 
     method_name = "links"
 
-    def run(  # noqa: D102 - as in AttackMethod
+    def run(
         self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
     ) -> LinkAttack:
         pair = attacked.original, attacked.release
@@ -227,7 +227,7 @@ def link_prediction(
 def _score_ranking(
     shown: Graph, wanted: Numbers, others: Numbers, rng: Source, most: int
 ) -> dict[str, MetricValue]:
-    from celosia.graphs.attacks._match_kernels import link_scores  # noqa: PLC0415 - compiles
+    from celosia.graphs.attacks._match_kernels import link_scores
 
     if not wanted.size or not others.size:
         return {}

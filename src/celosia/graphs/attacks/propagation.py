@@ -116,7 +116,7 @@ class ByPropagation(AttackMethod[Propagation]):
 
     method_name = "propagation"
 
-    def run(  # noqa: D102 - as in AttackMethod
+    def run(
         self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
     ) -> Propagation:
         return propagation(
@@ -130,7 +130,7 @@ class ByPropagation(AttackMethod[Propagation]):
         )
 
 
-def propagation(  # noqa: PLR0913 - two graphs, how they belong together, and how bold to be
+def propagation(
     known: Graph,
     release: Graph,
     *,
@@ -160,7 +160,7 @@ def propagation(  # noqa: PLR0913 - two graphs, how they belong together, and ho
 
     Reference: Narayanan, Shmatikov 2009.
     """
-    from celosia.graphs.attacks._match_kernels import spread  # noqa: PLC0415 - compiles
+    from celosia.graphs.attacks._match_kernels import spread
 
     truth = checked_truth(known, release, numbers)
     chosen = np.unique(checked_targets(known, seeds))

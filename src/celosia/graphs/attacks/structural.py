@@ -32,7 +32,7 @@ class ByDegree(AttackMethod[GraphAttack]):
 
     method_name = "degree"
 
-    def run(  # noqa: D102 - as in AttackMethod
+    def run(
         self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
     ) -> GraphAttack:
         return degree(attacked.original, attacked.release, numbers=attacked.numbers)
@@ -47,7 +47,7 @@ class ByRefinement(AttackMethod[GraphAttack]):
 
     method_name = "refinement"
 
-    def run(  # noqa: D102 - as in AttackMethod
+    def run(
         self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
     ) -> GraphAttack:
         pair = attacked.original, attacked.release
@@ -60,7 +60,7 @@ class ByNeighbourhood(AttackMethod[GraphAttack]):
 
     method_name = "neighbourhood"
 
-    def run(  # noqa: D102 - as in AttackMethod
+    def run(
         self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
     ) -> GraphAttack:
         pair = attacked.original, attacked.release
@@ -106,7 +106,7 @@ def refinement_classes(*graphs: Graph, rounds: int | None = None) -> tuple[Numbe
 
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
     """
-    from celosia.graphs.attacks._kernels import neighbour_sums  # noqa: PLC0415 - compiles
+    from celosia.graphs.attacks._kernels import neighbour_sums
 
     number = None if rounds is None else ByRefinement(rounds=rounds).rounds
     codes = tuple(np.zeros(graph.order, dtype=np.int64) for graph in graphs)

@@ -35,7 +35,7 @@ class BySubgraph(AttackMethod[GraphAttack]):
 
     method_name = "subgraph"
 
-    def run(  # noqa: D102 - as in AttackMethod
+    def run(
         self, attacked: AttackedGraph, *, rng: Source, progress: Progress = silent
     ) -> GraphAttack:
         return subgraph(
@@ -88,7 +88,7 @@ def known_piece(graph: Graph, target: int, edges: int, rng: Source) -> Pattern:
     return Pattern(tuple(place), np.array(parents, dtype=np.int64), needed)
 
 
-def subgraph(  # noqa: PLR0913 - who is attacked, with what knowledge, and how the graphs belong
+def subgraph(
     original: Graph,
     release: Graph,
     *,
@@ -117,7 +117,7 @@ def subgraph(  # noqa: PLR0913 - who is attacked, with what knowledge, and how t
 
     Reference: Hay, Miklau, Jensen, Towsley, Weis 2008.
     """
-    from celosia.graphs.attacks._kernels import embeds_everywhere  # noqa: PLC0415 - compiles
+    from celosia.graphs.attacks._kernels import embeds_everywhere
 
     count = BySubgraph(edges=edges).edges
     truth = checked_truth(original, release, numbers)

@@ -41,7 +41,7 @@ class KAutomorphism(GraphMethod[Graph]):
     method_name = "k-automorphism"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
@@ -68,10 +68,10 @@ class KAutomorphism(GraphMethod[Graph]):
             kept=Message("graphs.kept.real_edges"),
         )
 
-    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+    def promise(self, graph: Graph) -> str | None:
         return Message("graphs.promise.k_automorphism", k=self.k, doubles=self.k - 1)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.doubles_linked"),
             Message("graphs.open.attributes"),

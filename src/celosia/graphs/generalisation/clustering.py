@@ -64,7 +64,7 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
         if self.alpha and self.schema is None:
             raise InputError("CEL-G215.no_schema")
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[GeneralisedGraph]:
         k = check_k(self.k, graph)
@@ -72,13 +72,13 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
         found = greedy_blocks(graph, k, alpha=self.alpha, attributes=attributes, progress=progress)
         return publish_partition(graph, found, k=k, attributes=attributes)
 
-    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+    def promise(self, graph: Graph) -> str | None:
         return promise_of(self.k)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return LEFT_OPEN
 
-    def as_dict(self) -> dict[str, Any]:  # noqa: D102 - as in GraphMethod
+    def as_dict(self) -> dict[str, Any]:
         return plain_parameters(self)
 
 
@@ -101,7 +101,7 @@ def greedy_blocks(
     progress: Progress = silent,
 ) -> Blocks:
     """The groups of SaNGreeA, in the order in which they are made; secret."""
-    from celosia.graphs.generalisation._cluster_kernels import clusters  # noqa: PLC0415 - compiles
+    from celosia.graphs.generalisation._cluster_kernels import clusters
 
     known = _encode_attributes(graph, attributes)
     seeds, by_degree = (np.argsort(sign * graph.degrees, kind="stable") for sign in (-1, 1))
@@ -140,7 +140,7 @@ def _closest(
     weights: tuple[float, float],
 ) -> int:
     """The group that costs least with one more vertex, the first of equal ones."""
-    from celosia.graphs.generalisation._cluster_kernels import TIE, spread  # noqa: PLC0415
+    from celosia.graphs.generalisation._cluster_kernels import TIE, spread
 
     inside = np.flatnonzero(block >= 0)
     groups = block[inside]

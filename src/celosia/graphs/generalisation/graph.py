@@ -143,7 +143,7 @@ class GeneralisedGraph:
 
         Vertices are numbered super-vertex by super-vertex.
         """
-        from celosia.graphs.generalisation.worlds import sample_world  # noqa: PLC0415 - it uses us
+        from celosia.graphs.generalisation.worlds import sample_world  # it uses us
 
         return sample_world(self, rng)
 

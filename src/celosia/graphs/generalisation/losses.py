@@ -29,7 +29,7 @@ def count_worlds(graph: GeneralisedGraph) -> int:
 
 def log2_worlds(graph: GeneralisedGraph) -> float:
     """The bits needed to name one of the worlds, for graphs of any size."""
-    from scipy.special import betaln  # noqa: PLC0415 - heavy
+    from scipy.special import betaln
 
     pairs = graph.capacities().astype(np.float64)
     edges = np.concatenate([graph.internal, graph.between]).astype(np.float64)

@@ -54,7 +54,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
     method_name = "partition-search"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[GeneralisedGraph]:
         k = check_k(self.k, graph)
@@ -72,17 +72,17 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
         found = anneal_partition(graph, start, k=k, steps=steps, rng=rng, progress=progress)
         return publish_partition(graph, found, k=k, attributes=attributes)
 
-    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+    def promise(self, graph: Graph) -> str | None:
         return promise_of(self.k)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return LEFT_OPEN
 
-    def as_dict(self) -> dict[str, Any]:  # noqa: D102 - as in GraphMethod
+    def as_dict(self) -> dict[str, Any]:
         return plain_parameters(self)
 
 
-def anneal_partition(  # noqa: PLR0913 - a start, a limit, an effort, and a callback
+def anneal_partition(
     graph: Graph,
     start: Blocks,
     *,
@@ -92,7 +92,7 @@ def anneal_partition(  # noqa: PLR0913 - a start, a limit, an effort, and a call
     progress: Progress = silent,
 ) -> Blocks:
     """The best partition met on the way from `start`, every group with at least k; secret."""
-    from celosia.graphs.generalisation._search_kernels import anneal  # noqa: PLC0415 - compiles
+    from celosia.graphs.generalisation._search_kernels import anneal
 
     most = max(graph.order // k, 1)
     block = start.astype(np.int64).copy()

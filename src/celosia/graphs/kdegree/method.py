@@ -82,7 +82,7 @@ class KDegree(GraphMethod[Graph]):
     method_name = "k-degree"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
@@ -164,10 +164,10 @@ class KDegree(GraphMethod[Graph]):
             made = swap_back(made, graph, rng=rng, progress=progress)
         return made, probes
 
-    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+    def promise(self, graph: Graph) -> str | None:
         return promise_of(self.k)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.more_than_degree"),
             Message("graphs.open.same_neighbour"),

@@ -61,7 +61,7 @@ def _rounded_up(
     k: int,
 ) -> NDArray[np.int64]:
     """The groups to round up: sizes with a sum near `wanted`, of the same parity."""
-    from celosia.graphs.kdegree._sequence_kernels import cheapest_sums  # noqa: PLC0415 - compiles
+    from celosia.graphs.kdegree._sequence_kernels import cheapest_sums
 
     kinds = np.unique(sizes)
     members = [np.flatnonzero(sizes == kind) for kind in kinds]

@@ -15,7 +15,7 @@ from celosia.graphs.kdegree.sequence import TargetRule, anonymous_degrees
 from celosia.graphs.sampling import subset
 
 
-def probe_supergraph(  # noqa: PLR0913 - one step of the method
+def probe_supergraph(
     graph: Graph,
     k: int,
     *,
@@ -51,7 +51,7 @@ def probe_supergraph(  # noqa: PLR0913 - one step of the method
     raise no_graph_found(k, probes)
 
 
-def probe_construction(  # noqa: PLR0913 - one step of the method
+def probe_construction(
     graph: Graph,
     k: int,
     *,

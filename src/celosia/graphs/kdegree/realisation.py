@@ -31,7 +31,7 @@ def construct_graph(
 
     Reference: Liu, Terzi 2008, algorithms ConstructGraph and Priority (a randomised Havel, Hakimi).
     """
-    from celosia.graphs.kdegree._realisation_kernels import FREE, PREFER  # noqa: PLC0415
+    from celosia.graphs.kdegree._realisation_kernels import FREE, PREFER
 
     if not is_graphical(degrees):
         return None
@@ -69,7 +69,7 @@ def supergraph(graph: Graph, targets: NDArray[np.int64], *, rng: Source) -> Grap
 
 def try_supergraph(graph: Graph, targets: NDArray[np.int64], *, rng: Source) -> Graph | None:
     """As `supergraph`, but None where there is none or none was found."""
-    from celosia.graphs.kdegree._realisation_kernels import AVOID  # noqa: PLC0415
+    from celosia.graphs.kdegree._realisation_kernels import AVOID
 
     missing = targets - graph.degrees
     if missing.min(initial=0) < 0 or missing.sum() % 2 or shortfall(graph, targets):
@@ -89,7 +89,7 @@ def shortfall(graph: Graph, targets: NDArray[np.int64]) -> int:
 
     Looks at the neediest vertex, the two neediest, and so on, in large graphs at the first few.
     """
-    from celosia.graphs.kdegree._realisation_kernels import worst_shortfall  # noqa: PLC0415
+    from celosia.graphs.kdegree._realisation_kernels import worst_shortfall
 
     missing = targets - graph.degrees
     needy = np.flatnonzero(missing)
@@ -101,7 +101,7 @@ def shortfall(graph: Graph, targets: NDArray[np.int64]) -> int:
 def _walk(
     graph: Graph, missing: NDArray[np.int64], service: NDArray[np.int64], mode: int, rng: Source
 ) -> NDArray[np.int32] | None:
-    from celosia.graphs.kdegree._realisation_kernels import connect  # noqa: PLC0415
+    from celosia.graphs.kdegree._realisation_kernels import connect
 
     shuffled = rng.permutation(len(missing))  # ties by lot
     ranked = shuffled[np.argsort(-missing[shuffled], kind="stable")]

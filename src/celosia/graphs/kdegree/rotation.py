@@ -81,7 +81,7 @@ class _Rewiring:
     table: Whole = field(init=False)
 
     def __post_init__(self) -> None:
-        from celosia.graphs._edge_set import edge_set  # noqa: PLC0415 - compiles
+        from celosia.graphs._edge_set import edge_set
 
         room = abs(int(self.wanted.sum())) + 8
         self.table = edge_set(self.graph.keys, room=room)
@@ -97,7 +97,7 @@ class _Rewiring:
 
         If no two are found, one of them takes any partner: the partner's end is then rotated on.
         """
-        from celosia.graphs._edge_set import delete, insert  # noqa: PLC0415
+        from celosia.graphs._edge_set import delete, insert
 
         ready = np.flatnonzero(sign * self.wanted > 0)
         one = int(ready[self.rng.integers(ready.size, 1)[0]])
@@ -140,7 +140,7 @@ class _Rewiring:
     def _turn(
         self, losers: Whole, winners: Whole, rows: NDArray[np.int32], ends: Whole
     ) -> NDArray[np.bool_]:
-        from celosia.graphs.kdegree._rotation_kernels import rotate  # noqa: PLC0415 - compiles
+        from celosia.graphs.kdegree._rotation_kernels import rotate
 
         graph = self.graph
         return rotate(

@@ -44,7 +44,7 @@ def anonymous_degrees(
 
     Reference: Liu, Terzi 2008, sections 4 and 6.
     """
-    from celosia.graphs.kdegree._sequence_kernels import (  # noqa: PLC0415 - compiles
+    from celosia.graphs.kdegree._sequence_kernels import (
         cheapest_groups,
         greedy_groups,
     )

@@ -31,8 +31,8 @@ def swap_back(made: Graph, graph: Graph, *, rng: Source, progress: Progress = si
     Reference: Liu, Terzi 2008, algorithm GreedySwap; every lost edge is tried here in place of a
     sample of pairs of edges.
     """
-    from celosia.graphs._edge_set import edge_set  # noqa: PLC0415 - compiles
-    from celosia.graphs.kdegree._swap_kernels import bring_back  # noqa: PLC0415
+    from celosia.graphs._edge_set import edge_set
+    from celosia.graphs.kdegree._swap_kernels import bring_back
 
     given, table = edge_set(graph.keys), edge_set(made.keys, room=2)
     rows = made.neighbours.copy()

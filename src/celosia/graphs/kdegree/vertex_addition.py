@@ -42,7 +42,7 @@ class VertexAddition(GraphMethod[Graph]):
     method_name = "vertex-addition"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
@@ -71,10 +71,10 @@ class VertexAddition(GraphMethod[Graph]):
             kept=Message("graphs.kept.real_pairs"),
         )
 
-    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+    def promise(self, graph: Graph) -> str | None:
         return promise_of(self.k)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.all_true"),
             Message("graphs.open.fake_candidates"),
@@ -87,7 +87,7 @@ def least_raises(degrees: Whole, k: int) -> Whole:
     >>> least_raises(np.array([2, 4, 2, 1, 3, 2, 2, 2, 2]), 2).tolist()
     [0, 0, 0, 1, 1, 0, 0, 0, 0]
     """
-    from celosia.graphs.kdegree._sequence_kernels import (  # noqa: PLC0415 - compiles
+    from celosia.graphs.kdegree._sequence_kernels import (
         cheapest_groups,
         least_span,
     )

@@ -62,7 +62,7 @@ def edge_changes(before: Graph, after: Graph) -> EdgeChanges:
     >>> edge_changes(Graph.of([(0, 1), (1, 2)]), Graph.of([(0, 1), (0, 2), (1, 2)]))
     EdgeChanges(kept=2, removed=0, added=1)
     """
-    from celosia.graphs._kernels import shared_keys  # noqa: PLC0415 - compiles
+    from celosia.graphs._kernels import shared_keys
 
     order = max(before.order, after.order)
     shared = int(shared_keys(*(_keys(graph, order) for graph in (before, after))))

@@ -23,7 +23,7 @@ def coreness(graph: Graph) -> NDArray[np.int64]:
     >>> coreness(Graph.of([(0, 1), (0, 2), (1, 2), (2, 3)])).tolist()
     [2, 2, 2, 1]
     """
-    from celosia.graphs.metrics import _kernels  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics import _kernels
 
     return _kernels.cores(graph.starts, graph.neighbours)
 
@@ -39,7 +39,7 @@ def pagerank(
     >>> pagerank(Graph.of([(0, 1), (1, 2)])).round(4).tolist()
     [0.2568, 0.4865, 0.2568]
     """
-    from celosia.graphs.metrics._kernels import rank_step  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics._kernels import rank_step
 
     order, degrees = graph.order, graph.degrees
     if not order:

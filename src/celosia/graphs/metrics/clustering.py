@@ -46,7 +46,7 @@ def triangle_corners(graph: Graph) -> NDArray[np.int64]:
     >>> triangle_corners(Graph.of([(0, 1), (0, 2), (1, 2), (2, 3)])).tolist()
     [1, 1, 1, 0]
     """
-    from celosia.graphs.metrics._kernels import triangles_from, upward  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics._kernels import triangles_from, upward
 
     by_degree = np.argsort(graph.degrees, kind="stable")
     ranks = np.empty(graph.order, dtype=np.int32)

@@ -44,7 +44,7 @@ def communities(graph: Graph, *, rng: Source, progress: Progress = silent) -> Co
 
     Reference: Blondel, Guillaume, Lambiotte, Lefebvre 2008.
     """
-    from celosia.graphs.metrics._kernels import move_vertices  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics._kernels import move_vertices
 
     of_vertex = np.arange(graph.order, dtype=np.int64)
     starts, rows = graph.starts, graph.neighbours
@@ -87,7 +87,7 @@ def _join(
     found: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """The graph of the communities: edges between two add up, those inside only count in sums."""
-    from scipy import sparse  # noqa: PLC0415 - heavy
+    from scipy import sparse
 
     count = int(found.max()) + 1
     here = np.repeat(found, np.diff(starts))

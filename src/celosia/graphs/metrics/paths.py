@@ -66,8 +66,8 @@ def distances(
 
     Reference: Eppstein, Wang 2004 (closeness from a sample); Marchiori, Latora 2000 (harmonic).
     """
-    from celosia.graphs.metrics._path_kernels import components  # noqa: PLC0415 - compiles
-    from celosia.graphs.metrics._path_kernels import distances as walk  # noqa: PLC0415
+    from celosia.graphs.metrics._path_kernels import components
+    from celosia.graphs.metrics._path_kernels import distances as walk
 
     order, everywhere = graph.order, len(sources) == graph.order
     rows, steps = graph.neighbours, graph.order + 2 * graph.size
@@ -115,7 +115,7 @@ def betweenness(
 
     Reference: Brandes 2001; Brandes, Pich 2007 (sampled).
     """
-    from celosia.graphs.metrics._path_kernels import dependencies  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics._path_kernels import dependencies
 
     order = graph.order
     rows, steps = graph.neighbours, graph.order + 2 * graph.size

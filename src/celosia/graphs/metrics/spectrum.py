@@ -72,7 +72,7 @@ def spectral_metrics(
 
 
 def _two(graph: Graph) -> tuple[MetricValue, MetricValue]:
-    from celosia.graphs.metrics._path_kernels import components  # noqa: PLC0415 - compiles
+    from celosia.graphs.metrics._path_kernels import components
 
     found = spectrum_of(graph.edges.astype(np.int64), graph.order)
     matrix = _matrix(graph)
@@ -95,7 +95,7 @@ def _left_over(image: NDArray[np.float64], vector: NDArray[np.float64], value: f
 
 
 def _matrix(graph: Graph) -> Any:
-    from scipy import sparse  # noqa: PLC0415 - heavy
+    from scipy import sparse
 
     filled = (np.ones(2 * graph.size), graph.neighbours, graph.starts)
     return sparse.csr_array(filled, shape=(graph.order, graph.order))
@@ -103,7 +103,7 @@ def _matrix(graph: Graph) -> Any:
 
 def _sampled_walks(graph: Graph, rng: Source, most_steps: int) -> MetricValue:
     """The mean of e^A along its diagonal, by random signs with the greatest eigenvalues apart."""
-    from scipy.sparse.linalg import eigsh  # noqa: PLC0415 - heavy
+    from scipy.sparse.linalg import eigsh
 
     matrix, order = _matrix(graph), graph.order
     start = np.ones(order)

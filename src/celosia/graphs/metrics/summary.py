@@ -125,7 +125,7 @@ class GraphUtility:
 
     def blocks(self) -> list[Block]:
         """The comparison as parts of a report."""
-        from celosia.graphs.metrics.utility_report import blocks  # noqa: PLC0415 - needs this class
+        from celosia.graphs.metrics.utility_report import blocks  # needs this class
 
         return blocks(self)
 
@@ -161,7 +161,7 @@ def measure(
     return _describe(graph, rng, most_steps, progress).metrics
 
 
-def compare(  # noqa: PLR0913 - two graphs, how they belong together, and how to look
+def compare(
     original: Graph,
     changed: Graph,
     *,

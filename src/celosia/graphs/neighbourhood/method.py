@@ -48,7 +48,7 @@ class KNeighbourhood(GraphMethod[Graph]):
     method_name = "k-neighbourhood"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         check_k(self.k, graph.order)
@@ -88,10 +88,10 @@ class KNeighbourhood(GraphMethod[Graph]):
                 _unite(state, members[0], self.k, most, exact=True)
         return add_fake_vertices(graph, table.all_edges(), len(table.place) - graph.order)
 
-    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+    def promise(self, graph: Graph) -> str | None:
         return Message("graphs.promise.k_neighbourhood", k=self.k, others=self.k - 1)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.contacts_of_contacts"),
             Message("graphs.open.k_candidates"),

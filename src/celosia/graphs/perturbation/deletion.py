@@ -50,7 +50,7 @@ class RandomPerturbation(GraphMethod[Graph]):
     method_name = "random-perturbation"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         count = check_deletions(graph, count_of(self.amount, graph.size))
@@ -59,7 +59,7 @@ class RandomPerturbation(GraphMethod[Graph]):
         changed = graph_of(graph, np.concatenate([kept, added]))
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (Message("graphs.open.hubs_found"),)
 
 
@@ -80,7 +80,7 @@ class RandomSparsification(GraphMethod[Graph]):
     method_name = "random-sparsification"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         chance = exact(self.probability)
@@ -98,7 +98,7 @@ class RandomSparsification(GraphMethod[Graph]):
         kept = Message("graphs.kept.true_edges")
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=kept)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.edge_is_true"),
             Message("graphs.open.same_share"),

@@ -60,12 +60,12 @@ class RandomAddDelete(GraphMethod[Graph]):
     method_name = "random-add-delete"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         return exchange_edges(graph, "move", self.amount, rng=rng, progress=progress)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (Message("graphs.open.hubs_found"),)
 
 
@@ -87,10 +87,10 @@ class RandomSwitch(GraphMethod[Graph]):
     method_name = "random-switch"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         return exchange_edges(graph, "switch", self.amount, rng=rng, progress=progress)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (Message("graphs.open.degree_kept"),)

@@ -36,7 +36,7 @@ def neighbourhood_centrality(graph: Graph, pairs: NDArray[np.integer]) -> NDArra
 
     Reference: Casas-Roma 2014.
     """
-    from celosia.graphs._kernels import common_neighbours  # noqa: PLC0415 - compiles
+    from celosia.graphs._kernels import common_neighbours
 
     ends = pairs.astype(np.int64)
     shared = common_neighbours(graph.starts, graph.neighbours, ends)
@@ -65,7 +65,7 @@ class Relevance(GraphMethod[Graph]):
     method_name = "relevance"
     randomised = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         count = check_deletions(graph, count_of(self.amount, graph.size))
@@ -81,7 +81,7 @@ class Relevance(GraphMethod[Graph]):
         changed = graph_of(graph, np.concatenate([kept, pool[added]]))
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.important_edges"),
             Message("graphs.open.central_edge"),

@@ -38,7 +38,7 @@ class Exchanges:
     _table: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        from celosia.graphs._edge_set import edge_set  # noqa: PLC0415 - compiles
+        from celosia.graphs._edge_set import edge_set
 
         pairs = pairs_of(self.graph.order)
         dense = self.exchange == "move" and pairs <= DENSE * self.graph.size
@@ -46,7 +46,7 @@ class Exchanges:
         self._free = all_non_edges(self.graph) if dense else _EMPTY
         self._table = edge_set(_EMPTY if dense else self._keys)
 
-    def run(  # noqa: PLR0913 - the last two steer together
+    def run(
         self,
         goal: int,
         *,
@@ -57,7 +57,7 @@ class Exchanges:
         drift: NDArray[np.float64] | None = None,
     ) -> bool:
         """Exchange until `goal` of `total` are done; False where the tries ran out before."""
-        from celosia.graphs.perturbation._kernels import moves, switches  # noqa: PLC0415
+        from celosia.graphs.perturbation._kernels import moves, switches
 
         steering = (
             self.patience,
@@ -116,7 +116,7 @@ def graph_of(graph: Graph, keys: NDArray[np.int64]) -> Graph:
 
 def differences(before: Graph, after: Graph) -> dict[str, int]:
     """How many edges a change took away and brought, for the facts of a method."""
-    from celosia.graphs._kernels import shared_keys  # noqa: PLC0415 - compiles
+    from celosia.graphs._kernels import shared_keys
 
     shared = int(shared_keys(before.keys, after.keys))
     return {

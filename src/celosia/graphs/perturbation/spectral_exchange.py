@@ -26,7 +26,7 @@ ROUNDS = 50
 """How often the spectrum is computed where nothing else is said."""
 
 
-def steer_exchanges(  # noqa: PLR0913 - the fields of both methods
+def steer_exchanges(
     graph: Graph,
     exchange: Exchange,
     *,

@@ -48,7 +48,7 @@ def spectrum_of(
 
 
 def _exact(edges: NDArray[np.int64], order: int) -> Spectrum:
-    from scipy.linalg import eigh  # noqa: PLC0415 - heavy
+    from scipy.linalg import eigh
 
     adjacency = np.zeros((order, order))
     adjacency[tuple(edges.T)] = adjacency[tuple(edges.T[::-1])] = 1.0
@@ -63,8 +63,8 @@ def _exact(edges: NDArray[np.int64], order: int) -> Spectrum:
 
 
 def _iterate(edges: NDArray[np.int64], order: int, start: NDArray[np.float64] | None) -> Spectrum:
-    from scipy import sparse  # noqa: PLC0415 - heavy
-    from scipy.sparse.linalg import eigsh, lobpcg  # noqa: PLC0415 - heavy
+    from scipy import sparse
+    from scipy.sparse.linalg import eigsh, lobpcg
 
     ends = edges.T
     places = np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]])

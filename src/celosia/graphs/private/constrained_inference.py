@@ -18,7 +18,7 @@ def isotonic_fit(values: NDArray[np.int64], *, low: int, high: int | None) -> ND
 
     Reference: Hay, Rastogi, Miklau, Suciu 2010, Thm 1.
     """
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - heavy
+    from scipy.optimize import isotonic_regression
 
     if not values.size:
         return values

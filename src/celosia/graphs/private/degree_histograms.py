@@ -57,7 +57,7 @@ class DegreeHistogram(GraphMechanism[Counts]):
             check_cap(self.cap)
 
     @property
-    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+    def question(self) -> str:
         more = "" if self.cap is None else Message("graphs.statistic.last_degree", cap=self.cap)
         return Message("graphs.statistic.degrees", more=more)
 
@@ -114,7 +114,7 @@ class BoundedDegreeHistogram(BoundedStatistic[Counts]):
         check_strategy(self.strategy)
 
     @property
-    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+    def question(self) -> str:
         if isinstance(self.cap, int):
             return Message("graphs.statistic.degrees_capped", cap=self.cap)
         return Message("graphs.statistic.degrees_chosen")

@@ -38,7 +38,7 @@ class DegreeSequence(GraphMechanism[NDArray[np.int64]]):
     """
 
     @property
-    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+    def question(self) -> str:
         return Message("graphs.statistic.sequence")
 
     @property

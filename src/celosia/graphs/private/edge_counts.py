@@ -35,7 +35,7 @@ class EdgeCount(GraphMechanism[int]):
     is_count = True
 
     @property
-    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+    def question(self) -> str:
         return Message("graphs.statistic.edges")
 
     @property
@@ -83,7 +83,7 @@ class BoundedEdgeCount(BoundedStatistic[int]):
     is_count = True
 
     @property
-    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+    def question(self) -> str:
         if isinstance(self.cap, int):
             return Message("graphs.statistic.edges_capped", cap=self.cap)
         return Message("graphs.statistic.edges_chosen")

@@ -49,7 +49,7 @@ class JointDegrees(GraphMechanism[dict[str, int]]):
         check_cap(self.cap, most=MOST)
 
     @property
-    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+    def question(self) -> str:
         return Message("graphs.statistic.joint", cap=self.cap)
 
     @property

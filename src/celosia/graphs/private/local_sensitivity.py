@@ -41,7 +41,7 @@ def triangles(graph: Graph, *, progress: Progress = silent) -> Sensitive:
 
     Reference: Nissim, Raskhodnikova, Smith 2007, Claim 3.13.
     """
-    from celosia.graphs.private._kernels import pairs_with_shared  # noqa: PLC0415 - compiles
+    from celosia.graphs.private._kernels import pairs_with_shared
 
     degrees = graph.degrees
     reach = np.full(int(degrees.max(initial=0)) + 1, -1, dtype=np.int64)
@@ -104,7 +104,7 @@ def _outermost(ends: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 def _partners(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each vertex the greatest degree of a neighbour, and of another vertex; -1 for none."""
-    from celosia.graphs.private._kernels import best_partners  # noqa: PLC0415 - compiles
+    from celosia.graphs.private._kernels import best_partners
 
     joined = np.empty(graph.order, dtype=np.int64)
     apart = np.empty(graph.order, dtype=np.int64)

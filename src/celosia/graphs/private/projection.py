@@ -62,7 +62,7 @@ class Projection:
     @classmethod
     def of(cls, graph: Graph, cap: int, service: NDArray[np.int64]) -> Projection:
         """The graph with at most `cap` edges a vertex, taken in the order of `service`."""
-        from celosia.graphs.private._kernels import capped_degrees  # noqa: PLC0415 - compiles
+        from celosia.graphs.private._kernels import capped_degrees
 
         degrees = np.zeros(graph.order, dtype=np.int64)
         taken = capped_degrees(graph.edges, service, cap, degrees)

@@ -38,7 +38,7 @@ HUGE = 700
 """An epsilon whose power of e is beyond all decimals."""
 
 
-def release(  # noqa: PLR0913 - each is a choice of the curator
+def release(
     graph: Graph,
     mechanism: GraphMechanism[Any],
     *,
@@ -121,7 +121,7 @@ def _protects(mechanism: GraphMechanism[Any], one: Message) -> Message:
     return Message("graphs.promise.answers", unit=one, factor=factor, delta=chance)
 
 
-def edge_count(  # noqa: PLR0913 - each is a choice of the curator
+def edge_count(
     graph: Graph,
     *,
     epsilon: float,
@@ -155,7 +155,7 @@ def edge_count(  # noqa: PLR0913 - each is a choice of the curator
     return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
 
 
-def degree_histogram(  # noqa: PLR0913 - each is a choice of the curator
+def degree_histogram(
     graph: Graph,
     *,
     epsilon: float,
@@ -203,7 +203,7 @@ def degree_sequence(
     return release(graph, mechanism, confidence=confidence, budget=budget, rng=rng)
 
 
-def triangle_count(  # noqa: PLR0913 - each is a choice of the curator
+def triangle_count(
     graph: Graph,
     *,
     epsilon: float,
@@ -217,7 +217,7 @@ def triangle_count(  # noqa: PLR0913 - each is a choice of the curator
     return release(graph, mechanism, budget=budget, rng=rng, progress=progress)
 
 
-def star_count(  # noqa: PLR0913 - each is a choice of the curator
+def star_count(
     graph: Graph,
     *,
     k: int = 2,
@@ -234,7 +234,7 @@ def star_count(  # noqa: PLR0913 - each is a choice of the curator
     return release(graph, StarCount(epsilon=epsilon, delta=delta, k=k), budget=budget, rng=rng)
 
 
-def joint_degrees(  # noqa: PLR0913 - each is a choice of the curator
+def joint_degrees(
     graph: Graph,
     *,
     epsilon: float,

@@ -133,13 +133,13 @@ class TriangleCount(SubgraphCount):
     """
 
     @property
-    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+    def question(self) -> str:
         return Message("graphs.statistic.triangles")
 
     def _count(self, graph: Graph, progress: Progress) -> Sensitive:
         return triangles(graph, progress=progress)
 
-    def greatest(self, order: int) -> int:  # noqa: D102 - as in SubgraphCount
+    def greatest(self, order: int) -> int:
         return max(order - 2, 1)
 
 
@@ -167,11 +167,11 @@ class StarCount(SubgraphCount):
             raise InputError("CEL-G304.rays", k=self.k)
 
     @property
-    def question(self) -> str:  # noqa: D102 - as in GraphMechanism
+    def question(self) -> str:
         return Message("graphs.statistic.stars", k=self.k)
 
     def _count(self, graph: Graph, progress: Progress) -> Sensitive:
         return stars(graph, self.k)
 
-    def greatest(self, order: int) -> int:  # noqa: D102 - as in SubgraphCount
+    def greatest(self, order: int) -> int:
         return max(2 * comb(max(order - 2, 0), self.k - 1), 1)

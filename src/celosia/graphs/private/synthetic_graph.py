@@ -88,7 +88,7 @@ class PrivateGraph(GraphMethod[Graph]):
             epsilon=half, cap=CAP if self.cap is None else self.cap
         )
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         sequence, joint = self._mechanisms()
@@ -114,11 +114,11 @@ class PrivateGraph(GraphMethod[Graph]):
             )
         return MethodResult(graph=made, facts=facts, kept=Message("graphs.kept.vertices"))
 
-    def promise(self, graph: Graph) -> str:  # noqa: D102 - as in GraphMethod
+    def promise(self, graph: Graph) -> str:
         amount = format_rounded_up(self.epsilon)
         return Message("graphs.promise.private", amount=amount)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.one_edge"),
             Message("graphs.open.public_number"),
@@ -132,7 +132,7 @@ def _guide(
     graph: Graph, joint: JointDegrees, wished: dict[str, int], rng: Source, progress: Progress
 ) -> tuple[Graph, int]:
     """The graph after switches towards wished joint degrees; every degree stays. How many."""
-    from celosia.graphs.private._kernels import guided_switches  # noqa: PLC0415 - compiles
+    from celosia.graphs.private._kernels import guided_switches
 
     excess = np.zeros((joint.cap + 1, joint.cap + 1), dtype=np.int64)
     low, high = np.array(joint.cells).T

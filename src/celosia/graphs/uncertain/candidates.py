@@ -51,7 +51,7 @@ class UncertainGraphSampler:
 
     @cached_property
     def _edges(self) -> NDArray[np.int64]:
-        from celosia.graphs._edge_set import edge_set  # noqa: PLC0415 - compiles
+        from celosia.graphs._edge_set import edge_set
 
         return edge_set(self.graph.keys, room=self._room)
 
@@ -86,7 +86,7 @@ class UncertainGraphSampler:
         self, stands_out: NDArray[np.float64], rng: Source
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The candidates, and which of them are edges."""
-        from celosia.graphs.uncertain._candidate_kernels import (  # noqa: PLC0415 - compiles
+        from celosia.graphs.uncertain._candidate_kernels import (
             alias_table,
             toggle,
         )
@@ -111,9 +111,9 @@ class UncertainGraphSampler:
 
     def _noise(self, width: NDArray[np.float64], rng: Source) -> NDArray[np.float64]:
         """Amounts in 0 .. 1: a few uniform, the others half-normal of these widths, cut at 1."""
-        from scipy.special import erf, ndtri  # noqa: PLC0415 - heavy
+        from scipy.special import erf, ndtri
 
-        from celosia.tables.masking.draws import uniforms  # noqa: PLC0415 - tables are heavy
+        from celosia.tables.masking.draws import uniforms  # tables are heavy
 
         drawn = uniforms(rng, width.size)
         flat = np.flatnonzero(drawn < self.uniform)

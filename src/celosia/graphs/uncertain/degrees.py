@@ -10,7 +10,7 @@ from celosia.graphs.uncertain.graph import UncertainGraph
 
 def incident_chances(graph: UncertainGraph) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Where the chances of each vertex begin, and all of them, vertex by vertex."""
-    from celosia.graphs.uncertain._kernels import incident  # noqa: PLC0415 - compiles
+    from celosia.graphs.uncertain._kernels import incident
 
     counts = np.bincount(graph.pairs.ravel(), minlength=graph.order)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -26,7 +26,7 @@ def degree_distribution(graph: UncertainGraph, vertex: int) -> NDArray[np.float6
     >>> degree_distribution(UncertainGraph.of({(0, 1): 0.5, (0, 2): 0.5}), 0).tolist()
     [0.25, 0.5, 0.25]
     """
-    from celosia.graphs.uncertain._kernels import convolve  # noqa: PLC0415 - compiles
+    from celosia.graphs.uncertain._kernels import convolve
 
     own = graph.probabilities[(graph.pairs == vertex).any(axis=1)]
     room = np.zeros(own.size + 3)

@@ -86,7 +86,7 @@ def obfuscation(uncertain: UncertainGraph, original: Graph, *, k: int) -> Obfusc
 
 def degree_entropies(uncertain: UncertainGraph, degrees: NDArray[np.int64]) -> NDArray[np.float64]:
     """The entropy of the vertex for each degree that occurs; NaN for the others."""
-    from celosia.graphs.uncertain._kernels import entropy_terms  # noqa: PLC0415 - compiles
+    from celosia.graphs.uncertain._kernels import entropy_terms
 
     wanted = np.zeros(int(degrees.max(initial=0)) + 1, dtype=np.bool_)
     wanted[degrees] = True

@@ -63,7 +63,7 @@ class KObfuscation(GraphMethod[UncertainGraph]):
     randomised = True
     needs_original = True
 
-    def apply(  # noqa: D102 - as in GraphMethod
+    def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[UncertainGraph]:
         check_k(self.k, graph.order)
@@ -100,11 +100,11 @@ class KObfuscation(GraphMethod[UncertainGraph]):
         }
         return MethodResult(graph=made, facts=facts, kept=Message("graphs.kept.vertices"))
 
-    def promise(self, graph: Graph) -> str | None:  # noqa: D102 - as in GraphMethod
+    def promise(self, graph: Graph) -> str | None:
         exposed = floor(_exact(self.tolerance) * graph.order)
         return Message("graphs.promise.k_obfuscation", exposed=exposed, order=graph.order, k=self.k)
 
-    def leaves_open(self) -> tuple[str, ...]:  # noqa: D102 - as in GraphMethod
+    def leaves_open(self) -> tuple[str, ...]:
         return (
             Message("graphs.open.rare_degrees"),
             Message("graphs.open.likely_edges"),

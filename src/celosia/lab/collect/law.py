@@ -82,7 +82,7 @@ def compare_among(run: str, cell: str, text: str, ours: list[float]) -> Row:
     If both have the same normal law, the difference over the deviation of our runs has Student's
     distribution; it misses as seldom as a normal number does `SIGMAS` deviations.
     """
-    from scipy.stats import t  # noqa: PLC0415 - heavy
+    from scipy.stats import t
 
     mean, deviation = float(np.mean(ours)), float(np.std(ours, ddof=1))
     quantile = float(t.isf(erfc(SIGMAS / sqrt(2)) / 2, len(ours) - 1))

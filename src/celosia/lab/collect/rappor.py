@@ -103,7 +103,7 @@ def _protocol(sizes: tuple[int, int, int], chances: Chances, *, key: str = "rapp
 
 def _fit(server: RapporServer, counts: Counts) -> Floats:
     """Counts of at least 0 by least squares, as the published fit but for its penalty."""
-    from scipy.optimize import nnls  # noqa: PLC0415 - heavy
+    from scipy.optimize import nnls
 
     counted = server.bit_counts()
     design = counted.design(digests(np.arange(counts.size)))

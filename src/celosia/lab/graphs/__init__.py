@@ -29,49 +29,49 @@ Rows = Callable[[Progress], Iterator[Row]]
 
 
 def _shapes(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import shapes  # noqa: PLC0415 - loads compiled kernels
+    from celosia.lab.graphs import shapes  # loads compiled kernels
 
     yield from shapes.rows()
 
 
 def _changes(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import changes  # noqa: PLC0415
+    from celosia.lab.graphs import changes
 
     yield from changes.rows()
 
 
 def _degrees(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import degrees  # noqa: PLC0415
+    from celosia.lab.graphs import degrees
 
     yield from degrees.rows()
 
 
 def _uncertainty(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import uncertainty  # noqa: PLC0415
+    from celosia.lab.graphs import uncertainty
 
     yield from uncertainty.rows()
 
 
 def _grouped(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import supervertices  # noqa: PLC0415
+    from celosia.lab.graphs import supervertices
 
     yield from supervertices.rows()
 
 
 def _planted(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import planted_accounts  # noqa: PLC0415
+    from celosia.lab.graphs import planted_accounts
 
     yield from planted_accounts.rows(progress)
 
 
 def _methods(progress: Progress) -> Iterator[Row]:
-    from celosia.lab.graphs import methods  # noqa: PLC0415
+    from celosia.lab.graphs import methods
 
     yield from methods.rows(progress)
 
 
 def _risk_and_use(findings: Findings, progress: Progress) -> Sequence[Block]:
-    from celosia.lab.graphs import figures  # noqa: PLC0415
+    from celosia.lab.graphs import figures
 
     return figures.risk_and_use(findings, progress)
 

@@ -202,7 +202,7 @@ def sample(size: int, mean: float) -> Floats:
     >>> round(float(values.mean()), 12), bool(values.max() < 1)
     (0.26, True)
     """
-    from scipy.special import betaincinv  # noqa: PLC0415 - slow to load
+    from scipy.special import betaincinv
 
     values = np.asarray(betaincinv(2, 5, (np.arange(size) + 0.5) / size), dtype=np.float64)
     return np.asarray(values * (mean / values.mean()))

@@ -168,7 +168,7 @@ def _allocated(*, monotone: bool) -> Message:
 
 def _least(positives: int, *, monotone: bool) -> Iterator[Row]:
     """The split and the variance at the least noise, by search against their formulae."""
-    from scipy.optimize import minimize_scalar  # noqa: PLC0415 - slow to load
+    from scipy.optimize import minimize_scalar
 
     def variance(ratio: float) -> float:
         return comparison_variance(1, positives=positives, ratio=ratio, monotone=monotone)

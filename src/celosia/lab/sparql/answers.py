@@ -192,7 +192,7 @@ def _of_entities(shop: Shop, each: ShopQuery) -> Growth | str:
 def _oracle(triples: int) -> Any:
     """Counts of pyoxigraph, which shares nothing with our store but the facts."""
     check_parser()
-    import pyoxigraph  # noqa: PLC0415 - a second store, for this alone
+    import pyoxigraph  # a second store, for this alone
 
     store = pyoxigraph.Store()
     for lines in watdiv(triples).lines():

@@ -192,7 +192,7 @@ def _most_frequent() -> Iterator[Row]:
 def asked_frequency(facts: Graph, order: str) -> int:
     """What a SPARQL engine says to the query for the most frequent subject of p."""
     check_parser()
-    import pyoxigraph  # noqa: PLC0415 - a store, for this alone
+    import pyoxigraph  # a store, for this alone
 
     store = pyoxigraph.Store()
     lines = [" ".join(f"<{EXAMPLE}{term}>" for term in fact) for fact in facts]

@@ -150,7 +150,7 @@ def run_queries(
         joins: which of the four.
         delta: of the elastic bound; that of the thesis if None.
     """
-    from celosia.engines import DuckDBEngine  # noqa: PLC0415 - loads a database
+    from celosia.engines import DuckDBEngine  # loads a database
 
     policy = load_policy(path)
     files = {table: policy.database.resolve_path(file) for table, file in policy.database.files}

@@ -27,7 +27,7 @@ def bernoulli_exp(
     Raises:
         InputError: CEL-M022 a negative numerator, or a denominator outside 1 .. 2^63 - 1.
     """
-    from celosia.mechanisms.noise import _kernels  # noqa: PLC0415 - Numba loads when noise is drawn
+    from celosia.mechanisms.noise import _kernels  # Numba loads when noise is drawn
 
     tops = np.asarray(numerators)
     if tops.dtype.kind not in "iu" or tops.ndim != 1 or not 0 < denominator < 2**63:

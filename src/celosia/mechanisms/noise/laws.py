@@ -67,25 +67,25 @@ class DiscreteLaplace(Law):
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", scale_within_reach(self.scale))
 
-    def draw(self, size: int, rng: Source) -> NDArray[np.int64]:  # noqa: D102 - as in Law
+    def draw(self, size: int, rng: Source) -> NDArray[np.int64]:
         count = _check_size(size)
         if type(rng) is System and count <= LARGEST:
             return POOL.take(self, count, partial(opendp_samplers.laplace, self.scale))
         return sampler.laplace(self.scale, count, rng)
 
-    def mass(self, point: int) -> float:  # noqa: D102
+    def mass(self, point: int) -> float:
         return tails.laplace_mass(self.scale, point)
 
-    def tail(self, point: int) -> float:  # noqa: D102
+    def tail(self, point: int) -> float:
         if point > 0:
             return tails.laplace_tail(self.scale, point)
         return 1 - tails.laplace_tail(self.scale, 1 - point)
 
-    def bound(self, confidence: float, *, size: int = 1) -> int:  # noqa: D102
+    def bound(self, confidence: float, *, size: int = 1) -> int:
         return _bound(self, check_confidence(confidence), _check_size(size, least=1))
 
     @property
-    def variance(self) -> float:  # noqa: D102
+    def variance(self) -> float:
         return tails.laplace_variance(self.scale)
 
 
@@ -112,25 +112,25 @@ class DiscreteGaussian(Law):
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameter", parameter_within_reach(self.parameter))
 
-    def draw(self, size: int, rng: Source) -> NDArray[np.int64]:  # noqa: D102 - as in Law
+    def draw(self, size: int, rng: Source) -> NDArray[np.int64]:
         count = _check_size(size)
         if type(rng) is System and count <= LARGEST:
             return POOL.take(self, count, partial(opendp_samplers.gaussian, self.parameter))
         return sampler.gaussian(self.parameter, count, rng)
 
-    def mass(self, point: int) -> float:  # noqa: D102
+    def mass(self, point: int) -> float:
         return tails.gaussian_mass(self.parameter, point)
 
-    def tail(self, point: int) -> float:  # noqa: D102
+    def tail(self, point: int) -> float:
         if point > 0:
             return tails.gaussian_tail(self.parameter, point)
         return 1 - tails.gaussian_tail(self.parameter, 1 - point)
 
-    def bound(self, confidence: float, *, size: int = 1) -> int:  # noqa: D102
+    def bound(self, confidence: float, *, size: int = 1) -> int:
         return _bound(self, check_confidence(confidence), _check_size(size, least=1))
 
     @property
-    def variance(self) -> float:  # noqa: D102
+    def variance(self) -> float:
         return tails.gaussian_variance(self.parameter)
 
 

@@ -30,7 +30,7 @@ def gaussian(parameter: Fraction, size: int) -> NDArray[np.int64]:
 
 def _noise(make: str, metric: str, unit: str, scale: float, size: int) -> NDArray[np.int64]:
     # Not opendp.prelude, which loads scikit-learn, pandas and Polars with it: two seconds more.
-    from opendp import domains, measurements, metrics, mod  # noqa: PLC0415 - a tenth of a second
+    from opendp import domains, measurements, metrics, mod  # a tenth of a second
 
     mod.enable_features("contrib")
     space = domains.vector_domain(domains.atom_domain(T="i64")), getattr(metrics, metric)(T=unit)

@@ -22,7 +22,7 @@ Step = Callable[[NDArray[np.uint32], Any, int], tuple[int, int]]
 
 def laplace(scale: Fraction, size: int, rng: Source) -> NDArray[np.int64]:
     """`size` exact discrete Laplace draws of a scale within reach."""
-    from celosia.mechanisms.noise import _kernels  # noqa: PLC0415 - Numba loads when noise is drawn
+    from celosia.mechanisms.noise import _kernels  # Numba loads when noise is drawn
 
     def step(units: NDArray[np.uint32], found: Any, done: int) -> tuple[int, int]:
         return _kernels.laplace(units, scale.numerator, scale.denominator, found, done)
@@ -34,7 +34,7 @@ def laplace(scale: Fraction, size: int, rng: Source) -> NDArray[np.int64]:
 
 def gaussian(parameter: Fraction, size: int, rng: Source) -> NDArray[np.int64]:
     """`size` exact discrete Gaussian draws of a sigma^2 within reach."""
-    from celosia.mechanisms.noise import _kernels  # noqa: PLC0415
+    from celosia.mechanisms.noise import _kernels
 
     proposal = Proposal.of(parameter)
 

@@ -54,7 +54,7 @@ def gaussian_tail(parameter: Fraction, point: int) -> float:
         return 0.0
     if parameter < WIDE:
         return largest * fsum(_terms(parameter, point)) / _total(parameter)
-    from scipy.special import erfcx, eval_hermitenorm, zeta  # noqa: PLC0415 - heavy
+    from scipy.special import erfcx, eval_hermitenorm, zeta
 
     sigma = sqrt(parameter)
     place = float(point / Fraction(sigma))

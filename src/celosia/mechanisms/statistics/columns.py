@@ -60,7 +60,7 @@ def numbers(rows: Rows) -> NDArray[np.float64]:
     """
     column = _column(rows)
     if _is_series(column):
-        import polars as pl  # noqa: PLC0415 - loaded already, for there is a series
+        import polars as pl  # loaded already, for there is a series
 
         usable = column.dtype.is_numeric() or column.dtype == pl.Boolean
         values = column.cast(pl.Float64).to_numpy() if usable else np.full(len(column), nan)
@@ -91,7 +91,7 @@ def tally(rows: Rows) -> tuple[int, int]:
     column = _column(rows)
     size = len(column)
     if _is_series(column):
-        import polars as pl  # noqa: PLC0415 - as above
+        import polars as pl
 
         if column.dtype != pl.Boolean:
             return size, size
@@ -143,7 +143,7 @@ def key_codes(rows: Rows) -> NDArray[np.int64]:
     """
     column, _ = _as_keys(rows)
     if _is_series(column):
-        from celosia.frames.codes import encode  # noqa: PLC0415 - loads Polars
+        from celosia.frames.codes import encode  # loads Polars
 
         return encode(column).codes.astype(np.int64)
     if isinstance(column, np.ndarray):
@@ -218,7 +218,7 @@ def _as_keys(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], KeyKind 
     """The column with the kind of its keys; None where it is empty."""
     column = _column(rows)
     if _is_series(column):
-        import polars as pl  # noqa: PLC0415 - as above
+        import polars as pl
 
         if isinstance(column.dtype, pl.Categorical | pl.Enum):
             column = column.cast(pl.String)
@@ -249,7 +249,7 @@ def _as_keys(rows: Rows) -> tuple[pl.Series | NDArray[Any] | list[Any], KeyKind 
 
 
 def _kind_of_series(column: pl.Series) -> KeyKind | None:
-    import polars as pl  # noqa: PLC0415 - as above
+    import polars as pl
 
     if column.dtype == pl.String:
         return KeyKind.TEXT

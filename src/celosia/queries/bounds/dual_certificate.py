@@ -70,8 +70,8 @@ def _solve(program: Program, people: int, method: str) -> Solved | None:
         own = program.weights.size == program.results.size
         weights = program.weights[program.results]
         return solve_by_flow(program.rows, program.people, weights, program.cap) if own else None
-    from scipy.optimize import linprog  # noqa: PLC0415 - slow to load
-    from scipy.sparse import csr_array, vstack  # noqa: PLC0415
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, vstack
 
     count = program.results.size
     ones = np.ones(program.rows.size)
@@ -164,5 +164,5 @@ def _primal_bound(program: Program, people: int, flow: NDArray[np.float64]) -> F
 
 def load_solvers() -> None:
     """Load what solves programs, so that its first use takes no longer than others."""
-    import scipy.optimize  # noqa: PLC0415 - slow to load
-    import scipy.sparse.csgraph  # noqa: F401, PLC0415 - likewise
+    import scipy.optimize
+    import scipy.sparse.csgraph  # noqa: F401 - likewise

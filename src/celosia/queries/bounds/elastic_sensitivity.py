@@ -68,7 +68,7 @@ class ElasticSensitivity:
         return str(self.growth) if self.unit == 1 else f"{float(self.unit):.12g} * {self.growth}"
 
 
-def elastic_sensitivity(  # noqa: PLR0913 - each is a fact of its own, named at every call
+def elastic_sensitivity(
     question: Question,
     aggregate: Aggregate,
     *,

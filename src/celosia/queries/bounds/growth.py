@@ -68,12 +68,12 @@ class Leaf(Growth):
     cap: int | None = None
     name: str | None = None
 
-    def at(self, distance: int) -> int:  # noqa: D102 - as in Growth
+    def at(self, distance: int) -> int:
         value = self.start + distance if self.grows else self.start
         return value if self.cap is None else min(value, self.cap)
 
-    def logarithms(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: D102
-        import numpy as np  # noqa: PLC0415 - `celosia --help` does without it
+    def logarithms(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np  # `celosia --help` does without it
 
         values = np.full(distances.shape, float(self.start))
         if self.grows:
@@ -85,11 +85,11 @@ class Leaf(Growth):
         return found
 
     @property
-    def degree(self) -> int:  # noqa: D102
+    def degree(self) -> int:
         return int(self.grows)
 
     @property
-    def limit(self) -> int | None:  # noqa: D102
+    def limit(self) -> int | None:
         return self.cap if self.grows else self.at(0)
 
     def __str__(self) -> str:
@@ -111,11 +111,11 @@ class CompositeGrowth(Growth):
     kind: Kind
     parts: tuple[Growth, ...]
 
-    def at(self, distance: int) -> int:  # noqa: D102 - as in Growth
+    def at(self, distance: int) -> int:
         return _fold(self, lambda leaf: leaf.at(distance), _WHOLE, {})
 
-    def logarithms(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: D102
-        import numpy as np  # noqa: PLC0415 - as above
+    def logarithms(self, distances: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np
 
         rules: Rules[NDArray[np.float64]] = {
             "sum": lambda parts: reduce(np.logaddexp, parts),
@@ -126,11 +126,11 @@ class CompositeGrowth(Growth):
         return _fold(self, lambda leaf: leaf.logarithms(distances), rules, {})
 
     @property
-    def degree(self) -> int:  # noqa: D102
+    def degree(self) -> int:
         return _fold(self, lambda leaf: leaf.degree, _DEGREES, {})
 
     @property
-    def limit(self) -> int | None:  # noqa: D102
+    def limit(self) -> int | None:
         return _fold(self, lambda leaf: leaf.limit, _LIMITS, {})
 
     def __str__(self) -> str:

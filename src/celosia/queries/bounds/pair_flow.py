@@ -27,8 +27,8 @@ def solve_by_flow(
     No two rows have the same people, and no weight is above the cap (`PackingRows.merge_equal`).
     Exact for caps below 2^31; beyond, amounts are rounded down to a coarser grid.
     """
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to load
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow  # noqa: PLC0415
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
     count, size = weights.size, int(people.max()) + 1
     held = np.bincount(rows, minlength=count)

@@ -93,7 +93,7 @@ def gamma_quantile(cells: int, tail: Fraction) -> Fraction:
         context = Context(prec=DIGITS, rounding=ROUND_CEILING)
         found = Fraction(context.ln(_decimal(1 / tail, context))) * (1 + ROUNDING)
     else:
-        from scipy.special import gammainccinv  # noqa: PLC0415 - heavy
+        from scipy.special import gammainccinv
 
         # SciPy promises about twelve digits; the last three are given away.
         found = Fraction(float(gammainccinv(cells, float(tail)))) * (1 + Fraction(1, 10**9))
@@ -114,7 +114,7 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
     Raises:
         QueryRefused: CEL-Q068 there are too many distances to look at.
     """
-    import numpy as np  # noqa: PLC0415 - `celosia --help` does without it
+    import numpy as np  # `celosia --help` does without it
 
     if beta <= 0 or growth.degree > FARTHEST * beta:
         raise QueryRefused("CEL-Q068", farthest=FARTHEST)

@@ -48,7 +48,7 @@ KEY = frozenset({"subject", "object"})
 """Of a predicate's table: two known ends are one fact."""
 
 
-def star_bound(  # noqa: PLR0913 - each is a fact of its own, named at every call
+def star_bound(
     question: Question,
     *,
     policy: Policy,

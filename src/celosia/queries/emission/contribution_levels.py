@@ -41,7 +41,7 @@ Ladders = Sequence[Sequence[int]]
 """For each aggregate its caps, rising."""
 
 
-def contribution_totals_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def contribution_totals_query(
     question: Question,
     owned: OwnedRelation,
     *,

@@ -34,7 +34,7 @@ from celosia.queries.emission.truncation import check_limits, flatten_single_own
 from celosia.queries.ownership import OwnedRelation
 
 
-def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def contribution_levels_query(
     question: Question,
     owned: OwnedRelation,
     *,
@@ -86,7 +86,7 @@ def contribution_levels_query(  # noqa: PLR0913 - each is a separate choice of t
     return select_from(levels, columns)
 
 
-def truncated_groups_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def truncated_groups_query(
     question: Question,
     owned: OwnedRelation,
     *,

@@ -40,7 +40,7 @@ DIGITS = 9
 """Decimal digits of the start: enough for the rows of any person, and far from 64 bits."""
 
 
-def histogram_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def histogram_query(
     question: Question,
     *,
     fixed: FixedPoint,
@@ -75,7 +75,7 @@ def histogram_query(  # noqa: PLR0913 - each is a separate choice of the planner
     return order_by(group_by(select_from(rows, [*map(column, by), counted]), by), by)
 
 
-def people_by_rows_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def people_by_rows_query(
     question: Question,
     owned: OwnedRelation,
     *,
@@ -134,7 +134,7 @@ def people_by_key_query(
     return order_by(select_from(made, [*map(column, flat.keys), column("people")]), flat.keys)
 
 
-def _flat(  # noqa: PLR0913 - as above
+def _flat(
     question: Question,
     owned: OwnedRelation | None,
     fixed: FixedPoint,

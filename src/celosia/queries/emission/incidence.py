@@ -37,7 +37,7 @@ SHARES = "celosia_shares"
 """A name of our own, as all names of WITH are: one of a table would be taken for that table."""
 
 
-def incidence_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def incidence_query(
     question: Question,
     owned: OwnedRelation,
     *,

@@ -36,11 +36,13 @@ def write_expression(expression: exp.Expr, relation: Relation, *, target: Target
         each.set("quoted", True)
     match target.dialect:
         case "postgres":
-            from celosia.queries.emission.postgres import rewrite_for_postgres  # noqa: PLC0415 - one dialect is needed
+            from celosia.queries.emission.postgres import (
+                rewrite_for_postgres,  # one dialect is needed
+            )
 
             return rewrite_for_postgres(tree, relation, target=target)
         case "spark":
-            from celosia.queries.emission.spark import rewrite_for_spark  # noqa: PLC0415 - as above
+            from celosia.queries.emission.spark import rewrite_for_spark
 
             return rewrite_for_spark(tree, relation, target=target)
     for cut in tree.find_all(exp.TimestampTrunc):

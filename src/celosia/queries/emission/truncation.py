@@ -60,7 +60,7 @@ def per_owner_query(
     return order_by(select_from(amounts, columns), ["person", *flat.keys])
 
 
-def truncated_totals_query(  # noqa: PLR0913 - each is a separate choice of the planner
+def truncated_totals_query(
     question: Question,
     owned: OwnedRelation,
     *,

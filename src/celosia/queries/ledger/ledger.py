@@ -106,7 +106,7 @@ class Ledger(LedgerView):
         return view
 
     @classmethod
-    def open(  # noqa: PLR0913 - what a policy says, each by its name
+    def open(
         cls,
         location: str | Path,
         *,

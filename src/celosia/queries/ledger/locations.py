@@ -14,7 +14,7 @@ def parse_location(location: str | Path) -> Path | str:
         InputError: CEL-Q116 not a location that keeps anything.
     """
     if isinstance(location, str) and "://" in location:
-        from sqlalchemy import exc, make_url  # noqa: PLC0415 - 0.2 s, only where there is a URL
+        from sqlalchemy import exc, make_url  # 0.2 s, only where there is a URL
 
         try:
             url = make_url(location)

@@ -192,10 +192,10 @@ class Store:
 def _database_at(location: str | Path, *, patience: float, read_only: bool) -> Database:
     found = parse_location(location)
     if isinstance(found, Path):
-        from celosia.queries.ledger.sqlite_file import SqliteFile  # noqa: PLC0415 - one of two
+        from celosia.queries.ledger.sqlite_file import SqliteFile  # one of two
 
         return SqliteFile(found, patience=patience, read_only=read_only)
-    from celosia.queries.ledger.postgres_server import PostgresServer  # noqa: PLC0415 - SQLAlchemy
+    from celosia.queries.ledger.postgres_server import PostgresServer  # SQLAlchemy
 
     return PostgresServer(found, patience=patience, read_only=read_only)
 

@@ -62,11 +62,11 @@ class ChosenCapStep(Step):
         _ = self.mechanisms(1)  # parameters out of range are refused here
 
     @property
-    def passes(self) -> int:  # noqa: D102 - as in Step
+    def passes(self) -> int:
         return 4  # rows are added up by person
 
     @property
-    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+    def names(self) -> tuple[str, ...]:
         return tuple(each.name for each in self.totals)
 
     def mechanisms(self, groups: int) -> tuple[PrivateCap, ...]:
@@ -84,7 +84,7 @@ class ChosenCapStep(Step):
         return {}
 
     @property
-    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+    def parts(self) -> tuple[Part, ...]:
         return tuple(
             Part(
                 name=total.label,
@@ -98,15 +98,15 @@ class ChosenCapStep(Step):
             )
         )
 
-    def unit(self, number: int) -> Fraction:  # noqa: D102
+    def unit(self, number: int) -> Fraction:
         return self.totals[number].step
 
-    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+    def losses(self, groups: int) -> tuple[Loss, ...]:
         if self.halved:
             return tuple(PureLoss(self.epsilon) for _ in self.totals)
         return tuple(each.privacy_loss() for each in self.mechanisms(groups))
 
-    def measure(  # noqa: D102
+    def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         groups = count_groups(group_keys)
@@ -119,7 +119,7 @@ class ChosenCapStep(Step):
             )
         )
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         by_group, apart = self._split(group_keys)
         if by_group and group_keys is not None:
             yield self._levels_query(by_group, group_keys)
@@ -210,7 +210,7 @@ class ChosenCapStep(Step):
     def _caps(self, total: Total) -> tuple[int, ...]:
         return self.mechanisms(1)[self.totals.index(total)].caps
 
-    def bounds(  # noqa: D102
+    def bounds(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         groups = len(measured.values)
@@ -222,7 +222,7 @@ class ChosenCapStep(Step):
         lows, highs = np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()
         return tuple(zip(map(float, lows), map(float, highs), strict=True))
 
-    def noise(  # noqa: D102
+    def noise(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         groups = len(measured.values)

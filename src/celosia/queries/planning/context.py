@@ -106,7 +106,7 @@ class PlanContext:
         """
         if not self.required.ranks:
             return []
-        from celosia.queries.planning.ranks import RankStep  # noqa: PLC0415 - only where the plan needs it
+        from celosia.queries.planning.ranks import RankStep  # only where the plan needs it
 
         groups = MOST_GROUPS if self.keys.values is None else count_groups(self.keys.values)
         return [
@@ -124,12 +124,12 @@ class PlanContext:
     def _rank_rows(
         self, derivation: Derivation, step_context: StepContext, rows: int | None, groups: int
     ) -> RankContribution:
-        from celosia.queries.planning.rank_contribution import (  # noqa: PLC0415 - as above
+        from celosia.queries.planning.rank_contribution import (
             CAP_SHARE,
             MOST_ROWS,
             RankContribution,
         )
-        from celosia.queries.planning.ranks import quantile_share  # noqa: PLC0415 - as above
+        from celosia.queries.planning.ranks import quantile_share
 
         if rows is not None and rows <= 1:
             return RankContribution()
@@ -161,7 +161,9 @@ class PlanContext:
         """The step that finds the groups, where they are not public."""
         if not self.finds_keys:
             return []
-        from celosia.queries.planning.partition_selection import PartitionSelection  # noqa: PLC0415 - only where the plan needs it
+        from celosia.queries.planning.partition_selection import (
+            PartitionSelection,  # only where the plan needs it
+        )
 
         return [
             PartitionSelection(

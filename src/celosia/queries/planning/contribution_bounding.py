@@ -42,7 +42,9 @@ def choose_for_people(context: PlanContext) -> MechanismChoice:
         QueryRefused: what cannot be promised.
     """
     if context.method == "elastic" and context.policy.graph is not None:
-        from celosia.queries.planning.star_schema import choose_for_entities  # noqa: PLC0415 - only where the plan needs it
+        from celosia.queries.planning.star_schema import (
+            choose_for_entities,  # only where the plan needs it
+        )
 
         return choose_for_entities(context)
     if context.method in ("global", "elastic"):
@@ -136,7 +138,7 @@ def _capped_step(context: PlanContext, step_context: StepContext, rows: int | No
 
 
 def _chosen_cap_step(context: PlanContext, step_context: StepContext, rows: int | None) -> Step:
-    from celosia.queries.planning.chosen_cap import ChosenCapStep  # noqa: PLC0415 - only where the plan needs it
+    from celosia.queries.planning.chosen_cap import ChosenCapStep  # only where the plan needs it
 
     return ChosenCapStep(
         context=step_context,
@@ -161,7 +163,7 @@ def r2t_steps(
     Raises:
         QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
     """
-    from celosia.queries.planning.r2t import R2TStep  # noqa: PLC0415 - only where the plan needs it
+    from celosia.queries.planning.r2t import R2TStep  # only where the plan needs it
 
     name = "r2t" if releases_candidates else "r2t-cap"
     groups = count_groups(context.keys.values) if context.question.keys else 1
@@ -203,7 +205,7 @@ def choose_for_several_owners(context: PlanContext, owned: OwnedRelation) -> Mec
     Raises:
         QueryRefused: CEL-Q149 what it does not answer, CEL-Q143 another method.
     """
-    from celosia.queries.planning.linear_programs import ProgramTerm  # noqa: PLC0415 - only where the plan needs it
+    from celosia.queries.planning.linear_programs import ProgramTerm  # only where the plan needs it
 
     plain = _without_centres(context, "CEL-Q143.several_owners", owners=owned.owner_count)
     step_context = StepContext(question=plain.question, target=plain.target, owned=owned)

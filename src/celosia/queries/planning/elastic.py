@@ -71,7 +71,7 @@ class ElasticStep(Step):
             smooth(self._bound(total, dry).growth, beta=self.beta)
 
     @property
-    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+    def names(self) -> tuple[str, ...]:
         return tuple(each.name for each in self.totals)
 
     @cached_property
@@ -88,7 +88,7 @@ class ElasticStep(Step):
         return tuple(sorted(asked.seen))
 
     @property
-    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+    def parts(self) -> tuple[Part, ...]:
         dry = dict.fromkeys(self.columns, 1)
         return tuple(
             Part(
@@ -104,13 +104,13 @@ class ElasticStep(Step):
             for total in self.totals
         )
 
-    def unit(self, number: int) -> Fraction:  # noqa: D102
+    def unit(self, number: int) -> Fraction:
         return self.totals[number].step
 
-    def losses(self, groups: int) -> tuple[Loss, ...] | None:  # noqa: D102
+    def losses(self, groups: int) -> tuple[Loss, ...] | None:
         return None
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         question, target = self.context.question_for(self.totals), self.context.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             query = count_query(question.source, target=target)
@@ -127,7 +127,7 @@ class ElasticStep(Step):
             query = query.select(as_alias(most, f"frequency_{number}"), copy=False)
         yield query
 
-    def measure(  # noqa: D102
+    def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         (query,) = self.queries(group_keys)
@@ -148,7 +148,7 @@ class ElasticStep(Step):
             )
         return tuple(found)
 
-    def bounds(  # noqa: D102
+    def bounds(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         return (None,) * len(measured.values)  # the scale of the noise is a secret

@@ -53,11 +53,11 @@ class LaplaceStep(Step):
         _ = self.laws  # a scale out of reach is refused here
 
     @property
-    def passes(self) -> int:  # noqa: D102 - as in Step
+    def passes(self) -> int:
         return 1
 
     @property
-    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+    def names(self) -> tuple[str, ...]:
         return tuple(each.name for each in self.totals)
 
     @cached_property
@@ -66,7 +66,7 @@ class LaplaceStep(Step):
         return tuple(DiscreteLaplace(shift / self.epsilon) for shift in self.shifts)
 
     @property
-    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+    def parts(self) -> tuple[Part, ...]:
         return tuple(
             Part(
                 name=total.label,
@@ -78,17 +78,17 @@ class LaplaceStep(Step):
             for total, law, bound in zip(self.totals, self.laws, self.bound, strict=True)
         )
 
-    def unit(self, number: int) -> Fraction:  # noqa: D102
+    def unit(self, number: int) -> Fraction:
         return self.totals[number].step
 
-    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+    def losses(self, groups: int) -> tuple[Loss, ...]:
         if groups > 1:
             return tuple(PureLoss(self.epsilon) for _ in self.totals)
         return tuple(
             LaplaceLoss(law.scale, shift) for law, shift in zip(self.laws, self.shifts, strict=True)
         )
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         question, target = self.context.question_for(self.totals), self.context.target
         if not question.keys and [each.kind for each in self.totals] == ["rows"]:
             yield count_query(question.source, target=target)
@@ -97,7 +97,7 @@ class LaplaceStep(Step):
             lists = group_keys if question.keys else None
             yield grouped_query(question, target=target, fixed=fixed, group_keys=lists)
 
-    def measure(  # noqa: D102
+    def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         if not count_groups(group_keys):  # no key was chosen
@@ -111,7 +111,7 @@ class LaplaceStep(Step):
             found.append(ReleasedValues(tuple(a + b for a, b in zip(exact, noise, strict=True))))
         return tuple(found)
 
-    def bounds(  # noqa: D102
+    def bounds(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         total, error = self.totals[number], self.laws[number].bound(confidence)
@@ -120,7 +120,7 @@ class LaplaceStep(Step):
             return tuple((low, high) for low, _, high in ends)
         return tuple(from_zero(*each) for each in ends)
 
-    def noise(  # noqa: D102
+    def noise(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         return (self.laws[number].bound(confidence),) * len(measured.values)

@@ -62,7 +62,7 @@ class PartitionSelection(Step):
     @cached_property
     def mechanism(self) -> KeyHistogram:
         """The noise and the threshold."""
-        from celosia.mechanisms.statistics import KeyHistogram  # noqa: PLC0415 - loads frames
+        from celosia.mechanisms.statistics import KeyHistogram  # loads frames
 
         price: Any = self.epsilon
         return KeyHistogram(
@@ -73,11 +73,11 @@ class PartitionSelection(Step):
         )
 
     @property
-    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+    def names(self) -> tuple[str, ...]:
         return ()
 
     @property
-    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+    def parts(self) -> tuple[Part, ...]:
         unit = self.neighbours.unit
         return (
             Part(
@@ -95,13 +95,13 @@ class PartitionSelection(Step):
         )
 
     @property
-    def labelled(self) -> tuple[tuple[str, Part], ...]:  # noqa: D102
+    def labelled(self) -> tuple[tuple[str, Part], ...]:
         return ()
 
-    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+    def losses(self, groups: int) -> tuple[Loss, ...]:
         return (self.mechanism.privacy_loss(),)
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         context = self.context
         yield limit_rows(
             people_by_key_query(
@@ -109,7 +109,7 @@ class PartitionSelection(Step):
             )
         )
 
-    def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:  # noqa: D102
+    def find(self, execute: Executor, *, rng: Source) -> tuple[GroupKeys, tuple[int, ...]]:
         (query,) = self.queries(None)
         rows = check_row_count(execute(query))
         # Keys that are not in the data get no noise: all keys that only one unit has pass the
@@ -121,15 +121,15 @@ class PartitionSelection(Step):
         ]
         return _fit_groups([(n, group) for n, group in found if n > self.mechanism.threshold])
 
-    def measure(  # noqa: D102
+    def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         raise AssertionError("groups are found, not measured")
 
-    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:
         return []  # only values that occur have a row
 
-    def bounds(  # noqa: D102
+    def bounds(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         raise AssertionError("groups are found, not measured")

@@ -31,7 +31,7 @@ PREAGGREGATE_ABOVE = 16
 """Rows of public tables that one private row may meet before they are aggregated first."""
 
 
-def make_plan(  # noqa: PLR0913 - what a request is made of
+def make_plan(
     query: str,
     policy: Policy,
     *,
@@ -66,7 +66,9 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     question = compile_query(query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
     if all(_is_public(policy, scan.table) for scan in scans(question.source)):
-        from celosia.queries.planning.public_queries import PublicStep  # noqa: PLC0415 - only where the plan needs it
+        from celosia.queries.planning.public_queries import (
+            PublicStep,  # only where the plan needs it
+        )
 
         step = PublicStep(question=question, target=target)
         return Plan(
@@ -88,7 +90,9 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
     cost = estimate_cost(question.source, facts)
     original = question
     if cost.public > PREAGGREGATE_ABOVE and execute_public is not None and count is not None:
-        from celosia.queries.planning.preaggregation import preaggregate_public_tables  # noqa: PLC0415 - only where the plan needs it
+        from celosia.queries.planning.preaggregation import (
+            preaggregate_public_tables,  # only where the plan needs it
+        )
 
         aggregated = preaggregate_public_tables(question, target, facts, execute_public)
         if aggregated is not None:
@@ -131,7 +135,7 @@ def make_plan(  # noqa: PLR0913 - what a request is made of
 def _choose_mechanisms(context: PlanContext) -> MechanismChoice:
     if not context.policy.unit.is_row:
         return choose_for_people(context)
-    from celosia.queries.planning.row_level import choose_for_rows  # noqa: PLC0415 - only where the plan needs it
+    from celosia.queries.planning.row_level import choose_for_rows  # only where the plan needs it
 
     return choose_for_rows(context)
 
@@ -145,7 +149,7 @@ def compile_query(query: str, policy: Policy) -> Question:
     """
     if policy.graph is None:
         return compile(query, policy, dialect=query_language(policy))
-    from celosia.queries import sparql  # noqa: PLC0415 - loads a parser that tables do without
+    from celosia.queries import sparql  # loads a parser that tables do without
 
     return sparql.compile(query, policy)
 

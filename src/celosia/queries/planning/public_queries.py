@@ -29,11 +29,11 @@ class PublicStep(Step):
     target: Target
 
     @property
-    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+    def names(self) -> tuple[str, ...]:
         return tuple(each.name for each in self.question.aggregates)
 
     @property
-    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+    def parts(self) -> tuple[Part, ...]:
         return tuple(
             Part(
                 name=each.name,
@@ -45,10 +45,10 @@ class PublicStep(Step):
             for each in self.question.aggregates
         )
 
-    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+    def losses(self, groups: int) -> tuple[Loss, ...]:
         return ()
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         question, target = self.question, self.target
         keys = [f"key_{number}" for number, _ in enumerate(question.keys, start=1)]
         columns: list[exp.Expr] = [
@@ -72,7 +72,7 @@ class PublicStep(Step):
         inner = select(question.source, columns, target=target)
         yield order_by(group_by(select_from(inner, [*map(column, keys), *amounts]), keys), keys)
 
-    def measure(  # noqa: D102
+    def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         raise AssertionError("public rows are read, not measured")
@@ -83,7 +83,7 @@ class PublicStep(Step):
         names = [*(each.name for each in self.question.keys), *self.names]
         return [dict(zip(names, map(_plain, row), strict=True)) for row in execute(query)]
 
-    def bounds(  # noqa: D102
+    def bounds(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         raise AssertionError("public rows are exact")

@@ -76,7 +76,7 @@ class R2TStep(Step):
         return 16 if self.terms else 2
 
     @property
-    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+    def names(self) -> tuple[str, ...]:
         return (self.total.name,)
 
     @cached_property
@@ -92,7 +92,7 @@ class R2TStep(Step):
         return tuple(sign for term in self.terms for sign in term.signs) or (1,)
 
     @property
-    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+    def parts(self) -> tuple[Part, ...]:
         total = self.total
         bound = describe_caps(self.most, total.step)
         if len(self.signs) > 1:
@@ -114,16 +114,16 @@ class R2TStep(Step):
             ),
         )
 
-    def unit(self, number: int) -> Fraction:  # noqa: D102
+    def unit(self, number: int) -> Fraction:
         return self.total.step
 
-    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+    def losses(self, groups: int) -> tuple[Loss, ...]:
         if self.halved:
             return (PureLoss(self.epsilon),)
         count = self.per_unit * len(self.signs)
         return (ComposedLoss(tuple(self.mechanism.privacy_loss() for _ in range(count))),)
 
-    def measure(  # noqa: D102
+    def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         totals = (
@@ -175,7 +175,7 @@ class R2TStep(Step):
             )
         return found
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         if self.terms:
             yield from (term.query for term in self.terms)
             return
@@ -189,11 +189,11 @@ class R2TStep(Step):
             group_keys=group_keys if self.context.key_count else None,
         )
 
-    def prepare(self) -> None:  # noqa: D102 - as in Step
+    def prepare(self) -> None:
         if self.terms:
             load_solvers()
 
-    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:
         if self.terms:
             return []  # only rows with an owner are returned
         return super().empty_rows(query, group_keys=group_keys)
@@ -207,7 +207,7 @@ class R2TStep(Step):
         terms = [term.totals(execute, group_keys, self.mechanism.caps) for term in self.terms]
         return [[each for part in group for each in part] for group in zip(*terms, strict=True)]
 
-    def bounds(  # noqa: D102
+    def bounds(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         # All runs of a group keep to their bounds together.
@@ -222,7 +222,7 @@ class R2TStep(Step):
             found.append((low, high) if isfinite(low) else None)
         return tuple(found)
 
-    def noise(  # noqa: D102
+    def noise(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[int | None, ...]:
         mechanism = self.mechanism

@@ -81,7 +81,7 @@ class RankStep(Step):
             _ = self.cap.mechanism
 
     @property
-    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+    def names(self) -> tuple[str, ...]:
         return (self.derivation.aggregate.name,)
 
     @cached_property
@@ -139,7 +139,7 @@ class RankStep(Step):
         )
 
     @property
-    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+    def parts(self) -> tuple[Part, ...]:
         return (
             Part(
                 name=self.derivation.label,
@@ -149,14 +149,14 @@ class RankStep(Step):
             ),
         )
 
-    def unit(self, number: int) -> Fraction:  # noqa: D102
+    def unit(self, number: int) -> Fraction:
         return self.fixed.step
 
     def cap_unit(self, number: int) -> Fraction:
         """Caps are on rows."""
         return Fraction(1)
 
-    def losses(self, groups: int) -> tuple[Loss, ...]:  # noqa: D102
+    def losses(self, groups: int) -> tuple[Loss, ...]:
         first, last = self.epsilon_shares
         ranks = PureLoss(last) if self.context.key_count else BoundedRangeLoss(last)
         if not first:
@@ -165,7 +165,7 @@ class RankStep(Step):
             return PureLoss(first), ranks
         return LaplaceLoss(self.cap.mechanism.level_noise.scale, 1), ranks
 
-    def measure(  # noqa: D102
+    def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         if not all(group_keys or ()):
@@ -180,7 +180,7 @@ class RankStep(Step):
         points = [self.segments(each).draw(rate, rng) for each in counted]
         return (ReleasedValues(tuple(points), released),)
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         lists = group_keys if self.context.key_count else None
         if self.rows.is_chosen:
             yield self._levels_query(lists)
@@ -241,10 +241,10 @@ class RankStep(Step):
         table = np.array(sorted(counted), dtype=np.int64).reshape(len(counted), 2)
         return _weighted_segments(table[:, 0], table[:, 1], self.fixed, self.share)
 
-    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:  # noqa: D102
+    def empty_rows(self, query: exp.Expr, *, group_keys: GroupKeys | None) -> Rows:
         return []  # only values that occur have a row
 
-    def bounds(  # noqa: D102
+    def bounds(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         # How far a rank is in the unit of the values depends on how densely they lie.

@@ -116,7 +116,9 @@ class _PartnerJoin:
 
     def term(self, partners: list[SemiJoin], sign: int) -> ProgramTerm:
         """The rows that have all these partners."""
-        from celosia.queries.planning.linear_programs import ProgramTerm  # noqa: PLC0415 - only where the plan needs it
+        from celosia.queries.planning.linear_programs import (
+            ProgramTerm,  # only where the plan needs it
+        )
 
         question, total, result_column = self.question, self.total, None
         if partners:

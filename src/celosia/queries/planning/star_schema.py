@@ -59,7 +59,7 @@ class StarSchemaStep(Step):
             smooth(growth, beta=self.beta)
 
     @property
-    def names(self) -> tuple[str, ...]:  # noqa: D102 - as in Step
+    def names(self) -> tuple[str, ...]:
         return tuple(each.name for each in self.totals)
 
     @cached_property
@@ -78,7 +78,7 @@ class StarSchemaStep(Step):
         return {total.name: self._bound(total, ones) for total in self.totals}
 
     @property
-    def parts(self) -> tuple[Part, ...]:  # noqa: D102
+    def parts(self) -> tuple[Part, ...]:
         return tuple(
             Part(
                 name=total.label,
@@ -92,10 +92,10 @@ class StarSchemaStep(Step):
             for total in self.totals
         )
 
-    def losses(self, groups: int) -> tuple[Loss, ...] | None:  # noqa: D102
+    def losses(self, groups: int) -> tuple[Loss, ...] | None:
         return None
 
-    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:  # noqa: D102
+    def queries(self, group_keys: GroupKeys | None) -> Iterator[exp.Expr]:
         stars, links = self.decomposition
         query = grouped_query(self.context.question_for(self.totals), target=self.context.target)
         for number, link in enumerate(links, start=1):
@@ -103,7 +103,7 @@ class StarSchemaStep(Step):
             query = query.select(as_alias(most, f"linked_{number}"), copy=False)
         yield query
 
-    def measure(  # noqa: D102
+    def measure(
         self, execute: Executor, *, group_keys: GroupKeys | None, rng: Source
     ) -> tuple[ReleasedValues, ...]:
         _, links = self.decomposition
@@ -120,7 +120,7 @@ class StarSchemaStep(Step):
             found.append(ReleasedValues((int(row[place]) + noise,)))
         return tuple(found)
 
-    def bounds(  # noqa: D102
+    def bounds(
         self, number: int, measured: ReleasedValues, confidence: float
     ) -> tuple[Bounds | None, ...]:
         return (None,) * len(measured.values)  # the scale of the noise is a secret

@@ -186,7 +186,7 @@ def policy_from_table(table: Mapping[str, Any]) -> Policy:
 
 
 def _graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
-    from celosia.queries.policy.graphs import read_graph  # noqa: PLC0415 - tables do without
+    from celosia.queries.policy.graphs import read_graph  # tables do without
 
     return read_graph(top)
 

@@ -114,7 +114,7 @@ class StoreBuilder:
 
     def _insert(self, batch: bytes, file: int) -> int:
         """Number each different term of a batch once, and write its facts by these numbers."""
-        import pyarrow as pa  # noqa: PLC0415 - 0.15 s, only where facts are loaded
+        import pyarrow as pa  # 0.15 s, only where facts are loaded
 
         table = split_columns(batch)
         stacked = pa.chunked_array([part for name in "spo" for part in table[name].chunks])
@@ -152,7 +152,7 @@ def build_store(store: Path) -> Iterator[StoreBuilder]:
     Raises:
         EngineError: CEL-Q224 it could not be written, for want of space or of rights.
     """
-    import duckdb  # noqa: PLC0415 - 0.1 s, only where facts are loaded
+    import duckdb  # 0.1 s, only where facts are loaded
 
     before = _file_state(store)
     try:
@@ -212,14 +212,14 @@ def _separate_blank_nodes(column: str, file: int) -> str:
 
 
 def _has_blank(words: pa.Array) -> bool:
-    import pyarrow.compute as pc  # noqa: PLC0415 - 0.15 s, only where facts are loaded
+    import pyarrow.compute as pc  # 0.15 s, only where facts are loaded
 
     return bool(pc.any(pc.starts_with(words, "_")).as_py())
 
 
 def _refuse_unknown(words: pa.Array) -> None:
     """Refuse terms that RDF 1.1 does not know: triples as terms, texts with a direction."""
-    import pyarrow.compute as pc  # noqa: PLC0415 - 0.15 s, only where facts are loaded
+    import pyarrow.compute as pc  # 0.15 s, only where facts are loaded
 
     directed = pc.and_(
         pc.starts_with(words, '"'),

@@ -135,7 +135,7 @@ def _predicate_violations(
     yield from _bound_violation(store, table, predicate)
 
 
-def _cap_violation(  # noqa: PLR0913, PLR0917 - one cap, said whole
+def _cap_violation(  # noqa: PLR0917 - one cap, said whole
     store: GraphStore, table: str, predicate: int, name: str, stored: str, most: int
 ) -> Iterator[Violation]:
     ((groups, lost, first),) = store.rows(

@@ -29,7 +29,7 @@ _COUNTED = {"Accept": "application/sparql-results+json"}
 _STREAMED = {"Accept": "application/n-triples"}
 
 
-def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
+def load_endpoint(
     url: str,
     store: str | Path,
     *,
@@ -67,7 +67,7 @@ def load_endpoint(  # noqa: PLR0913 - settings, all but two by name
     wanted = None if predicates is None else [address_text(each) for each in predicates]
 
     def fill(made: StoreBuilder) -> list[str]:
-        import httpx  # noqa: PLC0415 - an extra
+        import httpx
 
         with httpx.Client(headers=dict(headers or {}), timeout=timeout) as client:
             endpoint = _Endpoint(client, url)
@@ -93,7 +93,7 @@ class _Endpoint:
 
     def fetch(self, made: StoreBuilder, pattern: str, *, alone: bool) -> None:
         """Hand on all facts of a pattern."""
-        from pyoxigraph import RdfFormat  # noqa: PLC0415 - an extra
+        from pyoxigraph import RdfFormat
 
         chosen = "DISTINCT ?s ?p ?o" if "?p" in pattern else "DISTINCT ?s ?o"
         expected = self._count(f"SELECT {chosen} WHERE {{ {pattern} }}")
@@ -126,7 +126,7 @@ class _Endpoint:
 
     @contextmanager
     def _send(self, query: str, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
-        import httpx  # noqa: PLC0415 - an extra
+        import httpx
 
         try:
             with self._client.stream(
@@ -191,6 +191,6 @@ def _check(url: str, *, plain: bool) -> None:
 
 def _check_client() -> None:
     try:
-        import httpx  # noqa: F401, PLC0415 - an extra
+        import httpx  # noqa: F401 - an extra
     except ImportError:
         raise EngineError("CEL-Q234") from None

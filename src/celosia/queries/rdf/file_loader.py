@@ -15,7 +15,7 @@ from celosia.queries.rdf.sources import EntityBombError, Source, find_sources, o
 from celosia.queries.rdf.store_loader import LoadSummary, check_parser, make_store, parse_into
 
 
-def load(  # noqa: PLR0913 - settings, all but two by name
+def load(
     sources: str | Path | Sequence[str | Path],
     store: str | Path,
     *,

@@ -41,7 +41,7 @@ class Source:
     @property
     def parser_format(self) -> Any:
         """The format as pyoxigraph names it."""
-        from pyoxigraph import RdfFormat  # noqa: PLC0415 - an extra
+        from pyoxigraph import RdfFormat
 
         return {
             "turtle": RdfFormat.TURTLE,

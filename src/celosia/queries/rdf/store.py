@@ -59,7 +59,7 @@ class GraphStore:
         Raises:
             InputError: CEL-Q228 there is no such file, or it is no store of this version.
         """
-        import duckdb  # noqa: PLC0415 - 0.1 s, only where a store is wanted
+        import duckdb  # 0.1 s, only where a store is wanted
 
         place = Path(path)
         if not place.is_file():

@@ -88,7 +88,7 @@ def parse_into(
     Raises:
         SyntaxError: of pyoxigraph, with line and column where it knows them.
     """
-    import pyoxigraph  # noqa: PLC0415 - an extra
+    import pyoxigraph
 
     made.files += 1
     batches: Any = BatchWriter(made.take)
@@ -107,6 +107,6 @@ def check_parser() -> None:
         EngineError: CEL-Q229 it is not installed.
     """
     try:
-        import pyoxigraph  # noqa: F401, PLC0415 - an extra
+        import pyoxigraph  # noqa: F401 - an extra
     except ImportError:
         raise EngineError("CEL-Q229.no_reader") from None

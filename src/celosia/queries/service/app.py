@@ -51,11 +51,11 @@ def create_app(
         EngineError: CEL-Q184 the audit log cannot be written.
     """
     try:
-        from fastapi import FastAPI  # noqa: PLC0415 - part of an extra
+        from fastapi import FastAPI
 
-        from celosia.queries.service.gate import Gate  # noqa: PLC0415
-        from celosia.queries.service.handlers import add_handlers  # noqa: PLC0415 - likewise
-        from celosia.queries.service.routes import router  # noqa: PLC0415 - likewise
+        from celosia.queries.service.gate import Gate
+        from celosia.queries.service.handlers import add_handlers
+        from celosia.queries.service.routes import router
     except ImportError as error:
         raise missing_extra(error.name) from None
     log = AuditLog(audit_log) if isinstance(audit_log, str | Path) else audit_log
@@ -92,7 +92,7 @@ def create_app(
     return app
 
 
-def serve(  # noqa: PLR0913 - each part of the service by its name
+def serve(
     policy: str | Path,
     *,
     host: str = "127.0.0.1",
@@ -132,7 +132,7 @@ def serve(  # noqa: PLR0913 - each part of the service by its name
             nobody holds a token of a curator; or what is wrong with the policy.
     """
     try:
-        import uvicorn  # noqa: F401, PLC0415 - part of an extra
+        import uvicorn  # noqa: F401 - part of an extra
     except ImportError as error:
         raise missing_extra(error.name) from None
     if certificate is None and not plain and not is_this_machine(host):
@@ -187,7 +187,7 @@ def _opener(
     traces: Iterable[Path] = (),
 ) -> Callable[[], VaultProtocol]:
     def opened() -> VaultProtocol:
-        from celosia.queries.vault import Vault  # noqa: PLC0415 - engines are heavy
+        from celosia.queries.vault import Vault  # engines are heavy
 
         check_not_lost(ledger or ledger_path(policy), traces)
         vault = Vault.open(policy, ledger=ledger)

@@ -108,8 +108,8 @@ def question_hash(query: str, policy: Policy) -> str:
     A text that is no question under the policy has no such form; then it is hashed as it is, but
     for spaces.
     """
-    from celosia.queries.planning import compile_query  # noqa: PLC0415 - sqlglot: 0.1 s
-    from celosia.queries.sql import normalise  # noqa: PLC0415 - as above
+    from celosia.queries.planning import compile_query  # sqlglot: 0.1 s
+    from celosia.queries.sql import normalise
 
     try:
         text = str(normalise(compile_query(query, policy)))

@@ -41,7 +41,7 @@ class Client:
         self, url: str, token: str, *, http: httpx.Client | None = None, plain: bool = False
     ) -> None:
         try:
-            import httpx  # noqa: PLC0415 - part of an extra
+            import httpx
         except ImportError as error:
             raise missing_extra(error.name) from None
         parts = urlsplit(url)
@@ -57,7 +57,7 @@ class Client:
     def __repr__(self) -> str:
         return f"Client({self._url!r})"
 
-    def ask(  # noqa: PLR0913 - as the vault has it
+    def ask(
         self,
         query: str,
         *,
@@ -140,7 +140,7 @@ class Client:
         self.close()
 
     def _send(self, method: str, address: str, body: object = None, **wanted: Any) -> Any:
-        import httpx  # noqa: PLC0415 - loaded already, by the constructor
+        import httpx  # loaded already, by the constructor
 
         try:
             response = self._http.request(

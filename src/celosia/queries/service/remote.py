@@ -42,7 +42,7 @@ class RemotePlan:
     @property
     def parts(self) -> tuple[Part, ...]:
         """The numbers that are measured, and what each costs."""
-        from celosia.queries.planning.plan import Part  # noqa: PLC0415 - loads the mechanisms
+        from celosia.queries.planning.plan import Part  # loads the mechanisms
 
         return tuple(
             Part(**(each | {name: _amount(each[name]) for name in ("epsilon", "delta")}))
@@ -101,7 +101,7 @@ class RemotePlan:
 
 def parse_answer(facts: Mapping[str, Any]) -> QueryAnswer:
     """The answer that `QueryAnswer.as_dict` describes."""
-    from celosia.queries.answer import QueryAnswer  # noqa: PLC0415 - only where one is told
+    from celosia.queries.answer import QueryAnswer  # only where one is told
 
     about = {"guarantee", "provenance", "warnings"}
     measures = {name: value for name, value in facts.items() if name not in about}

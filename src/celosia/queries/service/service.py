@@ -47,7 +47,7 @@ class VaultProtocol(Protocol):
     def ledger(self) -> Ledger:
         """What was spent."""
 
-    def ask(  # noqa: PLR0913 - as the vault has it
+    def ask(
         self,
         query: str,
         *,
@@ -268,7 +268,7 @@ class Service:
         """What the log keeps of a question; it takes as long as planning does."""
         return None if self.audit is None else question_hash(asked.sql, self.vault().policy)
 
-    def _note(  # noqa: PLR0913 - what a line is made of
+    def _note(
         self,
         action: str,
         reply: Reply,

@@ -36,8 +36,8 @@ def parse(query: str) -> tuple[Any, dict[str, str]]:
 
 def _tree(query: str) -> tuple[Any, Any]:
     try:  # 0.3 s, only where SPARQL is read
-        from pyparsing import ParseBaseException  # noqa: PLC0415
-        from rdflib.plugins.sparql.parser import parseQuery  # noqa: PLC0415 - an extra
+        from pyparsing import ParseBaseException
+        from rdflib.plugins.sparql.parser import parseQuery
     except ImportError:
         raise no_parser() from None
     try:
@@ -60,7 +60,7 @@ def _without_comments() -> Any:
 
     That takes half of the time of `parseQuery`. rdflib's own grammar stays as it is.
     """
-    from rdflib.plugins.sparql.parser import Query  # noqa: PLC0415 - as above
+    from rdflib.plugins.sparql.parser import Query
 
     made: dict[int, Any] = {}
 

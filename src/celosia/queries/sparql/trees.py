@@ -26,21 +26,21 @@ def part_of(node: Any, word: str) -> Any:
 
 def is_variable(node: Any) -> bool:
     """Whether a node is a variable."""
-    import rdflib  # noqa: PLC0415 - 0.3 s, only where SPARQL is read
+    import rdflib  # 0.3 s, only where SPARQL is read
 
     return isinstance(node, rdflib.Variable)
 
 
 def is_blank(node: Any) -> bool:
     """Whether a node is a blank node."""
-    import rdflib  # noqa: PLC0415
+    import rdflib
 
     return isinstance(node, rdflib.BNode)
 
 
 def is_shorthand(node: Any) -> bool:
     """Whether a node is a literal without quotes, for which rdflib has made a value."""
-    import rdflib  # noqa: PLC0415
+    import rdflib
 
     return isinstance(node, rdflib.Literal)
 

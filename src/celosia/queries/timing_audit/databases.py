@@ -94,7 +94,7 @@ def make_database(folder: Path, *, has_property: bool) -> NeighbourDatabase:
 
 
 def _make_tables(path: Path, *, has_property: bool) -> None:
-    import duckdb  # noqa: PLC0415 - 0.1 s, only where a world is made
+    import duckdb  # 0.1 s, only where a world is made
 
     hers = f"i = {PERSON}" if has_property else "FALSE"
     with duckdb.connect(str(path)) as connection:
@@ -116,7 +116,7 @@ def _make_tables(path: Path, *, has_property: bool) -> None:
 
 
 def _make_graph(folder: Path, *, has_property: bool) -> None:
-    from celosia.queries.rdf.file_loader import load  # noqa: PLC0415 - loads a reader of graphs
+    from celosia.queries.rdf.file_loader import load  # loads a reader of graphs
 
     lines = ["@prefix : <https://example.org/> ."]
     for each in range(PATIENTS):

@@ -92,9 +92,9 @@ def in_process(world: NeighbourDatabase) -> Iterator[Ask]:
 @contextmanager
 def over_http(world: NeighbourDatabase) -> Iterator[Ask]:
     """Requests to the service, on a free port of this machine."""
-    import httpx  # noqa: PLC0415 - part of an extra
+    import httpx
 
-    from celosia.queries.service import TokenStore  # noqa: PLC0415
+    from celosia.queries.service import TokenStore
 
     with ExitStack() as stack:
         addresses: dict[str, tuple[str, dict[str, str]]] = {}
@@ -122,11 +122,11 @@ def over_http(world: NeighbourDatabase) -> Iterator[Ask]:
 @contextmanager
 def _served(world: NeighbourDatabase, policy: str, store: Any) -> Iterator[str]:
     """The service in a thread, until the end."""
-    from threading import Thread  # noqa: PLC0415
+    from threading import Thread
 
-    import uvicorn  # noqa: PLC0415 - part of an extra
+    import uvicorn
 
-    from celosia.queries.service import Limits, create_app  # noqa: PLC0415
+    from celosia.queries.service import Limits, create_app
 
     # As many places as the audit asks at once: who waits for a place learns of other questions.
     limits = Limits(requests_per_minute=1_000_000, concurrent=64, waiting=1_000)

@@ -124,7 +124,7 @@ class TimingAudit:
         }
 
 
-def audit_timing(  # noqa: PLR0913 - each is a choice of the curator
+def audit_timing(
     *,
     runs: int = 20,
     doors: Iterable[str] = ("python",),

@@ -87,7 +87,7 @@ def both(original: Graph, release: Graph, *, rng: Source) -> dict[str, Any]:
 
 def uncertain(original: Graph, release: UncertainGraph, *, rng: Source) -> dict[str, Any]:
     """The original, and beside it each pair by its chance as a width; vertices in one order."""
-    from celosia.graphs import Graph  # noqa: PLC0415 - slow to load
+    from celosia.graphs import Graph
 
     union = Graph.of(release.pairs, order=release.order)
     facts = both(original, union, rng=rng)
@@ -108,7 +108,7 @@ def uncertain(original: Graph, release: UncertainGraph, *, rng: Source) -> dict[
 
 def groups(original: Graph, release: GeneralisedGraph, *, rng: Source) -> dict[str, Any]:
     """The original, and beside it groups as points: how many vertices, how many edges within."""
-    from celosia.graphs import Graph  # noqa: PLC0415 - slow to load
+    from celosia.graphs import Graph
 
     facts = both(original, original, rng=rng)
     count = len(release.sizes)
@@ -145,14 +145,14 @@ def degree_line(degrees: NDArray[np.number[Any]]) -> list[list[float]]:
 
 def _wide(graph: Graph, order: int) -> Graph:
     """The same graph with more vertices, so that pairs with new ones can be looked up."""
-    from celosia.graphs import Graph as Made  # noqa: PLC0415 - slow to load
+    from celosia.graphs import Graph as Made
 
     return graph if graph.order == order else Made.of(graph.edges, order=order)
 
 
 def _among(graph: Graph, some: NDArray[np.int64], order: int) -> Graph:
     """The edges among some vertices, numbered by their places."""
-    from celosia.graphs import Graph as Made  # noqa: PLC0415 - slow to load
+    from celosia.graphs import Graph as Made
 
     number = np.full(order, -1, dtype=np.int64)
     number[some] = np.arange(some.size)

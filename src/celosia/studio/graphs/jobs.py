@@ -52,8 +52,8 @@ def prepare(
         file: our name of an upload in the folder; it is removed.
         shown: what the visitor called it.
     """
-    from celosia.core.randomness import Seeded  # noqa: PLC0415 - slow to load
-    from celosia.graphs import as_graph, write  # noqa: PLC0415
+    from celosia.core.randomness import Seeded
+    from celosia.graphs import as_graph, write
 
     place = Path(folder)
     if sample is not None:
@@ -84,7 +84,7 @@ def prepare(
 
 
 def _read(progress: JobProgress, path: Path, shown: str) -> ReadResult:
-    from celosia.graphs import read  # noqa: PLC0415 - slow to load
+    from celosia.graphs import read
 
     try:
         found = read(path, progress=progress)
@@ -109,8 +109,8 @@ def _reading_texts(reading: ReadResult) -> dict[Language, str]:
 
 def _stored(place: Path) -> ReadResult:
     """The graph of a work, with what was done to the file that was brought."""
-    from celosia.graphs import read  # noqa: PLC0415 - slow to load
-    from celosia.graphs.formats.rules import Counts  # noqa: PLC0415
+    from celosia.graphs import read
+    from celosia.graphs.formats.rules import Counts
 
     about = stored_json.loads((place / "graphs.json").read_text("utf-8"))
     found = read(place / "graph.json")
@@ -137,8 +137,8 @@ def run(
     drop_edge_attributes: bool = False,
 ) -> dict[str, Any]:
     """Publish the graph of a work; files and `result.json` are written to its folder."""
-    from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
-    from celosia.graphs import method_from, publish  # noqa: PLC0415
+    from celosia.core.randomness import source
+    from celosia.graphs import method_from, publish
 
     place = Path(folder)
     reading = _stored(place)
@@ -182,7 +182,7 @@ def run(
 
 def _write(graph: Graph, release: GraphRelease, place: Path) -> dict[str, str]:
     """The release, its certificate, its report and its key, under names of ours."""
-    from celosia.graphs.keys import write_key  # noqa: PLC0415 - slow to load
+    from celosia.graphs.keys import write_key
 
     name = f"published.{model.ENDINGS[type(release.data).__name__]}"
     key = place / "key.csv"
@@ -200,9 +200,9 @@ def _write(graph: Graph, release: GraphRelease, place: Path) -> dict[str, str]:
 
 def _drawn(graph: Graph, release: GraphRelease, place: Path, rng: Source) -> dict[str, Any]:
     """The drawing of both, and both lines of degrees; the release is kept for attacks."""
-    from celosia.core.randomness import Seeded  # noqa: PLC0415 - slow to load
-    from celosia.graphs import GeneralisedGraph, UncertainGraph  # noqa: PLC0415
-    from celosia.graphs.metrics.summary import align_vertices  # noqa: PLC0415
+    from celosia.core.randomness import Seeded
+    from celosia.graphs import GeneralisedGraph, UncertainGraph
+    from celosia.graphs.metrics.summary import align_vertices
 
     content, spots = release.data, Seeded(LAYOUT)
     world_file = place / "world.npz"
@@ -263,8 +263,8 @@ def attack(
     Raises:
         InputError: CEL-W075, no vertex of the release corresponds to a person.
     """
-    from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
-    from celosia.graphs import Graph, method_from  # noqa: PLC0415
+    from celosia.core.randomness import source
+    from celosia.graphs import Graph, method_from
 
     place = Path(folder)
     if not (place / "world.npz").is_file():
@@ -289,7 +289,7 @@ def attack(
 
 
 def _active(graph: Graph, method: Any, rng: Source, progress: JobProgress) -> dict[str, Any]:
-    from celosia.graphs import Relabelling, attacks  # noqa: PLC0415 - slow to load
+    from celosia.graphs import Relabelling, attacks
 
     targets = min(TARGETS, graph.order // 2)
     before = attacks.active(graph, rng=rng, targets=targets, progress=progress).share_exposed
@@ -304,7 +304,7 @@ def _active(graph: Graph, method: Any, rng: Source, progress: JobProgress) -> di
 
 def _way(name: str, rng: Source, progress: JobProgress) -> Callable[[Graph, Graph], float]:
     """An attack as a function of two graphs, to the share of those that it finds."""
-    from celosia.graphs import attacks  # noqa: PLC0415 - slow to load
+    from celosia.graphs import attacks
 
     def spread(original: Graph, release: Graph) -> float:
         seeds = attacks.top_hubs(original, min(SEEDS, original.order // 3)).tolist()

@@ -114,8 +114,8 @@ SAMPLES: tuple[Sample, ...] = (
 
 def sample_graph(name: str) -> Graph:
     """A sample by its name."""
-    from celosia.datasets import friends  # noqa: PLC0415 - slow to load
-    from celosia.graphs import examples  # noqa: PLC0415
+    from celosia.datasets import friends
+    from celosia.graphs import examples
 
     if name == "friends":
         return friends(200, 600)
@@ -127,7 +127,7 @@ def sample_graph(name: str) -> Graph:
 @cache
 def cards() -> dict[str, Card]:
     """Every method by its name, with its controls; slow the first time, for kernels are loaded."""
-    from celosia.graphs.registry import makes, methods  # noqa: PLC0415 - slow to load
+    from celosia.graphs.registry import makes, methods
 
     return {
         kind: Card(
@@ -155,7 +155,7 @@ def check(choice: Mapping[str, Any]) -> None:
     Raises:
         InputError: as `graphs.method_from` says.
     """
-    from celosia.graphs import method_from  # noqa: PLC0415 - slow to load
+    from celosia.graphs import method_from
 
     method_from(choice["method"], choice["parameters"])
 
@@ -169,7 +169,7 @@ def code(
     drop_edge_attributes: bool = False,
 ) -> list[tuple[str, str]]:
     """The command and the Python text that publish the same graph."""
-    from celosia.graphs import method_from  # noqa: PLC0415 - slow to load
+    from celosia.graphs import method_from
 
     known = next((each for each in SAMPLES if each.name == sample), None)
     card = cards()[choice["method"]]

@@ -45,10 +45,10 @@ DISEASE = "Heart Disease"
 
 def compute(progress: Progress) -> Facts:
     """Counts, noisy answers and beliefs for every epsilon, and two attacks."""
-    from celosia.accounting import belief_interval  # noqa: PLC0415 - heavy
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.datasets import examples  # noqa: PLC0415
-    from celosia.mechanisms import Geometric  # noqa: PLC0415
+    from celosia.accounting import belief_interval
+    from celosia.core.randomness import Seeded
+    from celosia.datasets import examples
+    from celosia.mechanisms import Geometric
 
     patients = examples.patients()
     ill = [row for row, each in enumerate(patients["disease"]) if each == DISEASE]
@@ -92,8 +92,8 @@ def _differenced(mechanism: Geometric) -> float:
 
 def _repeated(count: int) -> list[tuple[int, float, float]]:
     """How many answers, their average, and what they cost together."""
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.mechanisms import Geometric  # noqa: PLC0415
+    from celosia.core.randomness import Seeded
+    from celosia.mechanisms import Geometric
 
     answers = count + Geometric(epsilon=SPENT).law.draw(max(ASKED), Seeded(5))
     return [(many, float(answers[:many].mean()), many * SPENT) for many in ASKED]
@@ -101,10 +101,10 @@ def _repeated(count: int) -> list[tuple[int, float, float]]:
 
 def _payments(count: int) -> list[tuple[int, int | None]]:
     """The same question under a budget: an answer as long as it can be paid."""
-    from celosia.accounting import Budget  # noqa: PLC0415
-    from celosia.core.errors import BudgetExceeded  # noqa: PLC0415
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.mechanisms import Geometric, release  # noqa: PLC0415
+    from celosia.accounting import Budget
+    from celosia.core.errors import BudgetExceeded
+    from celosia.core.randomness import Seeded
+    from celosia.mechanisms import Geometric, release
 
     mechanism, budget, rng = Geometric(epsilon=SPENT), Budget(epsilon=ALLOWANCE), Seeded(6)
     paid: list[tuple[int, int | None]] = []

@@ -36,9 +36,9 @@ Pairs = list[tuple[int, int]]
 
 def compute(progress: Progress) -> Facts:
     """Two small networks with places to draw them, two attacks, and every k."""
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.graphs import KDegree, attacks, examples  # noqa: PLC0415 - heavy
-    from celosia.graphs.relabelling import relabel  # noqa: PLC0415
+    from celosia.core.randomness import Seeded
+    from celosia.graphs import KDegree, attacks, examples
+    from celosia.graphs.relabelling import relabel
 
     graph, friends = examples.g10(), examples.dan()
     naive = relabel(graph, Seeded(3))
@@ -75,7 +75,7 @@ def compute(progress: Progress) -> Facts:
 
 def _drawn(graph: Graph, rng: Any) -> Facts:
     """The edges of a graph, its degrees, and a place for each vertex."""
-    from celosia.graphs.drawing import layout  # noqa: PLC0415
+    from celosia.graphs.drawing import layout
 
     places = layout(graph, rng=rng)
     return {

@@ -38,7 +38,7 @@ OLDER = (">=50", "054**")
 
 def patients_schema() -> Schema:
     """Nine patients: zip codes masked from the right, ages in decades (worked example of 2007)."""
-    from celosia.tables import Intervals, Mask, Schema  # noqa: PLC0415 - heavy
+    from celosia.tables import Intervals, Mask, Schema
 
     return Schema.of(
         quasi_identifiers={"zip": Mask(), "age": Intervals(bounds=((20, 30, 40, 60),))},
@@ -48,8 +48,8 @@ def patients_schema() -> Schema:
 
 def five_schema() -> Schema:
     """Eleven people with five quasi-identifiers and their hierarchies."""
-    from celosia.datasets import examples  # noqa: PLC0415
-    from celosia.tables import Hierarchy, Schema  # noqa: PLC0415 - heavy
+    from celosia.datasets import examples
+    from celosia.tables import Hierarchy, Schema
 
     people = examples.five_attributes()
     ever = {"single": "never married"}
@@ -70,9 +70,9 @@ def five_schema() -> Schema:
 
 def compute(progress: Progress) -> Facts:
     """The worked example, what three attacks find, and a release for every setting."""
-    from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import examples, weak_releases  # noqa: PLC0415
-    from celosia.tables import KAnonymity  # noqa: PLC0415
+    from celosia.assess import attacks
+    from celosia.datasets import examples, weak_releases
+    from celosia.tables import KAnonymity
 
     patients = examples.patients()
     ill = weak_releases.one_problem()

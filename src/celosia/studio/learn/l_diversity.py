@@ -48,7 +48,7 @@ GROUPS = ("age", "postal")
 
 
 def _models(kind: str, least: int) -> list[Model]:
-    from celosia import tables  # noqa: PLC0415 - heavy
+    from celosia import tables
 
     found: list[Model] = [tables.KAnonymity(K)]
     if least > 1:
@@ -63,8 +63,8 @@ def _models(kind: str, least: int) -> list[Model]:
 
 def compute(progress: Progress) -> Facts:
     """The diversity of a table's classes, what two attacks find, a release for every setting."""
-    from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import examples, weak_releases  # noqa: PLC0415
+    from celosia.assess import attacks
+    from celosia.datasets import examples, weak_releases
 
     diverse, alike = weak_releases.distinct_diverse(), weak_releases.similar_problems()
     tests = weak_releases.skewed_tests()
@@ -104,7 +104,7 @@ def compute(progress: Progress) -> Facts:
 
 
 def _effective(part: pl.DataFrame) -> float:
-    from celosia.assess.attacks import effective_values  # noqa: PLC0415
+    from celosia.assess.attacks import effective_values
 
     counts = part.get_column("problem").value_counts()["count"]
     return effective_values(counts.to_list())

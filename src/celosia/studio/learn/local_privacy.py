@@ -37,9 +37,9 @@ DAILY = 1.0
 
 def compute(progress: Progress) -> Facts:
     """Randomised response, reports of one device, estimates of many, and reports day by day."""
-    from celosia.collect import SymmetricUnary  # noqa: PLC0415
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.mechanisms import RandomisedResponse  # noqa: PLC0415 - heavy
+    from celosia.collect import SymmetricUnary
+    from celosia.core.randomness import Seeded
+    from celosia.mechanisms import RandomisedResponse
 
     coins = RandomisedResponse.two_coins()
     truth, yes = float(coins.truth), float(coins.yes)
@@ -74,7 +74,7 @@ def compute(progress: Progress) -> Facts:
 
 def _bits(packed: object) -> list[list[int]]:
     """The bits of each report, one for each topic."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
     rows = np.unpackbits(np.asarray(packed), axis=1, bitorder="little")
     return [[int(each) for each in row[: len(TOPICS)]] for row in rows]
@@ -82,8 +82,8 @@ def _bits(packed: object) -> list[list[int]]:
 
 def _days() -> Facts:
     """How often each bit was 1: with fresh noise every day, and with the first report kept."""
-    from celosia.collect import SymmetricUnary  # noqa: PLC0415
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
+    from celosia.collect import SymmetricUnary
+    from celosia.core.randomness import Seeded
 
     protocol = SymmetricUnary(epsilon=DAILY, domain=TOPICS, key="daily")
     sent = protocol.client(rng=Seeded(11)).privatise([TOPICS[OWN]] * max(DAYS))

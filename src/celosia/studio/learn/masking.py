@@ -37,8 +37,8 @@ SEED = 3
 
 def compute(progress: Progress) -> Facts:
     """Each way with each strength, and how many records are linked back."""
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.tables.masking import MaskingMethod, Mdav, Noise  # noqa: PLC0415 - heavy
+    from celosia.core.randomness import Seeded
+    from celosia.tables.masking import MaskingMethod, Mdav, Noise
 
     people = nine_salaries().drop("zip")
     found: Facts = {"columns": people.columns, "rows": people.rows(), "settings": {}}
@@ -57,8 +57,8 @@ def compute(progress: Progress) -> Facts:
 
 def _measured(people: pl.DataFrame, masked: pl.DataFrame) -> Facts:
     """The masked table, its groups, its means, and the records that the nearest original tells."""
-    from celosia.assess.linkage import align, distance_linkage  # noqa: PLC0415 - heavy
-    from celosia.studio.learn.published_tables import classes_of  # noqa: PLC0415
+    from celosia.assess.linkage import align, distance_linkage
+    from celosia.studio.learn.published_tables import classes_of
 
     linked = distance_linkage(align(people, masked, list(AMOUNTS)))
     return {

@@ -31,8 +31,8 @@ LEARNT = ("disease", "salary")
 
 def compute(progress: Progress) -> Facts:
     """The two tables, the search for one voter column by column, and every choice of columns."""
-    from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import weak_releases  # noqa: PLC0415
+    from celosia.assess import attacks
+    from celosia.datasets import weak_releases
 
     release, people = weak_releases.insured(), weak_releases.voters()
     found: Facts = {"settings": {}, "insured": raw(release, []), "voters": raw(people, [])}

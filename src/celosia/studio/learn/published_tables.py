@@ -46,8 +46,8 @@ def published(
         models: what each class must meet.
         suppressed: how many records may be suppressed at most.
     """
-    from celosia.core.errors import PrivacyError, PrivacyWarning  # noqa: PLC0415
-    from celosia.tables import publish  # noqa: PLC0415 - compiled kernels
+    from celosia.core.errors import PrivacyError, PrivacyWarning
+    from celosia.tables import publish  # compiled kernels
 
     with warnings.catch_warnings():
         # The rows stay in order so that a reader can compare them: this is no real release.
@@ -84,7 +84,7 @@ def as_seen(found: Facts) -> pl.DataFrame:
 
     Whole classes are suppressed, so whoever fits no class that is shown must be among them.
     """
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     table = pl.DataFrame(found["rows"], schema=found["columns"], orient="row")
     hidden = pl.Series([each == SUPPRESSED for each in found["classes"]])

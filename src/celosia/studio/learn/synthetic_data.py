@@ -35,9 +35,9 @@ SEED = 1
 
 def compute(progress: Progress) -> Facts:
     """A synthetic census for each size of leaves, and who is repeated in it."""
-    from celosia.core.randomness import Seeded  # noqa: PLC0415
-    from celosia.datasets import census  # noqa: PLC0415 - heavy
-    from celosia.tables.synthesis import Trees  # noqa: PLC0415
+    from celosia.core.randomness import Seeded
+    from celosia.datasets import census
+    from celosia.tables.synthesis import Trees
 
     people = census(PEOPLE).select(COLUMNS)
     found: Facts = {
@@ -53,9 +53,9 @@ def compute(progress: Progress) -> Facts:
 
 
 def _measured(people: pl.DataFrame, made: pl.DataFrame) -> Facts:
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
-    from celosia.assess.linkage import replicated_uniques  # noqa: PLC0415 - heavy
+    from celosia.assess.linkage import replicated_uniques
 
     again = replicated_uniques(people, made)
     known = list(COLUMNS[:-1])

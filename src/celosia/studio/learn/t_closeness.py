@@ -48,7 +48,7 @@ NEAR = 2
 
 def nine_salaries() -> pl.DataFrame:
     """The nine patients with salaries and problems: table 3 of Li et al. 2007 before publishing."""
-    from celosia.datasets import examples, weak_releases  # noqa: PLC0415
+    from celosia.datasets import examples, weak_releases
 
     more = weak_releases.similar_problems().select("salary", "problem")
     return examples.patients().select("zip", "age").hstack(more)
@@ -62,10 +62,10 @@ def distances(values: Sequence[int], classes: Sequence[int]) -> list[float]:
     >>> [round(each, 4) for each in distances([3, 4, 5, 6, 11, 8, 7, 9, 10], [0] * 3 + [1] * 6)]
     [0.375, 0.1875]
     """
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    from celosia.tables import TCloseness  # noqa: PLC0415 - compiled kernels
-    from celosia.tables.models import Classes, Histogram, SensitiveColumn  # noqa: PLC0415
+    from celosia.tables import TCloseness  # compiled kernels
+    from celosia.tables.models import Classes, Histogram, SensitiveColumn
 
     ranks = np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int32)
     groups = np.asarray(classes, dtype=np.int64)
@@ -79,10 +79,10 @@ def distances(values: Sequence[int], classes: Sequence[int]) -> list[float]:
 
 def compute(progress: Progress) -> Facts:
     """The distances of two tables, what two releases give away, a release for every setting."""
-    from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import weak_releases  # noqa: PLC0415
-    from celosia.tables import KAnonymity, Schema, TCloseness  # noqa: PLC0415
-    from celosia.tables.hierarchies import Intervals, Mask  # noqa: PLC0415
+    from celosia.assess import attacks
+    from celosia.datasets import weak_releases
+    from celosia.tables import KAnonymity, Schema, TCloseness
+    from celosia.tables.hierarchies import Intervals, Mask
 
     found: Facts = {"settings": {}}
     for name, each in (
@@ -113,8 +113,8 @@ def compute(progress: Progress) -> Facts:
 
 def _two_releases() -> Facts:
     """Two releases of the same patients, and who is alone when they are joined."""
-    from celosia.assess import attacks  # noqa: PLC0415 - heavy
-    from celosia.datasets import weak_releases  # noqa: PLC0415
+    from celosia.assess import attacks
+    from celosia.datasets import weak_releases
 
     first, second = weak_releases.complementary_releases()
     names = first.columns[:-1]

@@ -39,8 +39,8 @@ def prepare(
         file: our name of an upload in the folder; it is removed.
         shown: what the visitor called it.
     """
-    from celosia.assess.risk import detect  # noqa: PLC0415 - slow to load
-    from celosia.studio.publish.readers import read_table  # noqa: PLC0415
+    from celosia.assess.risk import detect
+    from celosia.studio.publish.readers import read_table
 
     place = Path(folder)
     data = place / "data.parquet"
@@ -76,10 +76,10 @@ def prepare(
 
 def _sample(name: str) -> pl.DataFrame:
     if name == "incomes":
-        from celosia.lab.masking.figures import incomes  # noqa: PLC0415 - slow to load
+        from celosia.lab.masking.figures import incomes
 
         return incomes().with_columns(pl.all().round(2))
-    from celosia import datasets  # noqa: PLC0415 - slow to load
+    from celosia import datasets
 
     rows = next(each.rows for each in model.SAMPLES if each.name == name)
     return datasets.census(rows)
@@ -97,7 +97,7 @@ class _RecordingSource:
 
 def recording_source(seed: int | None) -> Any:
     """Entropy of the system, or a seed for a simulation, that remembers how rows were shuffled."""
-    from celosia.core.randomness import Seeded, System  # noqa: PLC0415 - slow to load
+    from celosia.core.randomness import Seeded, System
 
     class Entropy(_RecordingSource, System):
         pass
@@ -118,7 +118,7 @@ def run(
     weights: str | None = None,
 ) -> dict[str, Any]:
     """Mask the table of a work by a recipe; files and `result.json` are written to its folder."""
-    from celosia.tables.masking import Recipe, mask  # noqa: PLC0415 - slow to load
+    from celosia.tables.masking import Recipe, mask
 
     place = Path(folder)
     model.check(columns, steps)
@@ -217,7 +217,7 @@ def _individual(  # noqa: PLR0917 - two tables and how they belong together
     rng: Any,
 ) -> dict[str, Any] | None:
     """The risk by survey weights before and after; None without weights."""
-    from celosia.assess.risk import individual_risk  # noqa: PLC0415 - slow to load
+    from celosia.assess.risk import individual_risk
 
     keys = [
         each["name"]
@@ -244,8 +244,8 @@ def map_variants(
     seed: int | None = None,
 ) -> dict[str, Any]:
     """Mask the columns in many ways; `map.json` has each by its risk, its loss and its step."""
-    from celosia.core.randomness import source  # noqa: PLC0415 - slow to load
-    from celosia.tables.masking.risk_utility_map import default_methods, map_methods  # noqa: PLC0415
+    from celosia.core.randomness import source
+    from celosia.tables.masking.risk_utility_map import default_methods, map_methods
 
     place = Path(folder)
     rng: Source = source(seed)

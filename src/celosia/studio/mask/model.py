@@ -96,7 +96,7 @@ SAMPLES: tuple[Sample, ...] = (
 @cache
 def cards() -> dict[str, Card]:
     """Every method by its name, with its controls; slow the first time, for kernels are loaded."""
-    from celosia.tables.masking.registry import methods  # noqa: PLC0415 - slow to load
+    from celosia.tables.masking.registry import methods
 
     return {
         kind: Card(
@@ -174,7 +174,7 @@ def check(columns: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any
         InputError: what `Recipe.from_table` says; CEL-W071 a step without columns; CEL-W072 one
             that names a file.
     """
-    from celosia.tables.masking import Recipe  # noqa: PLC0415 - slow to load
+    from celosia.tables.masking import Recipe
 
     for number, step in enumerate(steps, 1):
         if not step["columns"] and step["method"] != "sampling":

@@ -142,7 +142,7 @@ def schema(form: PublishForm) -> Schema:
     Raises:
         InputError: what the schema or a hierarchy says of a bad parameter.
     """
-    from celosia.tables import Schema  # noqa: PLC0415 - Polars comes with it
+    from celosia.tables import Schema  # Polars comes with it
 
     return Schema.from_table(schema_table(form), folder=Path())
 
@@ -178,7 +178,7 @@ def models(form: PublishForm) -> list[Model]:
     Raises:
         InputError: what a model says of a parameter out of range.
     """
-    from celosia.tables.models.notation import model_from_dict  # noqa: PLC0415
+    from celosia.tables.models.notation import model_from_dict
 
     return [model_from_dict(each) for each in form.models]
 
@@ -189,8 +189,8 @@ def metric(form: PublishForm) -> Metric:
     Raises:
         InputError: CEL-I061 there is no such metric.
     """
-    from celosia.core.methods import build, parameters  # noqa: PLC0415
-    from celosia.tables.metrics import METRICS  # noqa: PLC0415
+    from celosia.core.methods import build, parameters
+    from celosia.tables.metrics import METRICS
 
     plain = build(METRICS, form.metric, {}, what="metric")
     if not form.weights or not any(each.name == "weights" for each in parameters(type(plain))):
@@ -218,8 +218,8 @@ def publish_options(form: PublishForm) -> PublishOptions:
     Raises:
         InputError: what does not go together, and why.
     """
-    from celosia.tables.model_resolution import check_schema  # noqa: PLC0415
-    from celosia.tables.options import PublishOptions  # noqa: PLC0415
+    from celosia.tables.model_resolution import check_schema
+    from celosia.tables.options import PublishOptions
 
     roles = schema(form)
     check_schema(roles)

@@ -31,7 +31,7 @@ OFFERED = (
 
 def declared(name: str) -> tuple[Parameter, ...]:
     """The parameters of a model."""
-    from celosia.tables.models.notation import MODELS  # noqa: PLC0415 - slow to load
+    from celosia.tables.models.notation import MODELS
 
     return parameters(MODELS[name])
 
@@ -55,7 +55,7 @@ def purpose(name: str) -> str:
 
 def promise(model: Mapping[str, Any]) -> str:
     """What a model with its parameters promises, as a sentence for whoever answers for it."""
-    from celosia.tables.models.notation import model_from_dict  # noqa: PLC0415 - slow to load
+    from celosia.tables.models.notation import model_from_dict
 
     try:
         made = model_from_dict(model)

@@ -130,7 +130,7 @@ def load_sample(name: str) -> pl.DataFrame:
     Raises:
         InputError: CEL-D007, there is none of that name.
     """
-    from celosia.datasets import load  # noqa: PLC0415 - datasets are made when asked for
+    from celosia.datasets import load  # datasets are made when asked for
 
     return load(name)
 
@@ -138,7 +138,7 @@ def load_sample(name: str) -> pl.DataFrame:
 def _entries(name: str) -> Mapping[str, Any]:
     if name in _SMALL:
         return _SMALL[name]
-    from celosia.datasets import schema_text  # noqa: PLC0415
+    from celosia.datasets import schema_text
 
     entries: Mapping[str, Any] = tomllib.loads(schema_text())["columns"]
     return entries

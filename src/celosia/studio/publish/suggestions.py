@@ -60,7 +60,7 @@ def suggest(
     file: str, frame: pl.DataFrame, facts: Sequence[ColumnFacts], *, sample: str | None = None
 ) -> PublishForm:
     """What to choose for a table at first: roles and hierarchies that are to be looked at."""
-    from celosia.studio.publish.samples import sample_choices  # noqa: PLC0415
+    from celosia.studio.publish.samples import sample_choices
 
     columns = tuple(
         ColumnForm(

@@ -127,8 +127,8 @@ def make_sample(folder: Path, sample: str, progress: Progress = silent) -> None:
 
 def draft(folder: Path, tables: Sequence[str]) -> str:
     """A policy for tables that a visitor brought, to be filled in; made of names and types only."""
-    from celosia.queries.catalogue import read_columns  # noqa: PLC0415 - heavy, only here
-    from celosia.queries.sessions import open_engine  # noqa: PLC0415
+    from celosia.queries.catalogue import read_columns  # heavy, only here
+    from celosia.queries.sessions import open_engine
 
     files = tuple((Path(each).stem, each) for each in tables)
     database = Database(files=files, folder=str(folder))

@@ -57,8 +57,8 @@ def run(
     seed: int | None = None,
 ) -> dict[str, Any]:
     """Make a synthetic table of a work; files and `synthetic.json` are written to its folder."""
-    from celosia.tables import Schema  # noqa: PLC0415 - slow to load
-    from celosia.tables.masking import Recipe, mask, method_from  # noqa: PLC0415
+    from celosia.tables import Schema
+    from celosia.tables.masking import Recipe, mask, method_from
 
     place = Path(folder)
     method = method_from(choice["method"], model.method_parameters(choice, declared))

@@ -43,7 +43,7 @@ def relations(shape: tuple[int, ...]) -> Any:
     >>> relations((3,)).toarray().tolist()
     [[1.0, 1.0, -1.0]]
     """
-    from scipy.sparse import csr_array  # noqa: PLC0415 - heavy
+    from scipy.sparse import csr_array
 
     index = np.arange(int(np.prod(shape))).reshape(shape)
     lines = [
@@ -145,8 +145,8 @@ def deviation(
     In units of what is needed: ups and downs of each cell are variables of their own, so that the
     cost of either is linear.
     """
-    from scipy.optimize import linprog  # noqa: PLC0415 - heavy
-    from scipy.sparse import hstack  # noqa: PLC0415
+    from scipy.optimize import linprog
+    from scipy.sparse import hstack
 
     cells = np.flatnonzero(hidden)
     place = int(np.searchsorted(cells, threat.cell))

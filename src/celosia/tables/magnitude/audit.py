@@ -144,7 +144,7 @@ class _Program:
         rows: list[list[tuple[int, float]]],
         rest: list[float],
     ) -> _Program:
-        from scipy.sparse import lil_array  # noqa: PLC0415 - heavy
+        from scipy.sparse import lil_array
 
         matrix = lil_array((len(equations), len(part)))
         for place, equation in enumerate(equations):
@@ -158,7 +158,7 @@ class _Program:
         return Interval(max(self._end(place, 1.0), 0.0), self._end(place, -1.0))
 
     def _end(self, place: int, sign: float) -> float:
-        from scipy.optimize import linprog  # noqa: PLC0415 - heavy
+        from scipy.optimize import linprog
 
         goal = np.zeros(self.matrix.shape[1])
         goal[place] = sign

@@ -196,8 +196,8 @@ def _by_program(
 
     The second is whether multiples of the base stay.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - heavy
-    from scipy.sparse import hstack  # noqa: PLC0415
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import hstack
 
     lines = relations(low.shape)
     missing = -(lines @ low.reshape(-1))

@@ -53,10 +53,10 @@ class MinimumFrequency(Rule):
     n: int = parameter(least=2, start=3)
     margin: float = percent_parameter(10.0)
 
-    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:
         return (table.counts > 0) & (table.counts < self.n)
 
-    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:
         return np.where(self.unsafe(table), table.values * (self.margin / 100), 0.0)
 
     def __str__(self) -> str:
@@ -82,10 +82,10 @@ class Dominance(Rule):
         largest: NDArray[np.float64] = table.largest[..., : self.n].sum(axis=-1)
         return largest
 
-    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:
         return self._sum(table) * 100 > table.values * self.k
 
-    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:
         needed = self._sum(table) * (100 / self.k) - table.values
         return np.where(self.unsafe(table), needed, 0.0)
 
@@ -112,10 +112,10 @@ class PriorPosterior(Rule):
         if self.p >= self.q:
             raise InputError("CEL-V320", p=self.p, q=self.q)
 
-    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:
         return _lacking(table, self.p / self.q)
 
-    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:
         return self.protection(table) > 0
 
     def __str__(self) -> str:
@@ -136,10 +136,10 @@ class PPercent(Rule):
 
     p: float = percent_parameter(most=1000, start=10)
 
-    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:  # noqa: D102 - as in Rule
+    def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:
         return _lacking(table, self.p / 100)
 
-    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:  # noqa: D102 - as in Rule
+    def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:
         return self.protection(table) > 0
 
     def __str__(self) -> str:

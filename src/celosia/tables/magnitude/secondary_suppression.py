@@ -125,8 +125,8 @@ def _program(problem: SuppressionProblem, start: NDArray[np.bool_]) -> Suppressi
     threatened: no other cell need deviate further than that one. In three it may, so there the
     bound below is a choice, and nothing is proved.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - heavy
-    from scipy.sparse import block_array, csr_array, diags_array, eye_array  # noqa: PLC0415
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import block_array, csr_array, diags_array, eye_array
 
     flat = len(problem.shape) < 3
     furthest = 1.0 if flat else 8.0

@@ -121,7 +121,7 @@ class MagnitudeTable:
         )
 
 
-def magnitude_table(  # noqa: PLR0913 - each keyword is one thing that a table is made of
+def magnitude_table(
     data: Any,
     *,
     by: Sequence[str],

@@ -107,7 +107,7 @@ def _format_figure(name: str, value: float) -> str:
     return number(value, ".2%" if name.startswith("linked") else ".4g")
 
 
-def account(  # noqa: PLR0913 - two tables and how they are read
+def account(
     raw: pl.DataFrame,
     masked: pl.DataFrame,
     recipe: Recipe,
@@ -148,7 +148,7 @@ def account(  # noqa: PLR0913 - two tables and how they are read
     )
 
 
-def _compared(  # noqa: PLR0913, PLR0917 - two tables and how they are read
+def _compared(  # noqa: PLR0917 - two tables and how they are read
     raw: pl.DataFrame,
     masked: pl.DataFrame,
     known: list[str],

@@ -32,7 +32,7 @@ def normals(rng: Source, count: int) -> NDArray[np.float64]:
     The operating system's entropy can be used for each of them; a generator that is seeded once
     could be wound back from what is published.
     """
-    from scipy.special import ndtri  # noqa: PLC0415 - heavy
+    from scipy.special import ndtri
 
     drawn: NDArray[np.float64] = ndtri(uniforms(rng, count))
     return drawn

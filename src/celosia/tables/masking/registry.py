@@ -17,8 +17,8 @@ def methods() -> dict[str, type[MaskingMethod]]:
     True
     """
     # Here and not above: most of them load compiled kernels.
-    from celosia.tables import private, synthesis  # noqa: PLC0415
-    from celosia.tables.masking import (  # noqa: PLC0415
+    from celosia.tables import private, synthesis
+    from celosia.tables.masking import (
         coding,
         microaggregation,
         perturbation,

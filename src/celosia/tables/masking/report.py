@@ -29,7 +29,7 @@ Told = tuple[str, Sequence[str], Mapping[str, Any]]
 """A step: its method, its columns, its facts."""
 
 
-def document(  # noqa: PLR0913 - the parts of a release, one by one
+def document(
     guarantee: Guarantee,
     provenance: Provenance,
     warnings: Sequence[str],

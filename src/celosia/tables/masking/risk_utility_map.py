@@ -52,7 +52,7 @@ def variants(name: str, parameters: Mapping[str, Sequence[Any]]) -> dict[str, Ma
     }
 
 
-def map_methods(  # noqa: PLR0913 - what is tried, and by which measures
+def map_methods(
     data: TableLike,
     columns: Iterable[str],
     methods: Mapping[str, MaskingMethod] | None = None,

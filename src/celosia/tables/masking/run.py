@@ -30,7 +30,7 @@ from celosia.tables.run import (
 from celosia.tables.schema import Role
 
 
-def mask(  # noqa: PLR0913 - a table, a recipe, and how it is done
+def mask(
     data: Any,
     recipe: Recipe,
     *,

@@ -50,7 +50,7 @@ LEFT_OUT = (
 CLASSES = "classes of equal quasi-identifiers"
 
 
-def mask_on(  # noqa: PLR0913 - a table, a recipe, and how it is done
+def mask_on(
     engine: TableEngine,
     source: Place,
     target: Place,

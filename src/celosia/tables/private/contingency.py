@@ -123,7 +123,7 @@ class Contingency(PrivateMethod):
         size = len(columns)
         return ComposedLoss((self._noise(size).privacy_loss(),) * len(self._margins(size)))
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],

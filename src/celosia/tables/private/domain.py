@@ -56,20 +56,20 @@ class ListedColumn(PublicColumn):
     values: pl.Series
 
     @property
-    def size(self) -> int:  # noqa: D102 - as in PublicColumn
+    def size(self) -> int:
         return len(self.values) + 1
 
-    def codes(self, series: pl.Series) -> Codes:  # noqa: D102
+    def codes(self, series: pl.Series) -> Codes:
         numbered = pl.DataFrame({"value": self.values, "code": np.arange(len(self.values))})
         cells = series.cast(self.values.dtype, strict=False).alias("value").to_frame()
         found = cells.join(numbered, on="value", how="left", maintain_order="left")["code"]
         return found.fill_null(len(self.values)).to_numpy().astype(np.int64)
 
-    def series(self, codes: Codes, rng: Source) -> pl.Series:  # noqa: D102
+    def series(self, codes: Codes, rng: Source) -> pl.Series:
         places = pl.Series(np.where(codes < len(self.values), codes, -1)).replace(-1, None)
         return self.values.gather(places).alias(self.name)
 
-    def labels(self) -> pl.Series:  # noqa: D102
+    def labels(self) -> pl.Series:
         return self.values.extend_constant(None, 1).alias(self.name)
 
 
@@ -84,7 +84,7 @@ class RangedColumn(PublicColumn):
     """Whether cells are whole numbers; the edges are then too."""
 
     @property
-    def size(self) -> int:  # noqa: D102 - as in PublicColumn
+    def size(self) -> int:
         return len(self.edges)
 
     @cached_property
@@ -96,12 +96,12 @@ class RangedColumn(PublicColumn):
             high[:-1] -= 1
         return low, high
 
-    def codes(self, series: pl.Series) -> Codes:  # noqa: D102
+    def codes(self, series: pl.Series) -> Codes:
         values = series.cast(pl.Float64, strict=False).to_numpy()
         found = np.searchsorted(np.array(self.edges[1:-1]), values, side="right")
         return np.where(np.isnan(values), self.size - 1, found).astype(np.int64)
 
-    def series(self, codes: Codes, rng: Source) -> pl.Series:  # noqa: D102
+    def series(self, codes: Codes, rng: Source) -> pl.Series:
         empty = codes >= self.size - 1
         places = np.where(empty, 0, codes)
         low, high = (end[places] for end in self._ends)
@@ -113,7 +113,7 @@ class RangedColumn(PublicColumn):
             cells = pl.Series(self.name, low + drawn * (high - low))
         return cells.set(pl.Series(empty), None)
 
-    def labels(self) -> pl.Series:  # noqa: D102
+    def labels(self) -> pl.Series:
         ends = zip(*self._ends, strict=True)
         if self.integer:
             texts = [f"{one:.0f}-{two:.0f}" if two > one else f"{one:.0f}" for one, two in ends]

@@ -91,7 +91,7 @@ class NoisyHistogram(PrivateMethod):
         """The losses of the histograms of all columns together."""
         return ComposedLoss((self._noise(len(columns)).privacy_loss(),) * len(columns))
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -144,7 +144,7 @@ class NoisyHistogram(PrivateMethod):
             synthetic=True,
         )
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         gaps = PrivateMethod.leaves_open(self, columns)
         lost = (Message("masking.gap.drawn_apart"),)
         return gaps + lost if len(columns) > 1 else gaps

@@ -94,7 +94,7 @@ class Marginals(PrivateMethod):
         """The losses of all measurements together."""
         return MarginalPlan(self.budget, len(columns)).privacy_loss()
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -153,7 +153,7 @@ class Marginals(PrivateMethod):
             synthetic=True,
         )
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (
             *PrivateMethod.leaves_open(self, columns),
             Message("masking.gap.chosen_pairs"),

@@ -60,7 +60,7 @@ class PrivateMethod(MaskingMethod):
     neighbours: ClassVar[Neighbours] = ADD_REMOVE
     """Which two tables the result must not tell apart."""
 
-    def assumes(self) -> tuple[str, ...]:  # noqa: D102 - as in MaskingMethod
+    def assumes(self) -> tuple[str, ...]:
         return (Message("masking.assumes.declared"), Message("masking.assumes.one_release"))
 
     @property
@@ -72,7 +72,7 @@ class PrivateMethod(MaskingMethod):
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """What the result costs for these columns, for a budget to be charged."""
 
-    def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in MaskingMethod
+    def promise(self, columns: Sequence[str]) -> str | None:
         return Message(
             "masking.promise.private",
             budget=self.budget.promise(),
@@ -92,7 +92,7 @@ class PrivateMethod(MaskingMethod):
             simulation=simulation,
         )
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (
             Message("masking.gap.whole_groups"),
             Message("masking.gap.measured"),

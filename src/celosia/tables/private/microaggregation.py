@@ -89,7 +89,7 @@ class PrivateMicroaggregation(PrivateMethod):
         """Equal shares of epsilon, one a column."""
         return ComposedLoss((PureLoss(Fraction(self.budget.total, len(columns))),) * len(columns))
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -166,7 +166,7 @@ class PrivateMicroaggregation(PrivateMethod):
             epsilon=share, sensitivity=moved, dimension=groups, neighbours=self.neighbours
         )
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         gaps = [*PrivateMethod.leaves_open(self, columns), Message("masking.gap.rows_published")]
         if self.order == SEPARATE and len(columns) > 1:
             gaps.append(Message("masking.gap.rows_composed"))
@@ -184,7 +184,7 @@ def group_starts(rows: int, k: int) -> Steps:
 
 def _rising(means: Numbers, sizes: Steps) -> Numbers:
     """The nearest means that never fall, as the true ones of ordered groups do not."""
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - heavy
+    from scipy.optimize import isotonic_regression
 
     return np.asarray(isotonic_regression(means, weights=sizes).x)
 

@@ -85,7 +85,7 @@ class Exploration:
         )
 
 
-def explore_lattice(  # noqa: PLR0913 - what to ask, and how long
+def explore_lattice(
     lattice: Lattice,
     models: Sequence[Model],
     *,

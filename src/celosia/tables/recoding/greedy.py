@@ -32,7 +32,7 @@ SECONDS, ORDERS = 10.0, 12
 """How long to go on without a time limit, and how many orders of columns to try at most."""
 
 
-def greedy_search(  # noqa: PLR0913 - as for `find_optimum`
+def greedy_search(
     lattice: Lattice,
     models: Sequence[Model],
     *,

@@ -58,7 +58,7 @@ def is_searchable(lattice: Lattice) -> bool:
     return lattice.nodes <= MOST_NODES and len(lattice.shape) <= MOST_COLUMNS
 
 
-def find_optimum(  # noqa: PLR0913 - each is a choice of the search
+def find_optimum(
     lattice: Lattice,
     models: Sequence[Model],
     *,

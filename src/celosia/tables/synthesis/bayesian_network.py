@@ -99,7 +99,7 @@ class BayesianNetwork(MaskingMethod):
     bins: int = parameter(20, least=2, most=1000)
     prior: float = number_parameter(1.0, least=0)
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -152,7 +152,7 @@ class BayesianNetwork(MaskingMethod):
             )
         return drawn
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (
             Message(NO_PROMISE),
             Message("masking.gap.range_and_categories"),

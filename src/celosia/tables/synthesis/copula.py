@@ -66,7 +66,7 @@ class Copula(MaskingMethod):
         example='{ size = ["S", "M", "L"] }',
     )
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -97,7 +97,7 @@ class Copula(MaskingMethod):
 
     def _values(self, variable: Variable, place: int, latents: list[Name], drawn: Matrix) -> Matrix:
         """The values of one variable from the normal numbers of its latent variables."""
-        from scipy.special import ndtr  # noqa: PLC0415 - heavy
+        from scipy.special import ndtr
 
         found = np.sort(variable.present)
         if not found.size:
@@ -120,7 +120,7 @@ class Copula(MaskingMethod):
             return law.quantiles(levels, (float(found[0]), float(found[-1])))
         return np.interp(levels * (found.size - 1), np.arange(found.size), found)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (
             Message(NO_PROMISE),
             Message("masking.gap.range_and_categories"),

@@ -82,7 +82,7 @@ class Distribution(MaskingMethod):
         if self.rows is not None and self.keep_ranks:
             raise InputError("CEL-Y009.keep_ranks")
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -134,7 +134,7 @@ class Distribution(MaskingMethod):
         placed[~missing] = draws
         return placed
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         gaps = [Message(NO_PROMISE), Message("masking.gap.fitted_parameters")]
         if self.keep_ranks:
             gaps.append(Message("masking.gap.order_kept"))

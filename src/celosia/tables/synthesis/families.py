@@ -59,7 +59,7 @@ def _exponential(x: Numbers) -> tuple[float, ...]:
 
 def _gamma(x: Numbers) -> tuple[float, ...]:
     """Newton steps in 1/shape from a near start (Minka 2002, Estimating a Gamma distribution)."""
-    from scipy.special import digamma, polygamma  # noqa: PLC0415 - heavy
+    from scipy.special import digamma, polygamma
 
     gap = float(np.log(x.mean()) - np.log(x).mean())
     shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
@@ -75,7 +75,7 @@ _MOST_SHAPE = 1e15
 
 def _weibull(x: Numbers) -> tuple[float, ...]:
     """The root in the shape of sum(x^c log x) / sum(x^c) - 1/c - mean(log x), which rises in c."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - heavy
+    from scipy.optimize import brentq
 
     logs = np.log(x)
     logs = logs - logs.max()  # powers of numbers up to 1 cannot overflow
@@ -146,7 +146,7 @@ def best_family(
 
 def fit(values: Numbers, family: str) -> FittedDistribution:
     """One family, fitted by maximum likelihood."""
-    from scipy import stats  # noqa: PLC0415 - heavy
+    from scipy import stats
 
     definition = _FAMILIES[family]
     parameters = definition.estimate(values)

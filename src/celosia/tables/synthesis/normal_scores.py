@@ -23,7 +23,7 @@ def normal_scores(values: Matrix, *, coded: bool = False) -> tuple[Matrix, float
     categories, the less. NaN stays NaN. Values that are `coded` are small whole numbers, which need
     no sorting.
     """
-    from scipy.special import ndtri  # noqa: PLC0415 - heavy
+    from scipy.special import ndtri
 
     known = ~np.isnan(values)
     if coded:

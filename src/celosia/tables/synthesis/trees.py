@@ -64,7 +64,7 @@ class Trees(MaskingMethod):
         if self.partial and self.rows is not None:
             raise InputError("CEL-Y009.partial")
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -123,7 +123,7 @@ class Trees(MaskingMethod):
         places: Places = np.clip(found, starts[leaf], starts[leaf] + sizes[leaf] - 1)
         return order[places]
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         gaps = [
             Message(NO_PROMISE),
             Message("masking.gap.real_cells"),
@@ -146,7 +146,7 @@ def _feature(variable: Variable) -> Matrix:
 
 def _trees() -> Any:
     try:
-        from sklearn.tree import (  # noqa: PLC0415 - optional, and slow to load
+        from sklearn.tree import (  # optional, and slow to load
             DecisionTreeClassifier,
             DecisionTreeRegressor,
         )

@@ -150,7 +150,7 @@ def _terms(names: Sequence[str], coded: Sequence[list[float] | None]) -> list[st
 
 def _fit(side: Matrix, coded: Sequence[list[float] | None], level: float, name: str) -> Matrix:
     """A line for each coefficient: estimate, lower and upper limit."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - heavy
+    from scipy.special import stdtrit
 
     parts = [np.ones(len(side))]
     for place, codes in enumerate(coded, 1):

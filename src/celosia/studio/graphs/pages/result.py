@@ -64,7 +64,7 @@ def show(workbench: GraphWorkbench) -> None:
 
 def _left_out(left_out: Mapping[str, Any]) -> None:
     """What was given and is not in the release."""
-    from celosia.graphs.report import LEFT_OUT  # noqa: PLC0415 - slow to load
+    from celosia.graphs.report import LEFT_OUT
 
     rows = [
         [_(words), short(what) if isinstance(what, int) else ", ".join(map(render, what))]

@@ -112,7 +112,7 @@ def _size(state: Mapping[str, Any]) -> str:
 @page("/graphs/{work_id}", "Graphs", door="/graphs")
 async def graphs_steps(work_id: str, step: str = "method") -> None:
     """Show one step of a piece of work."""
-    from celosia.studio.graphs.pages import attacks, result  # noqa: PLC0415 - they use this module
+    from celosia.studio.graphs.pages import attacks, result  # they use this module
 
     workbench = GraphWorkbench(visitor().work(work_id, KIND))
     known = step if step in STEPS else "method"

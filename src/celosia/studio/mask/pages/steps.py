@@ -76,8 +76,8 @@ def mask_head(workbench: MaskWorkbench, current: str) -> None:
 @page("/mask/{work_id}", "Mask and synthesise", door="/mask")
 async def mask_steps(work_id: str, step: str = "recipe") -> None:
     """Show one step of a piece of work."""
-    from celosia.studio.mask.pages import map as mask_map  # noqa: PLC0415 - they use this module
-    from celosia.studio.mask.pages import result  # noqa: PLC0415 - they use this module
+    from celosia.studio.mask.pages import map as mask_map  # they use this module
+    from celosia.studio.mask.pages import result  # they use this module
 
     workbench = open_workbench(work_id)
     known = step if step in STEPS else "recipe"

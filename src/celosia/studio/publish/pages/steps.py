@@ -58,7 +58,7 @@ class PublishWorkbench:
 @page("/publish/{work_id}", "Publish", door="/publish")
 async def steps(work_id: str, step: str = "columns", column: int = -1) -> None:
     """Show one step of a piece of work."""
-    from celosia.studio.publish.pages import (  # noqa: PLC0415 - they use this module
+    from celosia.studio.publish.pages import (  # they use this module
         columns,
         hierarchies,
         models,
@@ -102,7 +102,7 @@ def step_bar(work_id: str, current: str) -> None:
 
 def run(workbench: PublishWorkbench) -> None:
     """Check the choices together, begin the search, and go where its result will be."""
-    from celosia.studio.publish import jobs  # noqa: PLC0415 - it is heavy
+    from celosia.studio.publish import jobs  # it is heavy
 
     work, form = workbench.work, workbench.form
     try:

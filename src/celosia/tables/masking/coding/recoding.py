@@ -154,7 +154,7 @@ class Recoding(MaskingMethod):
         if self.hierarchy is not None and "file" not in self.hierarchy:
             from_table(self.hierarchy, folder=Path())  # a rule now, a file when it is read
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -196,7 +196,7 @@ class Recoding(MaskingMethod):
         known = self._by_level(pl.Series(tree.leaves, dtype=pl.String), column.name)
         return CellFunction(partial(_labelled, self, known))
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (Message("masking.gap.rare_label"),)
 
     def _recoded(

@@ -66,7 +66,7 @@ class Sampling(MaskingMethod):
         """Refuse a share and a number at once."""
         self._exactly_one("fraction", "rows")
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -90,7 +90,7 @@ class Sampling(MaskingMethod):
         }
         return MethodResult(frame=frame[rows], facts=facts, rows=rows)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (Message("masking.gap.sample_uniques"),)
 
     def _wanted(self, height: int) -> int:

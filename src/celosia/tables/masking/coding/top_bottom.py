@@ -88,7 +88,7 @@ class TopBottom(MaskingMethod):
         self._check_ends(self.bottom, self.top)
         self._check_ends(self.bottom_quantile, self.top_quantile)
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -127,7 +127,7 @@ class TopBottom(MaskingMethod):
         facts = {end: int(counted.sizes[rows].sum()) for end, rows in beyond.items()}
         return CellFunction(partial(_coded, self, ends), facts)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         gaps = [Message("masking.gap.beyond_threshold")]
         if self.replace != "label":
             gaps.append(Message("masking.gap.average", average=self._average_name()))

@@ -80,7 +80,7 @@ def v_mdav_groups(
     Reference: Solanas and Martinez-Balleste 2006, V-MDAV: a multivariate microaggregation with
     variable group size.
     """
-    from celosia.tables.masking.microaggregation._mdav_kernels import (  # noqa: PLC0415 - heavy
+    from celosia.tables.masking.microaggregation._mdav_kernels import (
         variable,
     )
 
@@ -139,7 +139,7 @@ def check_gamma(gamma: float) -> float:
 
 def _staged(grid: NDArray[np.float64], k: int, progress: Progress) -> NDArray[np.int64]:
     """MDAV in stages: the records that are left are laid out anew, in their order."""
-    from celosia.tables.masking.microaggregation._mdav_kernels import (  # noqa: PLC0415 - heavy
+    from celosia.tables.masking.microaggregation._mdav_kernels import (
         mdav,
     )
 

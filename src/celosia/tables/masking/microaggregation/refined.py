@@ -46,7 +46,7 @@ def refined_groups(
     >>> refined_groups([[21], [22], [25], [29], [36], [43], [45], [48], [58], [72]], 3).tolist()
     [1, 1, 1, 1, 2, 2, 2, 0, 0, 0]
     """
-    from celosia.tables.masking.microaggregation._search_kernels import (  # noqa: PLC0415 - heavy
+    from celosia.tables.masking.microaggregation._search_kernels import (
         dissolve,
         lay_out,
         near_groups,

@@ -37,7 +37,7 @@ def optimal_groups(values: ArrayLike, k: int) -> NDArray[np.int64]:
     Reference: Hansen and Mukherjee 2003, A polynomial algorithm for optimal univariate
     microaggregation.
     """
-    from celosia.tables.masking.microaggregation._line_kernels import (  # noqa: PLC0415 - heavy
+    from celosia.tables.masking.microaggregation._line_kernels import (
         best_cuts,
     )
 

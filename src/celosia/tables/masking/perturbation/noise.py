@@ -118,7 +118,7 @@ class Noise(MaskingMethod):
         assert self.alpha is not None, "one of the two is given"
         return math.sqrt(self.alpha)
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -173,7 +173,7 @@ class Noise(MaskingMethod):
         }
         return CellFunction(partial(_noisy_cells, self, counted.mean, spread), facts)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         gaps = [Message("masking.gap.far_values")]
         if self.multiplicative:
             gaps.append(Message("masking.gap.zeros"))

@@ -120,7 +120,7 @@ class Pram(MaskingMethod):
                 "CEL-V201.own_order", method=self.method_name, first="values", second=given
             )
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -166,7 +166,7 @@ class Pram(MaskingMethod):
         transitions = self._transitions(counts, name)
         return CellFunction(partial(_changed, values, transitions), self._published(transitions))
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         gaps = [Message("masking.gap.rare_category")]
         if self._reads_counts():
             gaps.append(Message("masking.gap.published_matrix"))

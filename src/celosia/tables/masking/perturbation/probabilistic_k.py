@@ -55,7 +55,7 @@ class ProbabilisticK(MaskingMethod):
     k: int = parameter(least=SMALLEST, start=5)
     grouping: Literal["mdav", "sort"] = "mdav"
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -82,10 +82,10 @@ class ProbabilisticK(MaskingMethod):
         }
         return MethodResult(frame=frame.with_columns(swapped), facts=facts)
 
-    def promise(self, columns: Sequence[str]) -> str:  # noqa: D102 - as in MaskingMethod
+    def promise(self, columns: Sequence[str]) -> str:
         return Message("masking.promise.linked", columns=list(columns), k=self.k)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (Message("masking.gap.permuted_values"),)
 
     def _matrix(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.float64]:
@@ -118,7 +118,7 @@ class ProbabilisticK(MaskingMethod):
 
     def _group_records(self, matrix: NDArray[np.float64]) -> Labels:
         if self.grouping == "mdav" and matrix.shape[1]:
-            from celosia.tables.masking.microaggregation.multivariate import (  # noqa: PLC0415
+            from celosia.tables.masking.microaggregation.multivariate import (
                 mdav_groups,
             )
 

@@ -93,7 +93,7 @@ class RankSwap(MaskingMethod):
                 "CEL-V201.no_differences", method=self.method_name, first="order", second=given
             )
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -121,7 +121,7 @@ class RankSwap(MaskingMethod):
             facts[name] = _facts(placed, partner)
         return MethodResult(frame=frame.with_columns(swapped), facts=facts)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (
             Message("masking.gap.swap_bounds"),
             Message("masking.gap.swapped_values"),
@@ -159,7 +159,7 @@ def swap_partners(last: Ranks, rng: Source) -> Ranks:
     >>> swap_partners(np.array([1, 2, 3, 3]), Seeded(7)).tolist()
     [1, 0, 3, 2]
     """
-    from celosia.tables.masking.perturbation._kernels import pair_ranks  # noqa: PLC0415 - heavy
+    from celosia.tables.masking.perturbation._kernels import pair_ranks
 
     partner = np.empty(last.size, dtype=np.int64)
     while not pair_ranks(last, rng.words(last.size // 2 + SPARE), partner):

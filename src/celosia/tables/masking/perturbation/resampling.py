@@ -52,7 +52,7 @@ class Resampling(MaskingMethod):
     samples: int = whole_parameter(10, least=1)
     integer: bool = parameter(False, is_main=True)
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -78,7 +78,7 @@ class Resampling(MaskingMethod):
             facts={"samples": self.samples},
         )
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (Message("masking.gap.ranks_kept"),)
 
 

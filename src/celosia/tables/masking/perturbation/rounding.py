@@ -85,7 +85,7 @@ class Rounding(MaskingMethod):
         """Only up and down by chance."""
         return self.random
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -104,7 +104,7 @@ class Rounding(MaskingMethod):
             facts[name] = {"changed": int((np.abs(released - matrix[:, place]) > 0).sum())}
         return MethodResult(frame=frame.with_columns(rounded), facts=facts)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (Message("masking.gap.totals"),)
 
     def _exact(self, name: str) -> Fraction:

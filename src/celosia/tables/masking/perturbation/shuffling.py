@@ -56,7 +56,7 @@ class Shuffling(MaskingMethod):
 
     given: tuple[str, ...] = texts_parameter(kind="columns")
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -89,7 +89,7 @@ class Shuffling(MaskingMethod):
         }
         return MethodResult(frame=frame.with_columns(shuffled), facts=facts)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         return (
             Message("masking.gap.determined"),
             Message("masking.gap.shuffled_values"),
@@ -112,8 +112,8 @@ def normal_scores(matrix: Matrix) -> Matrix:
     >>> normal_scores(np.array([[1.0], [5.0], [5.0], [9.0]])).round(2).ravel().tolist()
     [-1.15, 0.0, 0.0, 1.15]
     """
-    from scipy.special import ndtri  # noqa: PLC0415 - heavy
-    from scipy.stats import rankdata  # noqa: PLC0415 - heavy
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
 
     scores = np.zeros(matrix.shape)
     for place in range(matrix.shape[1]):
@@ -129,7 +129,7 @@ def copula_correlations(matrix: Matrix, columns: Sequence[str]) -> Matrix:
 
     Reference: Kruskal 1958.
     """
-    from scipy.stats import rankdata  # noqa: PLC0415 - heavy
+    from scipy.stats import rankdata
 
     complete = matrix[~np.isnan(matrix).any(axis=1)]
     ranks = rankdata(complete, axis=0) if len(complete) else complete

@@ -77,7 +77,7 @@ class LocalSuppression(MaskingMethod):
     subsets: int | None = parameter(None, least=1)
     marker: str | None = None
 
-    def apply(  # noqa: D102 - as in MaskingMethod
+    def apply(
         self,
         frame: pl.DataFrame,
         columns: Sequence[str],
@@ -101,7 +101,7 @@ class LocalSuppression(MaskingMethod):
         self._verify(released, columns)
         return MethodResult(frame=released, facts=self._facts(columns, codes, start, best, costs))
 
-    def promise(self, columns: Sequence[str]) -> str | None:  # noqa: D102 - as in MaskingMethod
+    def promise(self, columns: Sequence[str]) -> str | None:
         names, own = list(columns), self.reading == "own"
         if self.subsets is None:
             key = "masking.promise.combinations" if own else "masking.promise.combinations_any"
@@ -109,7 +109,7 @@ class LocalSuppression(MaskingMethod):
         key = "masking.promise.subsets" if own else "masking.promise.subsets_any"
         return Message(key, columns=names, k=self.k, subsets=self.subsets)
 
-    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:  # noqa: D102 - as in MaskingMethod
+    def leaves_open(self, columns: Sequence[str]) -> tuple[str, ...]:
         gaps: tuple[str, ...] = (Message("masking.gap.homogeneous_class"),)
         if self.reading == "any":
             gaps += (Message("masking.gap.blank_as_any"),)

@@ -93,7 +93,7 @@ class _Program:
 
     def solve(self, spent: float) -> tuple[Codes | None, float, bool]:
         """A solution if one was found that costs at most `spent`, a bound, and whether it is it."""
-        from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - heavy
+        from scipy.optimize import Bounds, LinearConstraint, milp
 
         result = milp(
             self.cost,
@@ -125,7 +125,7 @@ def _own_value(codes: Codes, k: int, costs: Sequence[float]) -> _Program | None:
     distinct = codes[first]
     if len(distinct) * 2 ** codes.shape[1] > LARGEST_OWN:
         return None
-    from scipy.sparse import lil_array, vstack  # noqa: PLC0415 - heavy
+    from scipy.sparse import lil_array, vstack
 
     targets: dict[tuple[int, ...], list[int]] = {}
     owners: list[tuple[int, tuple[int, ...]]] = []
@@ -178,7 +178,7 @@ def _matching(codes: Codes, k: int, costs: Sequence[float]) -> _Program | None:
     if count * (count - 1) // 2 > LARGEST_ANY:
         return None
     pairs = list(combinations(range(count), 2))
-    from scipy.sparse import lil_array  # noqa: PLC0415 - heavy
+    from scipy.sparse import lil_array
 
     cells = count * columns
     differ = [

@@ -38,7 +38,7 @@ from celosia.tables.recoding.mondrian.partition import Partition
 from celosia.tables.recoding.mondrian.rank_table import RankTable
 
 
-def partition(  # noqa: PLR0913 - each is a choice of its own
+def partition(
     columns: Sequence[CodedColumn],
     models: Sequence[Model],
     *,
