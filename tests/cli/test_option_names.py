@@ -1,0 +1,58 @@
+"""An option of a command has the name of its parameter in Python."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from celosia import graphs, tables
+from celosia.cli.explore import explore
+from celosia.cli.graph.publish import publish as publish_graph
+from celosia.cli.mask import mask
+from celosia.cli.publish import publish
+from celosia.cli.query.command import query
+from celosia.queries import Vault
+from celosia.tables.masking import mask as mask_table
+from celosia.tables.options import PublishOptions
+
+IN_OTHER_FORM = {
+    "data": "a file is the argument of the command",
+    "query": "the argument of the command",
+    "self": "the policy is the argument of the command",
+    "progress": "a bar on the terminal",
+    "rng": "--seed; without it, the system's entropy",
+    "models": "--k, --l, --t and --model",
+    "assess": "--no-assess",
+    "holdout": "an assessment, which has a command of its own",
+}
+"""Parameters that a command takes in another way, and how."""
+
+
+def names_of(function: Callable[..., Any]) -> set[str]:
+    return set(inspect.signature(function).parameters)
+
+
+@pytest.mark.parametrize(
+    ("function", "command"),
+    [
+        (tables.publish, publish),
+        (tables.explore, explore),
+        (mask_table, mask),
+        (graphs.publish, publish_graph),
+        (Vault.sql, query),
+    ],
+    ids=["publish", "explore", "mask", "graph publish", "query"],
+)
+def test_every_parameter_is_an_option_of_its_name(
+    function: Callable[..., Any], command: Callable[..., Any]
+) -> None:
+    assert names_of(function) - names_of(command) - set(IN_OTHER_FORM) == set()
+
+
+def test_publishing_passes_its_options_as_one_value() -> None:
+    fields = set(inspect.signature(PublishOptions).parameters)
+    assert fields - set(IN_OTHER_FORM) <= names_of(publish)
+    assert fields <= names_of(tables.publish)
