@@ -82,7 +82,7 @@ def test_a_file_is_brought_and_all_is_chosen_up_to_the_run(both_languages: Visit
     page.goto(f"{address}?step=models&column=99")  # as a reload, and a place that is not there
     settled(page)
     assert visit.fits_a_phone("models")
-    expect(page.locator("pre.celosia-code").first).to_contain_text("--l distinct:3")
+    expect(page.locator("pre.celosia-code").first).to_contain_text("--model distinct-diversity:l=3")
     page.locator("[data-test=run]").click()
     page.wait_for_url(re.compile(r"/publish/[A-Za-z0-9_-]{11}/results"))
 
@@ -135,7 +135,7 @@ def _add_a_model(page: Page) -> None:
     expect(promise.locator("li")).to_have_count(3)
     code = page.locator("pre.celosia-code").first
     expect(code).to_contain_text("--k 4")
-    expect(code).to_contain_text("--l distinct:3")
+    expect(code).to_contain_text("--model distinct-diversity:l=3")
 
 
 def test_a_sample_is_ready_to_run_and_its_faults_are_explained_and_mended(visit: Visit) -> None:

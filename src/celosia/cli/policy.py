@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.policy_tables import describe_column, show_graph
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -127,6 +126,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     """
     from celosia.accounting.checks import format_amount
     from celosia.cli import owners
+    from celosia.cli.policy_tables import describe_column, show_graph
     from celosia.queries.policy import policy_facts, policy_hash
 
     with show_warnings():

@@ -170,7 +170,10 @@ class _Formatter(string.Formatter):
             return format(render(value, self.into), format_spec)
         if isinstance(value, Fraction) and format_spec:  # Python 3.11 cannot format one
             value = float(value)
-        text = format(value, format_spec)
+        try:
+            text = format(value, format_spec)
+        except (TypeError, ValueError):  # a message never fails: what cannot be formatted is shown
+            return str(value)
         is_number = isinstance(value, float) or format_spec[-1:] in _NUMERIC
         return localise(text, self.into) if is_number else text
 

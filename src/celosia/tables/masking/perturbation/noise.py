@@ -82,9 +82,8 @@ class Noise(MaskingMethod):
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
     reaches: ClassVar[tuple[Reach, ...]] = ("facts", "whole")
-    confidential: ClassVar[tuple[str, ...]] = (
-        "noise",
-    )  # over `amount` it is the standard deviation of the column
+    # Over `amount` it is the standard deviation of the column.
+    confidential: ClassVar[tuple[str, ...]] = ("noise",)
 
     amount: float | None = number_parameter(None, least=0, start=0.1)
     alpha: float | None = number_parameter(None, least=0)
