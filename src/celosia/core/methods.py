@@ -260,7 +260,7 @@ def bad_parameter(method: str, declared: Parameter, value: Any) -> InputError:
         allowed=allowed(declared),
         received=received,
         help=help_of(method, declared.name),
-        advice=advice,
+        advice=str(advice),  # to be typed, so not in the numbers of a language
     )
 
 
