@@ -1,0 +1,1 @@
+"""Publish logs and sets: access logs, search logs, baskets."""

@@ -1,0 +1,1 @@
+"""Publish documents: find what identifies people, replace it, and account for what is left."""

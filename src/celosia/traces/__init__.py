@@ -1,0 +1,1 @@
+"""Publish locations and traces: check-ins, trajectories, flows."""
