@@ -12,6 +12,7 @@ import pytest
 from celosia import CelosiaError
 from celosia.assess.utility import GradientBoosting
 from celosia.collect.collector.service import serve as collect
+from celosia.core.pseudonyms.crypto_pan import CryptoPan
 from celosia.engines.postgres import PostgresEngine
 from celosia.engines.postgres_tables import PostgresTables
 from celosia.engines.spark import spark_session
@@ -34,6 +35,7 @@ USES: list[tuple[str, str, str, Callable[[], object]]] = [
     ("postgres", "psycopg", "CEL-E015", lambda: PostgresEngine(SERVER)),
     ("postgres", "psycopg", "CEL-E015", lambda: PostgresTables(SERVER)),
     ("postgres", "psycopg", "CEL-Q101", lambda: Store(SERVER)),
+    ("pseudonyms", "cryptography", "CEL-I070", lambda: CryptoPan(bytes(32))),
     ("rdf", "pyoxigraph", "CEL-Q229", check_parser),
     ("rdf", "pyoxigraph", "CEL-Q229", lambda: asked_frequency(frozenset(), "?v")),
     ("rdf", "rdflib", "CEL-Q229", lambda: parse("SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }")),
