@@ -200,7 +200,7 @@ def test_models_that_only_mondrian_meets_leave_no_solutions(
     def impossible(*_: Any, **__: Any) -> None:
         raise InputError("CEL-P003")
 
-    monkeypatch.setattr(tables, "explore", impossible)
+    monkeypatch.setattr(jobs, "explore_table", impossible)
     _, _, text, solutions = ran(tmp_path)
     assert solutions.points == ()
     assert text["solution"]["rows"] == 9

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -16,6 +16,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
+    from celosia.frames import ReadKeywords
     from celosia.tables.release import PublishedTable
 
 GROWTH = 6
@@ -119,11 +120,13 @@ def publish(
     as_json: options.AsJson = False,
 ) -> None:
     """Publish a table so that its privacy models hold, with the least loss of information."""
-    from celosia import tables
     from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.frames import format_of, read
     from celosia.tables.options import PublishOptions
+    from celosia.tables.run import publish_table
+    from celosia.tables.run_on_engine import publish_on_engine
+    from celosia.tables.run_on_file import publish_to_file
 
     # Before any work, not after minutes of it.
     reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
@@ -137,9 +140,9 @@ def publish(
     )  # fmt: skip
     file = None if output is None else Path(output)
     if engine is None:
-        places = {"release": file, "certificate": file and _certificate(file)}
+        places = {"release": file, "certificate": file and _certificate(file), "report": report}
         inputs = (Path(table), schema, population)
-        options.check_outputs(places | {"report": report}, inputs=inputs, overwrite=overwrite)
+        options.check_outputs(places, inputs=inputs, overwrite=overwrite)
         if file is not None:
             format_of(file)
     else:
@@ -152,45 +155,51 @@ def publish(
         sensitive=sensitive,
         other_columns=other_columns,
     )
-    settings: dict[str, Any] = {
-        "metric": model_options.metric_from(metric, weights),
-        "levels": model_options.levels_from(levels),
-        "local": local,
-        "time_limit": time_limit,
-        "suppression": options.share(suppression, option="--suppression"),
-        "keep_order": keep_order,
-        "drop_suppressed": drop_suppressed,
-        "rng": source(seed),
-    }
     # Choices that do not go together are refused before the file is read.
-    PublishOptions.of(
-        models, roles, method=method, has_population=population is not None, **settings
+    wanted = PublishOptions.of(
+        roles,
+        models,
+        suppression=options.share(suppression, option="--suppression"),
+        metric=model_options.metric_from(metric, weights),
+        method=method,
+        local=local,
+        levels=model_options.levels_from(levels),
+        time_limit=time_limit,
+        keep_order=keep_order,
+        drop_suppressed=drop_suppressed,
+        rng=source(seed),
     )
+    wanted.check_population(given=population is not None)
     whole = method != "lattice" or population is not None
-    in_chunks = None
-    if engine is None:
-        in_chunks = _in_chunks(Path(table), file, wanted=stream, whole=whole)
+    chunked = None if engine else _in_chunks(Path(table), file, wanted=stream, whole=whole)
     release: PublishedTable
     with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them, and they are shown below
-        settings["progress"] = progress
         if engine is not None and output is not None:
             with engines.open_engine(engine, url) as there:
-                release = tables.publish_on(
-                    there, table, output, roles, models, method=method, certificate=certificate,
-                    overwrite=overwrite, **settings,
-                )  # fmt: skip
-        elif in_chunks is not None:
-            release = tables.publish_file(
-                table, in_chunks, roles, models, overwrite=overwrite, **settings, **reading
+                release = publish_on_engine(
+                    there,
+                    table,
+                    output,
+                    wanted,
+                    overwrite=overwrite,
+                    certificate=certificate,
+                    progress=progress,
+                )
+        elif chunked is not None:
+            release = publish_to_file(
+                table,
+                chunked,
+                wanted,
+                reading=cast("ReadKeywords", reading),
+                overwrite=overwrite,
+                progress=progress,
             )
         else:
             progress(Step(Message("cli.step.reading_file"), 0))
             frame = read(table, types=roles.types(), **reading)
             people = None if population is None else read(population, types=roles.types())
-            release = tables.publish(
-                frame, roles, models, method=method, population=people, **settings
-            )
+            release = publish_table(frame, wanted, population=people, progress=progress)
             if file is not None:
                 release.save(file, overwrite=overwrite)
     if report is not None:

@@ -12,7 +12,7 @@ from celosia.frames.decimal_marks import Mark, with_points
 from celosia.frames.dialect import Dialect
 from celosia.frames.formats import SUFFIXES, Format, check_readable, format_of
 from celosia.frames.missing_marks import stands_for_missing, without_marks
-from celosia.frames.options import ColumnType
+from celosia.frames.options import ColumnType, ReadKeywords
 from celosia.frames.readers import read, read_chunks
 from celosia.frames.sniffer import possible_marks, sniff
 from celosia.frames.text import as_text
@@ -28,6 +28,7 @@ __all__ = [
     "Dialect",
     "Format",
     "Mark",
+    "ReadKeywords",
     "TableLike",
     "as_frame",
     "as_text",

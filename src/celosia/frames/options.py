@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
@@ -15,6 +15,19 @@ from celosia.frames.formats import Format
 
 ColumnType = Literal["string", "integer", "decimal", "date"]
 """What a column of text can be declared to hold."""
+
+
+class ReadKeywords(TypedDict, total=False):
+    """The keywords of `read` and `read_chunks`, for callers that pass them on."""
+
+    format: Format | None
+    delimiter: str | None
+    encoding: str | None
+    header: bool | None
+    decimal: Mark | None
+    types: Mapping[str, ColumnType] | None
+    missing: Iterable[str]
+    columns: Iterable[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

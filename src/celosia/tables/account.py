@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -17,14 +17,23 @@ from celosia.tables.models import SensitiveModel
 from celosia.tables.models.gaps import HOMOGENEITY
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import Protection
-from celosia.tables.schema import Role, Schema
+from celosia.tables.schema import Role
 from celosia.tables.solution import ColumnOutcome, Solution
 
 
-def account(
-    made_by: str, options: PublishOptions, schema: Schema, protection: Protection
-) -> dict[str, Any]:
-    """Everything that a `PublishedTable` says beside its data, as its keyword arguments.
+class Account(TypedDict):
+    """Everything that a `PublishedTable` says beside its data, as its keyword arguments."""
+
+    guarantee: Guarantee
+    provenance: Provenance
+    warnings: tuple[str, ...]
+    solution: Solution
+    risk: RiskProfile
+    risk_before: RiskProfile
+
+
+def account(made_by: str, options: PublishOptions, protection: Protection) -> Account:
+    """The guarantee, the solution and the risk of a release.
 
     Warnings are raised here as well as recorded.
     """
@@ -32,11 +41,11 @@ def account(
     apart = protection.scale.rows - int(protection.kept_sizes.sum())
     notes = _warnings(options, protection)
     for note in notes:
-        warnings.warn(note, PrivacyWarning, stacklevel=3)
-    names = schema.named(Role.QUASI_IDENTIFIER)
+        warnings.warn(note, PrivacyWarning, stacklevel=4)  # who called `publish`
+    names = options.schema.named(Role.QUASI_IDENTIFIER)
     parameters = {"quasi_identifiers": list(names)} | options.as_dict()
     return {
-        "guarantee": _guarantee(options, schema),
+        "guarantee": _guarantee(options),
         "provenance": Provenance.now(made_by, parameters, seed=options.rng.seed),
         "warnings": notes,
         "solution": _solution(protection, options),
@@ -66,8 +75,8 @@ def _warnings(options: PublishOptions, protection: Protection) -> tuple[str, ...
     return tuple(notes)
 
 
-def _guarantee(options: PublishOptions, schema: Schema) -> Guarantee:
-    names = list(schema.named(Role.QUASI_IDENTIFIER))
+def _guarantee(options: PublishOptions) -> Guarantee:
+    names = list(options.schema.named(Role.QUASI_IDENTIFIER))
     promises = joined("reports.joined.and", (model.promise() for model in options.models))
     return Guarantee(
         promise=Message("tables.promise.over", promises=promises, columns=names),
@@ -77,12 +86,12 @@ def _guarantee(options: PublishOptions, schema: Schema) -> Guarantee:
             Message("tables.assumes.one_record"),
             Message("tables.assumes.knows", columns=names),
         ),
-        leaves_open=_gaps(options, schema),
+        leaves_open=_gaps(options),
         simulation=options.simulation,
     )
 
 
-def _gaps(options: PublishOptions, schema: Schema) -> tuple[str, ...]:
+def _gaps(options: PublishOptions) -> tuple[str, ...]:
     """What the models leave open together: not what one of them closes for every column."""
     gaps = [gap for model in options.models for gap in model.leaves_open()]
     closed = {gap for model in options.models for gap in model.closes()}
@@ -91,7 +100,7 @@ def _gaps(options: PublishOptions, schema: Schema) -> tuple[str, ...]:
         for model in options.models
         if isinstance(model, SensitiveModel) and HOMOGENEITY in model.closes()
     }
-    if not set(schema.named(Role.SENSITIVE)) <= diverse:
+    if not set(options.schema.named(Role.SENSITIVE)) <= diverse:
         closed.discard(HOMOGENEITY)
     return tuple(dict.fromkeys(gap for gap in gaps if gap not in closed))
 

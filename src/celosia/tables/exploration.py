@@ -7,15 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from celosia.core.progress import Progress, silent
-from celosia.frames import as_frame
-from celosia.tables.coded_table import code_table
 from celosia.tables.metrics import Metric
-from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import remaining_limit, without_empty
 from celosia.tables.recoding.exploration import Exploration, explore_lattice
-from celosia.tables.run import check_table
+from celosia.tables.run import code_data
 from celosia.tables.schema import Schema
 
 
@@ -43,21 +40,17 @@ def explore(
     >>> [solution.levels for solution in found.front]
     [(2, 1), (2, 2), (3, 2)]
     """
-    check_schema(schema)
     options = PublishOptions.of(
-        models,
-        schema,
-        suppression=suppression,
-        metric=metric,
-        time_limit=time_limit,
-        has_population=population is not None,
-        keep_order=False,
-        drop_suppressed=False,
-        rng=None,
+        schema, models, suppression=suppression, metric=metric, time_limit=time_limit
     )
-    frame = as_frame(data)
-    check_table(frame, schema)
-    table = code_table(frame, schema, options.sensitive, population=population, progress=progress)
+    return explore_table(data, options, population=population, progress=progress)
+
+
+def explore_table(
+    data: Any, options: PublishOptions, *, population: Any = None, progress: Progress = silent
+) -> Exploration:
+    """As `explore`, with the options as one value; how a release is recoded has no part in it."""
+    _, table = code_data(data, options, population=population, progress=progress)
     part, _ = without_empty(table, options)
     found = explore_lattice(
         part.lattice(),

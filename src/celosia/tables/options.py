@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from celosia.core.errors import InputError
 from celosia.core.methods import build
@@ -13,72 +13,81 @@ from celosia.core.numbers import real, whole
 from celosia.core.randomness import Source, System
 from celosia.core.wording import did_you_mean
 from celosia.tables.metrics import METRICS, Loss, Metric
-from celosia.tables.model_resolution import resolve_models
-from celosia.tables.models import Model
+from celosia.tables.models import Model, SensitiveModel
 from celosia.tables.recoding import allowance
-from celosia.tables.schema import Schema
+from celosia.tables.schema import Role, Schema
 
 Method = Literal["lattice", "mondrian", "mondrian-relaxed"]
 """How a table is recoded: exact over the lattice, or greedily in many dimensions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishOptions:
-    """The models to meet and the options that go with them."""
+class PublishKeywords(TypedDict, total=False):
+    """The keywords of `publish` that say what is done; `publish_file` and `publish_on` share them.
 
-    models: tuple[Model, ...]
+    `publish` explains each of them.
+    """
+
     suppression: float
+    metric: Metric | str | None
+    method: str
+    local: bool
+    levels: Mapping[str, int] | None
+    time_limit: float | None
     keep_order: bool
     drop_suppressed: bool
-    rng: Source
+    rng: Source | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishOptions:
+    """What is asked of a release: the schema, the models to meet, and what goes with them."""
+
+    schema: Schema
+    models: tuple[Model, ...]
+    suppression: float
     metric: Metric
     method: Method
     local: bool
     levels: Mapping[str, int] | None
     time_limit: float | None
+    keep_order: bool
+    drop_suppressed: bool
+    rng: Source
 
     @classmethod
     def of(
-        cls,
-        models: Model | Iterable[Model],
-        schema: Schema,
-        *,
-        suppression: float,
-        keep_order: bool,
-        drop_suppressed: bool,
-        rng: Source | None,
-        metric: Metric | str | None = None,
-        method: str = "lattice",
-        local: bool = False,
-        levels: Mapping[str, int] | None = None,
-        time_limit: float | None = None,
-        has_population: bool = False,
+        cls, schema: Schema, models: Model | Iterable[Model], **keywords: Unpack[PublishKeywords]
     ) -> PublishOptions:
         """The options given by the arguments of `publish`.
 
         Raises:
-            InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P011 a suppression limit out
-                of range, CEL-I006 not a source of randomness, CEL-I061 not a metric, CEL-P061 not a
-                method, CEL-P062 options that do not go together, CEL-P063 not a time limit,
-                CEL-P008 levels that are not given by column name.
+            InputError: CEL-S012 not a schema, CEL-P013 no quasi-identifier, CEL-P014 no model,
+                CEL-P016 not a model, CEL-P011 a suppression limit out of range, CEL-I006 not a
+                source of randomness, CEL-I061 not a metric, CEL-P061 not a method, CEL-P062 options
+                that do not go together, CEL-P063 not a time limit, CEL-P008 levels that are not
+                given by column name.
         """
+        check_schema(schema)
+        rng = keywords.get("rng")
         if not (rng is None or isinstance(rng, Source)):
             raise InputError("CEL-I006", name=type(rng).__name__)
+        suppression = keywords.get("suppression", 0.05)
         allowance(suppression, 0)
         # NumPy's numbers do not fit into the JSON of a certificate.
         options = cls(
+            schema=schema,
             models=resolve_models(models, schema),
             suppression=float(suppression),
-            keep_order=bool(keep_order),
-            drop_suppressed=bool(drop_suppressed),
+            metric=_metric(keywords.get("metric")),
+            method=_method(keywords.get("method", "lattice")),
+            local=bool(keywords.get("local")),
+            levels=_levels(keywords.get("levels")),
+            time_limit=_seconds(keywords.get("time_limit")),
+            keep_order=bool(keywords.get("keep_order")),
+            drop_suppressed=bool(keywords.get("drop_suppressed")),
             rng=System() if rng is None else rng,
-            metric=_metric(metric),
-            method=_method(method),
-            local=bool(local),
-            levels=_levels(levels),
-            time_limit=_seconds(time_limit),
         )
-        options._check_together(has_population=has_population)
+        options._check_together()
         return options
 
     @property
@@ -89,8 +98,7 @@ class PublishOptions:
     @property
     def sensitive(self) -> tuple[str, ...]:
         """The sensitive columns that models ask about."""
-        named = [getattr(model, "column", None) for model in self.models]
-        return tuple(dict.fromkeys(name for name in named if name is not None))
+        return sensitive_columns(self.models)
 
     @property
     def simulation(self) -> bool:
@@ -99,7 +107,7 @@ class PublishOptions:
 
     def weights(self, names: Sequence[str]) -> list[float] | None:
         """The weight of each column, if the metric has any."""
-        given: Mapping[str, float] = getattr(self.metric, "weights", {})
+        given = self.metric.weights if isinstance(self.metric, Loss) else {}
         return [given.get(name, 1.0) for name in names] if given else None
 
     def as_dict(self) -> dict[str, Any]:
@@ -116,9 +124,24 @@ class PublishOptions:
             "drop_suppressed": self.drop_suppressed,
         }
 
-    def _check_together(self, *, has_population: bool) -> None:
+    @property
+    def needs_population(self) -> bool:
+        """Whether a model compares the table with the population that it is a sample of."""
+        return any(model.needs_population for model in self.models)
+
+    def check_population(self, *, given: bool) -> None:
+        """Refuse models about a population without one, and a population without such models.
+
+        Raises:
+            InputError: CEL-P062.
+        """
+        if self.needs_population and not given:
+            raise InputError("CEL-P062.no_population")
+        if given and not self.needs_population:
+            raise InputError("CEL-P062.spare_population")
+
+    def _check_together(self) -> None:
         greedy = self.method != "lattice"
-        needs_population = any(model.needs_population for model in self.models)
         for_loss = isinstance(self.metric, Loss)
         clashes = [
             (greedy and self.levels is not None, "CEL-P062.levels_mondrian"),
@@ -126,9 +149,7 @@ class PublishOptions:
             (greedy and not for_loss, "CEL-P062.metric_mondrian"),
             (self.local and self.levels is not None, "CEL-P062.levels_local"),
             (self.local and not for_loss, "CEL-P062.metric_local"),
-            (self.local and needs_population, "CEL-P062.population_local"),
-            (needs_population and not has_population, "CEL-P062.no_population"),
-            (has_population and not needs_population, "CEL-P062.spare_population"),
+            (self.local and self.needs_population, "CEL-P062.population_local"),
         ]
         for clash, key in clashes:
             if clash:
@@ -171,3 +192,63 @@ def _seconds(limit: float | None) -> float | None:
     if seconds is None or not (isfinite(seconds) and seconds > 0):
         raise InputError("CEL-P063", limit=limit)
     return float(seconds)
+
+
+def check_schema(schema: Schema) -> None:
+    """Refuse a schema under which nothing can be promised."""
+    if not isinstance(schema, Schema):
+        raise InputError("CEL-S012", name=type(schema).__name__)
+    if not schema.quasi_identifiers:
+        raise InputError("CEL-P013")
+
+
+def resolve_models(models: Model | Iterable[Model], schema: Schema) -> tuple[Model, ...]:
+    """The models with a column each: one that names none stands for every sensitive column.
+
+    Raises:
+        InputError: CEL-P014 no model, CEL-P016 not a model, CEL-P007 a model about sensitive
+            values, and no such column in the schema; CEL-P064 a model about every sensitive column,
+            and the schema does not name them all.
+    """
+    given = _as_models(models)
+    sensitive = schema.named(Role.SENSITIVE)
+    result: list[Model] = []
+    for model in given:
+        if not isinstance(model, SensitiveModel):
+            result.append(model)
+        elif model.column is not None:
+            _check_sensitive(model, model.column, sensitive)
+            result.append(model)
+        elif schema.other_columns is Role.SENSITIVE:
+            raise InputError("CEL-P064", promise=model.promise())
+        elif sensitive:
+            result += [model.for_column(name) for name in sensitive]
+        else:
+            raise InputError("CEL-P007.no_sensitive_column", promise=model.promise())
+    return tuple(result)
+
+
+def sensitive_columns(models: Iterable[Model]) -> tuple[str, ...]:
+    """The sensitive columns that models ask about."""
+    named = [model.column for model in models if isinstance(model, SensitiveModel)]
+    return tuple(dict.fromkeys(name for name in named if name is not None))
+
+
+def _check_sensitive(model: Model, column: str, sensitive: tuple[str, ...]) -> None:
+    if column not in sensitive:
+        raise InputError(
+            "CEL-P007.not_sensitive",
+            promise=model.promise(),
+            hint=did_you_mean(column, sensitive),
+            column=column,
+        )
+
+
+def _as_models(models: Model | Iterable[Model]) -> tuple[Model, ...]:
+    wanted = tuple(models) if isinstance(models, Iterable) else (models,)
+    if not wanted:
+        raise InputError("CEL-P014")
+    for model in wanted:
+        if isinstance(model, type) or not isinstance(model, Model):
+            raise InputError("CEL-P016", name=type(model).__name__)
+    return wanted

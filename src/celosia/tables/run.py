@@ -16,11 +16,11 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+from celosia.engines import Groups
 from celosia.frames import ARROW_LEVEL, as_frame, bare, pick
 from celosia.tables.account import account
-from celosia.tables.coded_table import code_table
+from celosia.tables.coded_table import CodedTable, code_table
 from celosia.tables.metrics import Metric
-from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import protect
@@ -78,33 +78,70 @@ def publish(
     >>> release.solution.levels, round(release.solution.loss, 6)
     ((2, 1), 0.369306)
     """
-    check_schema(schema)
     options = PublishOptions.of(
-        models,
         schema,
+        models,
         suppression=suppression,
         metric=metric,
         method=method,
         local=local,
         levels=levels,
         time_limit=time_limit,
-        has_population=population is not None,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
         rng=rng,
     )
-    frame = as_frame(data)
-    check_table(frame, schema)
-    table = code_table(frame, schema, options.sensitive, population=population, progress=progress)
+    return publish_table(data, options, population=population, progress=progress)
+
+
+def publish_table(
+    data: Any, options: PublishOptions, *, population: Any = None, progress: Progress = silent
+) -> TableRelease:
+    """As `publish`, with the options as one value."""
+    frame, table = code_data(data, options, population=population, progress=progress)
     protection = protect(table, options, progress)
     progress(Step(Message("tables.stage.recoding"), 0))
     recoded = frame.with_columns(protection.released)
-    shown = pick(recoded, released_names(frame, schema))
+    shown = pick(recoded, released_names(frame, options.schema))
     source_rows = _order(protection.hidden, options)
     return TableRelease(
         data=without_trace(shown[source_rows]),
         source_rows=source_rows,
-        **account("celosia.publish", options, schema, protection),
+        **account("celosia.publish", options, protection),
+    )
+
+
+def code_data(
+    data: Any, options: PublishOptions, *, population: Any, progress: Progress
+) -> tuple[pl.DataFrame, CodedTable]:
+    """A table in memory that fits its schema, as it is and coded."""
+    options.check_population(given=population is not None)
+    frame = as_frame(data)
+    check_table(frame, options.schema)
+    return frame, code_table(
+        frame, options.schema, options.sensitive, population=population, progress=progress
+    )
+
+
+def check_out_of_core(options: PublishOptions) -> None:
+    """Refuse, before any work, what cannot be done on distinct combinations."""
+    if options.method == "mondrian-relaxed":
+        raise InputError("CEL-P111.relaxed_mondrian")
+    if options.needs_population:
+        raise InputError("CEL-P111.population")
+
+
+def grouped_names(options: PublishOptions) -> list[str]:
+    """The columns by which an engine groups a table that does not fit in memory."""
+    return [*options.schema.named(Role.QUASI_IDENTIFIER), *options.sensitive]
+
+
+def code_groups(groups: Groups, options: PublishOptions, progress: Progress) -> CodedTable:
+    """A table that an engine has grouped, coded."""
+    # A table without rows has no groups; sensitive columns among them have been checked by now.
+    check_table(groups.values, Schema(options.schema.quasi_identifiers, Role.SENSITIVE))
+    return code_table(
+        groups.values, options.schema, options.sensitive, groups=groups, progress=progress
     )
 
 

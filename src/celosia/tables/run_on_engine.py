@@ -7,10 +7,10 @@ the engine recodes the rows and writes them. Memory here holds the combinations,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 import polars as pl
 
@@ -18,20 +18,16 @@ from celosia.core.errors import InputError
 from celosia.core.files import check_writable, replacing
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source
 from celosia.core.release import certificate_path
 from celosia.engines.tables import Draft, Place, TableEngine, names_files
 from celosia.tables.account import account
-from celosia.tables.coded_table import code_table
-from celosia.tables.metrics import Metric
-from celosia.tables.model_resolution import check_schema, resolve_models
 from celosia.tables.models import Model
-from celosia.tables.options import PublishOptions
+from celosia.tables.options import PublishKeywords, PublishOptions
 from celosia.tables.protection import protect
 from celosia.tables.recoding_map import build_recoding_map
 from celosia.tables.release import TEXT, PublishedTable
-from celosia.tables.run import check_table, released_names
-from celosia.tables.schema import Role, Schema
+from celosia.tables.run import check_out_of_core, code_groups, grouped_names, released_names
+from celosia.tables.schema import Schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,18 +83,10 @@ def publish_on(
     schema: Schema,
     models: Model | Iterable[Model],
     *,
-    suppression: float = 0.05,
-    metric: Metric | str | None = None,
-    method: str = "lattice",
-    local: bool = False,
-    levels: Mapping[str, int] | None = None,
-    time_limit: float | None = None,
-    keep_order: bool = False,
-    drop_suppressed: bool = False,
-    rng: Source | None = None,
-    progress: Progress = silent,
     overwrite: bool = True,
     certificate: str | Path | None = None,
+    progress: Progress = silent,
+    **keywords: Unpack[PublishKeywords],
 ) -> EngineRelease:
     """Publish a table of an engine to another place of it; as `publish` otherwise.
 
@@ -110,19 +98,13 @@ def publish_on(
         target: a Parquet file, or the name of a table.
         schema: as for `publish`.
         models: as for `publish`; none that needs a population.
-        suppression: as for `publish`.
-        metric: as for `publish`.
-        method: `lattice` or `mondrian`; relaxed cuts need every row in memory.
-        local: as for `publish`.
-        levels: as for `publish`.
-        time_limit: as for `publish`.
-        keep_order: leave the rows in the order in which the engine reads them.
-        drop_suppressed: as for `publish`.
-        rng: where the shuffle draws from. A seeded source makes the release a simulation,
-            but does not repeat its order: several cores read as they please.
-        progress: called before each stage; may raise `Cancelled`.
         overwrite: whether an existing target may be replaced.
         certificate: where the certificate goes; beside a file of Parquet if not given.
+        progress: called before each stage; may raise `Cancelled`.
+        keywords: as for `publish`. The method is `lattice` or `mondrian`: relaxed cuts need every
+            row in memory. With `keep_order` rows stay in the order in which the engine reads them.
+            A seeded `rng` makes the release a simulation, but does not repeat its order: several
+            cores read as they please.
 
     Raises:
         InputError: the table, the schema or a parameter is wrong; CEL-P111 a choice that needs all
@@ -130,41 +112,45 @@ def publish_on(
         PrivacyError: no generalisation meets the models.
         EngineError: CEL-E002 and CEL-E020 to CEL-E022, see `TableEngine`.
     """
-    check_schema(schema)
-    _check_out_of_core(models, schema, method)
-    options = PublishOptions.of(
-        models,
-        schema,
-        suppression=suppression,
-        metric=metric,
-        method=method,
-        local=local,
-        levels=levels,
-        time_limit=time_limit,
-        keep_order=keep_order,
-        drop_suppressed=drop_suppressed,
-        rng=rng,
+    return publish_on_engine(
+        engine,
+        source,
+        target,
+        PublishOptions.of(schema, models, **keywords),
+        overwrite=overwrite,
+        certificate=certificate,
+        progress=progress,
     )
+
+
+def publish_on_engine(
+    engine: TableEngine,
+    source: Place,
+    target: Place,
+    options: PublishOptions,
+    *,
+    overwrite: bool = True,
+    certificate: str | Path | None = None,
+    progress: Progress = silent,
+) -> EngineRelease:
+    """As `publish_on`, with the options as one value."""
+    check_out_of_core(options)
     paper = certificate_place(target, certificate)
     check_writable(paper, overwrite=overwrite)
     types = pl.DataFrame(schema=engine.columns(source))
-    schema.check_columns(types.columns)
+    options.schema.check_columns(types.columns)
     engine.check_target(source, target, overwrite=overwrite)
     progress(Step(Message("tables.stage.grouping_engine"), 0))
-    names = [*schema.named(Role.QUASI_IDENTIFIER), *options.sensitive]
-    groups = engine.count_groups(source, names)
-    # A table without rows has no groups.
-    check_table(groups.values, Schema(schema.quasi_identifiers, Role.SENSITIVE))
-    table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
-    protection = protect(table, options, progress)
-    recoding = build_recoding_map(schema, groups, protection)
-    statements = account("celosia.tables.publish_on", options, schema, protection)
+    groups = engine.count_groups(source, grouped_names(options))
+    protection = protect(code_groups(groups, options, progress), options, progress)
+    recoding = build_recoding_map(options.schema, groups, protection)
+    statements = account("celosia.tables.publish_on", options, protection)
     progress(Step(Message("tables.stage.recoding_engine"), 0))
     with engine.recode(
         source,
         target,
         recoding,
-        keep=released_names(types, schema),
+        keep=released_names(types, options.schema),
         drop_suppressed=options.drop_suppressed,
         order="kept" if options.keep_order else "shuffled",
         rng=options.rng,
@@ -207,14 +193,6 @@ def certificate_place(target: Place, certificate: str | Path | None) -> Path:
     if names_files(target) and "://" not in str(target):
         return certificate_path(Path(target))
     raise InputError("CEL-P112", target=target)
-
-
-def _check_out_of_core(models: Model | Iterable[Model], schema: Schema, method: str) -> None:
-    """Refuse, before any work, what cannot be done on distinct combinations."""
-    if method == "mondrian-relaxed":
-        raise InputError("CEL-P111.relaxed_mondrian")
-    if any(model.needs_population for model in resolve_models(models, schema)):
-        raise InputError("CEL-P111.population")
 
 
 def text_columns(draft: Draft) -> tuple[str, ...]:

@@ -9,10 +9,10 @@ shuffled on its own, which makes every order of the whole equally likely.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import polars as pl
 
@@ -21,20 +21,17 @@ from celosia.core.errors import InputError
 from celosia.core.files import check_writable
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source
 from celosia.engines import DuckDB, Groups
 from celosia.engines.shuffling import buckets_for, shuffle
+from celosia.frames import ReadKeywords
 from celosia.tables.account import account
-from celosia.tables.coded_table import code_table
-from celosia.tables.metrics import Metric
-from celosia.tables.model_resolution import check_schema
 from celosia.tables.models import Model
-from celosia.tables.options import PublishOptions
+from celosia.tables.options import PublishKeywords, PublishOptions
 from celosia.tables.protection import protect
 from celosia.tables.recoding_map import build_recoding_map, recode_chunks
 from celosia.tables.release import FileRelease
-from celosia.tables.run import check_table
-from celosia.tables.schema import Role, Schema
+from celosia.tables.run import check_out_of_core, code_groups, grouped_names
+from celosia.tables.schema import Schema
 
 
 def publish_file(
@@ -43,18 +40,11 @@ def publish_file(
     schema: Schema,
     models: Model | Iterable[Model],
     *,
-    suppression: float = 0.05,
-    metric: Metric | str | None = None,
-    local: bool = False,
-    levels: Mapping[str, int] | None = None,
-    time_limit: float | None = None,
-    keep_order: bool = False,
-    drop_suppressed: bool = False,
-    rng: Source | None = None,
-    progress: Progress = silent,
+    reading: ReadKeywords | None = None,
     chunk_rows: int = 250_000,
     overwrite: bool = True,
-    **reading: Any,
+    progress: Progress = silent,
+    **keywords: Unpack[PublishKeywords],
 ) -> FileRelease:
     """Publish a file of any size to another file; as `publish` otherwise.
 
@@ -66,46 +56,52 @@ def publish_file(
         target: where the release goes, in any format that can be written in chunks.
         schema: as for `publish`.
         models: as for `publish`.
-        suppression: as for `publish`.
-        metric: as for `publish`.
-        local: as for `publish`.
-        levels: as for `publish`.
-        time_limit: as for `publish`.
-        keep_order: as for `publish`.
-        drop_suppressed: as for `publish`.
-        rng: as for `publish`.
-        progress: as for `publish`.
+        reading: keywords of `frames.read`, such as `delimiter`.
         chunk_rows: how many rows are in memory at a time.
         overwrite: whether an existing target may be replaced.
-        reading: options of `frames.read_chunks`, such as `delimiter`.
+        progress: called as the work proceeds; may raise `Cancelled`.
+        keywords: as for `publish`; the method is `lattice` or `mondrian`.
     """
-    check_schema(schema)
-    options = PublishOptions.of(
-        models,
-        schema,
-        suppression=suppression,
-        metric=metric,
-        local=local,
-        levels=levels,
-        time_limit=time_limit,
-        keep_order=keep_order,
-        drop_suppressed=drop_suppressed,
-        rng=rng,
+    return publish_to_file(
+        source,
+        target,
+        PublishOptions.of(schema, models, **keywords),
+        reading=reading,
+        chunk_rows=chunk_rows,
+        overwrite=overwrite,
+        progress=progress,
     )
+
+
+def publish_to_file(
+    source: str | Path,
+    target: str | Path,
+    options: PublishOptions,
+    *,
+    reading: ReadKeywords | None = None,
+    chunk_rows: int = 250_000,
+    overwrite: bool = True,
+    progress: Progress = silent,
+) -> FileRelease:
+    """As `publish_file`, with the options as one value."""
+    options.check_population(given=False)
+    check_out_of_core(options)
     goal = Path(target)
     _check_places(Path(source), goal, overwrite=overwrite)
-    file = _File(Path(source), chunk_rows, {"types": schema.types(), **reading}, progress)
-    groups = _group(file, schema, options.sensitive)
-    table = code_table(groups.values, schema, options.sensitive, groups=groups, progress=progress)
+    file = _File(
+        Path(source), chunk_rows, {"types": options.schema.types(), **(reading or {})}, progress
+    )
+    groups = _group(file, options)
+    table = code_groups(groups, options, progress)
     protection = protect(table, options, progress)
-    recoding = build_recoding_map(schema, groups, protection)
-    statements = account("celosia.tables.publish_file", options, schema, protection)
+    recoding = build_recoding_map(options.schema, groups, protection)
+    statements = account("celosia.tables.publish_file", options, protection)
     with tempfile.TemporaryDirectory(dir=goal.parent, prefix=f".{goal.stem}-") as folder:
         draft = Path(folder) / f"release{''.join(goal.suffixes)}"
         chunks = recode_chunks(
             file.chunks(Message("tables.stage.recoding_file")),
             recoding,
-            schema,
+            options.schema,
             drop=options.drop_suppressed,
         )
         if not options.keep_order:
@@ -132,7 +128,7 @@ class _File:
 
     path: Path
     chunk_rows: int
-    reading: dict[str, Any]
+    reading: ReadKeywords
     progress: Progress
 
     def chunks(self, stage: str) -> Iterator[pl.DataFrame]:
@@ -143,13 +139,10 @@ class _File:
             self.progress(Step(stage, done))
 
 
-def _group(file: _File, schema: Schema, sensitive: Sequence[str]) -> Groups:
-    checked = _checked(file.chunks(Message("tables.stage.grouping_file")), schema)
+def _group(file: _File, options: PublishOptions) -> Groups:
+    checked = _checked(file.chunks(Message("tables.stage.grouping_file")), options.schema)
     with DuckDB() as engine:
-        groups = engine.count_groups(checked, [*schema.named(Role.QUASI_IDENTIFIER), *sensitive])
-    # An empty file has no groups; sensitive columns among them have been checked by now.
-    check_table(groups.values, Schema(schema.quasi_identifiers, Role.SENSITIVE))
-    return groups
+        return engine.count_groups(checked, grouped_names(options))
 
 
 def _checked(chunks: Iterator[pl.DataFrame], schema: Schema) -> Iterator[pl.DataFrame]:

@@ -19,8 +19,8 @@ from celosia.frames import as_frame, as_text, encode
 from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
 from celosia.tables.coded_table import CodedTable
 from celosia.tables.hierarchies import ROOT
-from celosia.tables.model_resolution import check_schema, resolve_models
 from celosia.tables.models import Classes, Histogram, Model, judge_all
+from celosia.tables.options import check_schema, resolve_models, sensitive_columns
 from celosia.tables.schema import Role, Schema
 
 
@@ -87,7 +87,7 @@ def check(data: Any, schema: Schema, models: Model | Iterable[Model]) -> Check:
     sensitive = [
         code_sensitive(frame[column.name], column)
         for column in schema.columns
-        if column.name in {getattr(model, "column", None) for model in wanted}
+        if column.name in sensitive_columns(wanted)
     ]
     classes = _classes(columns, hidden, sensitive, None)
     checks = []

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from celosia.studio.visitors import Work
     from celosia.tables import Model, Schema
     from celosia.tables.metrics import Metric
-    from celosia.tables.options import PublishOptions
+    from celosia.tables.options import PublishKeywords, PublishOptions
 
 DATA = "data.parquet"
 """Where the table lies in the work."""
@@ -198,7 +198,7 @@ def metric(form: PublishForm) -> Metric:
     return build(METRICS, form.metric, {"weights": dict(form.weights)}, what="metric")
 
 
-def arguments(form: PublishForm) -> dict[str, Any]:
+def arguments(form: PublishForm) -> PublishKeywords:
     """The keywords of `celosia.tables.publish` besides data, schema, models and population."""
     return {
         "suppression": form.suppression,
@@ -218,15 +218,8 @@ def publish_options(form: PublishForm) -> PublishOptions:
     Raises:
         InputError: what does not go together, and why.
     """
-    from celosia.tables.model_resolution import check_schema
     from celosia.tables.options import PublishOptions
 
-    roles = schema(form)
-    check_schema(roles)
-    return PublishOptions.of(
-        models(form),
-        roles,
-        has_population=form.population is not None,
-        rng=None,
-        **arguments(form),
-    )
+    options = PublishOptions.of(schema(form), models(form), **arguments(form))
+    options.check_population(given=form.population is not None)
+    return options

@@ -20,6 +20,8 @@ from celosia.studio.publish import code, results, results_solutions, results_tab
 from celosia.studio.publish import form as chosen
 from celosia.studio.publish.form import PublishForm
 from celosia.studio.worker import JobProgress
+from celosia.tables.exploration import explore_table
+from celosia.tables.run import publish_table
 
 SECONDS = 60.0
 """How long solutions are tried; after that those found so far are shown."""
@@ -58,13 +60,9 @@ class _Task:
     def publish(self) -> tables.TableRelease:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the release carries them, and the page shows them
-            return tables.publish(
-                self.frame,
-                chosen.schema(self.wanted),
-                chosen.models(self.wanted),
-                population=self.people,
-                progress=self.progress,
-                **chosen.arguments(self.wanted),
+            options = chosen.publish_options(self.wanted)
+            return publish_table(
+                self.frame, options, population=self.people, progress=self.progress
             )
 
 
@@ -95,16 +93,8 @@ def apply(
 def _explored(task: _Task, release: tables.TableRelease, seconds: float) -> dict[str, Any]:
     """All solutions of the lattice; none where only finer recoding meets the models."""
     try:
-        found = tables.explore(
-            task.frame,
-            chosen.schema(task.wanted),
-            chosen.models(task.wanted),
-            suppression=task.wanted.suppression,
-            metric=chosen.metric(task.wanted),
-            time_limit=seconds,
-            population=task.people,
-            progress=task.progress,
-        )
+        options = replace(chosen.publish_options(task.wanted), time_limit=seconds)
+        found = explore_table(task.frame, options, population=task.people, progress=task.progress)
     except CelosiaError as error:
         if error.code not in ("CEL-P001", "CEL-P003"):
             raise
