@@ -16,8 +16,8 @@ from dp_accounting.pld import common
 from dp_accounting.pld import privacy_loss_distribution as peer
 
 from celosia.accounting.accountant import Accountant
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import GaussianLoss, LaplaceLoss, PureLoss
+from celosia.accounting.losses import Loss, PureLoss
+from celosia.accounting.noise_losses import GaussianLoss, LaplaceLoss
 
 DELTA = 1e-6
 RELEASES = 1000

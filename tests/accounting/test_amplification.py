@@ -25,16 +25,14 @@ from celosia.accounting.amplification import (
     amplify_by_poisson_sampling,
     amplify_by_sampling_without_replacement,
 )
-from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
     ApproximateLoss,
     BoundedRangeLoss,
     ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
+    Loss,
     PureLoss,
 )
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 

@@ -14,19 +14,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from celosia.accounting.allowance import FILTERS, Allowance
 from celosia.accounting.amplification import amplify_by_poisson_sampling
 from celosia.accounting.budget import Budget
-from celosia.accounting.loss import Loss
+from celosia.accounting.filters import FILTERS, Allowance
 from celosia.accounting.losses import (
     ApproximateLoss,
     BoundedRangeLoss,
     ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
+    Loss,
     PureLoss,
 )
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 

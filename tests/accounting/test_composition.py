@@ -19,16 +19,14 @@ from celosia.accounting.advanced_composition import optimal, optimal_delta
 from celosia.accounting.amplification import amplify_by_poisson_sampling
 from celosia.accounting.composition import mixture, parallel, sequential
 from celosia.accounting.divergence import both_directions
-from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
     ApproximateLoss,
     BoundedRangeLoss,
     ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
+    Loss,
     PureLoss,
 )
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE
 

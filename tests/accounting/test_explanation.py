@@ -11,14 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.accounting.explanation import explain
-from celosia.accounting.losses import (
-    ApproximateLoss,
-    ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
-    PureLoss,
-)
+from celosia.accounting.losses import ApproximateLoss, ComposedLoss, PureLoss
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.core.errors import InputError
 
 NAMES = [

@@ -13,27 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.pairs import Strategy, transcripts
 
-from celosia.accounting.allowance import Allowance
-from celosia.accounting.concentrated_loss import concentrated_curve
 from celosia.accounting.filters import (
     AdvancedFilter,
+    Allowance,
     BasicFilter,
     ConcentratedFilter,
     EpsilonOrRhoFilter,
     Filter,
+    Price,
     RenyiFilter,
     advanced_limit,
     concentrated_limit,
     renyi_limits,
 )
-from celosia.accounting.losses import (
-    ApproximateLoss,
-    BoundedRangeLoss,
-    ComposedLoss,
-    GaussianLoss,
-    PureLoss,
-)
-from celosia.accounting.prices import Price
+from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss, ComposedLoss, PureLoss
+from celosia.accounting.noise_losses import GaussianLoss, concentrated_curve
 from celosia.core.errors import PrivacyError
 
 ROUNDS = 8

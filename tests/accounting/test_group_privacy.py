@@ -12,16 +12,14 @@ from tests.accounting.pairs import discrete_laplace, mixed, worst
 
 from celosia.accounting.amplification import amplify_by_poisson_sampling
 from celosia.accounting.group_privacy import GroupLoss, convert, for_group
-from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
     ApproximateLoss,
     BoundedRangeLoss,
     ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
+    Loss,
     PureLoss,
 )
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation
 

@@ -11,17 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.accounting.group_privacy import GroupLoss
-from celosia.accounting.loss import Loss
 from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import (
     ApproximateLoss,
     BoundedRangeLoss,
     ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
+    Loss,
     PureLoss,
 )
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.accounting.shuffling import ShuffledLoss
 from celosia.core.errors import InputError
 

@@ -14,17 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from celosia.accounting.curve_loss import CurveLoss
-from celosia.accounting.gaussian_loss import _excess, _summed_curve, continuous_curve
-from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
     ApproximateLoss,
     BoundedRangeLoss,
     ComposedLoss,
+    CurveLoss,
+    Loss,
+    PureLoss,
+)
+from celosia.accounting.noise_losses import (
     ConcentratedLoss,
     GaussianLoss,
     LaplaceLoss,
-    PureLoss,
+    _excess,
+    _summed_curve,
+    continuous_curve,
 )
 from celosia.core.errors import InputError
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.accounting.pairs import Strategy
 
 from celosia.accounting.amplification import amplify_by_poisson_sampling
-from celosia.accounting.losses import ApproximateLoss, ComposedLoss, GaussianLoss, PureLoss
+from celosia.accounting.losses import ApproximateLoss, ComposedLoss, PureLoss
+from celosia.accounting.noise_losses import GaussianLoss
 from celosia.accounting.odometer import Odometer
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
 

@@ -10,13 +10,8 @@ import numpy as np
 import pytest
 
 from celosia.accounting import renyi
-from celosia.accounting.losses import (
-    ApproximateLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
-    PureLoss,
-)
+from celosia.accounting.losses import ApproximateLoss, PureLoss
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])

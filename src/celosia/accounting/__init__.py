@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         best_composition,
         optimal,
     )
-    from celosia.accounting.allowance import Allowance
     from celosia.accounting.amplification import (
         amplify_by_poisson_sampling,
         amplify_by_sampling_without_replacement,
@@ -46,18 +45,17 @@ if TYPE_CHECKING:
         max_divergence,
     )
     from celosia.accounting.explanation import Explanation, explain
+    from celosia.accounting.filters import Allowance
     from celosia.accounting.group_privacy import convert, for_group
-    from celosia.accounting.loss import Loss
     from celosia.accounting.loss_readers import loss_from_dict
     from celosia.accounting.losses import (
         ApproximateLoss,
         BoundedRangeLoss,
         ComposedLoss,
-        ConcentratedLoss,
-        GaussianLoss,
-        LaplaceLoss,
+        Loss,
         PureLoss,
     )
+    from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
     from celosia.accounting.odometer import Odometer
     from celosia.accounting.shuffling import amplify_by_shuffling
     from celosia.accounting.splits import Split, split
@@ -123,7 +121,6 @@ __getattr__, __dir__ = on_first_use(
             "best_composition",
             "optimal",
         ),
-        "allowance": ("Allowance",),
         "amplification": ("amplify_by_poisson_sampling", "amplify_by_sampling_without_replacement"),
         "belief": (
             "Belief",
@@ -143,18 +140,17 @@ __getattr__, __dir__ = on_first_use(
             "max_divergence",
         ),
         "explanation": ("Explanation", "explain"),
+        "filters": ("Allowance",),
         "group_privacy": ("convert", "for_group"),
-        "loss": ("Loss",),
         "loss_readers": ("loss_from_dict",),
         "losses": (
             "ApproximateLoss",
             "BoundedRangeLoss",
             "ComposedLoss",
-            "ConcentratedLoss",
-            "GaussianLoss",
-            "LaplaceLoss",
+            "Loss",
             "PureLoss",
         ),
+        "noise_losses": ("ConcentratedLoss", "GaussianLoss", "LaplaceLoss"),
         "odometer": ("Odometer",),
         "shuffling": ("amplify_by_shuffling",),
         "splits": ("Split", "split"),

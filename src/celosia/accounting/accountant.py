@@ -10,15 +10,11 @@ from math import ceil, inf, isinf, log2, tanh
 import numpy as np
 
 from celosia.accounting import renyi
-from celosia.accounting.advanced_composition import mixed_bound
-from celosia.accounting.bound import Bound
-from celosia.accounting.checks import check_chance, check_epsilon, check_times, round_up
-from celosia.accounting.composed_loss import parts_of
-from celosia.accounting.concentrated_loss import ConcentratedLoss, concentrated_curve
-from celosia.accounting.curve_loss import TAIL, CurveLoss
+from celosia.accounting.advanced_composition import Bound, mixed_bound
+from celosia.accounting.amounts import check_chance, check_epsilon, check_times, round_up
 from celosia.accounting.distributions import LossDistribution, Vector, distribution_from_curve
-from celosia.accounting.epsilon_losses import ApproximateLoss, PureLoss
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import TAIL, ApproximateLoss, CurveLoss, Loss, PureLoss, parts_of
+from celosia.accounting.noise_losses import ConcentratedLoss, concentrated_curve
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message
 from celosia.core.numbers import exact

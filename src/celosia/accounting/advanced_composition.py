@@ -1,17 +1,40 @@
-"""Advanced composition of mechanisms of which only epsilon and delta are known."""
+"""Bounds on what many releases cost together, by the theorems of advanced composition."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import e, expm1, fsum, inf, log, log1p, sqrt, tanh
+from math import e, expm1, fsum, inf, isinf, log, log1p, sqrt, tanh
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from celosia.accounting.checks import check_chance, check_epsilon, check_times
+from celosia.accounting.amounts import check_chance, check_epsilon, check_times
 from celosia.core.errors import InputError
 from celosia.core.methods import Parameter, checked
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The epsilon that one theorem gives for a composition at a delta."""
+
+    name: str
+    epsilon: float
+    adaptive: bool
+    """Whether it still holds when each next loss is chosen by the answers so far, against a total
+    that is fixed in advance (Feldman & Zrnic 2021; Whitehouse, Ramdas, Rogers & Wu 2023)."""
+    reason: str = ""
+    """Why it is infinite, where it is."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; None for an infinite epsilon, which JSON does not know."""
+        return {
+            "name": self.name,
+            "epsilon": None if isinf(self.epsilon) else self.epsilon,
+            "adaptive": self.adaptive,
+            "reason": self.reason,
+        }
+
 
 MOST_TERMS = 10**7
 

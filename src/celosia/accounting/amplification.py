@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.accounting.amounts import above, count_amount, raised
-from celosia.accounting.checks import check_chance, check_order
-from celosia.accounting.curve_loss import DEFAULT_STEP
+from celosia.accounting.amounts import above, check_chance, check_order, count_amount, raised
 from celosia.accounting.derived_loss import DerivedLoss, Vector, curve_of
 from celosia.accounting.distributions import fitting_step
-from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
+    DEFAULT_STEP,
     ApproximateLoss,
     BoundedRangeLoss,
-    GaussianLoss,
-    LaplaceLoss,
+    Loss,
     PureLoss,
 )
+from celosia.accounting.noise_losses import GaussianLoss, LaplaceLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours, Relation

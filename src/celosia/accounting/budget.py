@@ -7,12 +7,11 @@ from fractions import Fraction
 from threading import Lock
 from typing import Any
 
-from celosia.accounting.allowance import Allowance
 from celosia.accounting.amounts import delta_amount
 from celosia.accounting.explanation import Explanation, explain
+from celosia.accounting.filters import Allowance, Price
 from celosia.accounting.group_privacy import convert
-from celosia.accounting.loss import Loss
-from celosia.accounting.prices import Price
+from celosia.accounting.losses import Loss
 from celosia.core.errors import BudgetExceeded, InputError
 from celosia.core.messages import say
 from celosia.core.neighbours import Neighbours

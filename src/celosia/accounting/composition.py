@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import inf
 
-from celosia.accounting.checks import round_up
-from celosia.accounting.composed_loss import ComposedLoss, parts_of
-from celosia.accounting.concentrated_loss import ConcentratedLoss
-from celosia.accounting.epsilon_losses import ApproximateLoss, PureLoss
+from celosia.accounting.amounts import round_up
 from celosia.accounting.group_privacy import for_group
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import ApproximateLoss, ComposedLoss, Loss, PureLoss, parts_of
+from celosia.accounting.noise_losses import ConcentratedLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import exact

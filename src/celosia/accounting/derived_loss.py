@@ -7,10 +7,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.checks import check_epsilon
-from celosia.accounting.composed_loss import ComposedLoss, account_of
-from celosia.accounting.curve_loss import TAIL, CurveLoss
-from celosia.accounting.loss import Loss
+from celosia.accounting.amounts import check_epsilon
+from celosia.accounting.losses import TAIL, ComposedLoss, CurveLoss, Loss, account_of
 
 Vector = NDArray[np.float64]
 FAR = np.array([1e2, 1e3, 1e4, 1e6])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf, isnan, log
 
-from celosia.accounting.checks import check_chance
+from celosia.accounting.amounts import check_chance
 from celosia.core.errors import InputError
 from celosia.core.methods import Parameter, bad_parameter
 from celosia.core.numbers import real

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from math import isinf
 from typing import Any
 
-from celosia.accounting.bound import Bound
-from celosia.accounting.checks import check_chance
-from celosia.accounting.composed_loss import ComposedLoss, account_of
-from celosia.accounting.loss import Loss
+from celosia.accounting.advanced_composition import Bound
+from celosia.accounting.amounts import check_chance
+from celosia.accounting.losses import ComposedLoss, Loss, account_of
 from celosia.core.messages import say
 
 

@@ -14,32 +14,130 @@ the c_i is at most c; the bound that c gives for a fixed list holds for it too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log, log1p, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 
-from celosia.accounting.amounts import below
-from celosia.accounting.composed_loss import parts_of
-from celosia.accounting.concentrated_loss import concentrated_curve
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ApproximateLoss
-from celosia.accounting.prices import (
-    DELTA,
-    EPSILON,
-    RHO,
-    SQUARES,
-    Price,
-    epsilon_delta_of,
-    exact_pure,
-    exact_rho,
+from celosia.accounting.amounts import below, delta_amount, epsilon_amount, share_amount
+from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss, Loss, PureLoss, parts_of
+from celosia.accounting.noise_losses import (
+    ConcentratedLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    concentrated_curve,
 )
-from celosia.core.errors import PrivacyError
-from celosia.core.messages import Message
+from celosia.core.errors import InputError, PrivacyError
+from celosia.core.messages import Language, Message
+from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.core.numbers import exact
+from celosia.core.wording import did_you_mean
+
+EPSILON, DELTA, RHO, SQUARES = "epsilon", "delta", "rho", "squares"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Amounts of several currencies; one that a loss cannot be paid in is None.
+
+    >>> print(Price({"epsilon": Fraction(1, 10), "delta": Fraction(0)}))
+    epsilon 0.1, delta 0
+    """
+
+    amounts: Mapping[str, Fraction | None]
+
+    def __getitem__(self, currency: str) -> Fraction | None:
+        return self.amounts[currency]
+
+    def __add__(self, other: Price) -> Price:
+        return Price({name: _sum(self[name], other[name]) for name in self.amounts})
+
+    def subtracted_from(self, limits: Mapping[str, Fraction]) -> Price:
+        """What is left of limits, currency by currency; never below 0."""
+        left: dict[str, Fraction | None] = {}
+        for name, limit in limits.items():
+            amount = self[name]
+            left[name] = Fraction(0) if amount is None else max(Fraction(0), limit - amount)
+        return Price(left)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None for what cannot be paid."""
+        return {
+            name: None if amount is None else float(amount) for name, amount in self.amounts.items()
+        }
+
+    def render(self, into: Language | None = None) -> str:
+        """The amounts as a text in a language, the current one where none is named."""
+        return ", ".join(self._amount(name).render(into) for name in self.amounts)
+
+    def _amount(self, currency: str) -> Message:
+        amount = self[currency]
+        if amount is None:
+            return Message("accounting.price.unbounded", currency=currency)
+        return Message("accounting.price.amount", currency=currency, amount=float(amount))
+
+    def __str__(self) -> str:
+        return self.render()
+
+
+def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:
+    return None if one is None or other is None else one + other
+
+
+def exact_pure(loss: Loss) -> Fraction | None:
+    """The pure epsilon of a loss without rounding; None where it has none.
+
+    >>> exact_pure(LaplaceLoss(Fraction(10), 1))
+    Fraction(1, 10)
+    """
+    if isinstance(loss, PureLoss | BoundedRangeLoss):
+        return loss.value
+    if isinstance(loss, LaplaceLoss):
+        return loss.shift / loss.scale
+    return exact(loss.pure)
+
+
+def exact_rho(loss: Loss) -> Fraction | None:
+    """The rho of a loss without rounding; None where it has none."""
+    found = _RHO[type(loss)](loss) if type(loss) in _RHO else None
+    stated = exact(loss.rho)
+    return stated if found is None else found if stated is None else min(found, stated)
+
+
+# Pure epsilon: Bun & Steinke 2016, Prop. 1.4. Bounded range: Cesar & Rogers 2021. Discrete
+# Gaussian noise: Canonne, Kamath & Steinke 2020, Thm 4.
+_RHO: dict[type, Callable[[Any], Fraction]] = {
+    PureLoss: lambda loss: loss.value**2 / 2,
+    LaplaceLoss: lambda loss: (loss.shift / loss.scale) ** 2 / 2,
+    BoundedRangeLoss: lambda loss: loss.value**2 / 8,
+    ConcentratedLoss: lambda loss: loss.value,
+    GaussianLoss: lambda loss: loss.shift**2 / (2 * loss.variance),
+}
+
+
+def epsilon_delta_of(loss: Loss, delta: Fraction | None) -> tuple[Fraction, Fraction]:
+    """The (epsilon, delta) that one release is charged.
+
+    Args:
+        loss: of one release.
+        delta: the failure to charge where the loss has no pure epsilon and states none.
+
+    Raises:
+        PrivacyError: CEL-B062 it has no price of this kind.
+    """
+    pure = exact_pure(loss)
+    if pure is not None:
+        return pure, Fraction(0)
+    if isinstance(loss, ApproximateLoss):
+        return loss.value, exact(loss.failure) or Fraction(0)
+    found = None if delta is None else exact(loss.epsilon(float(delta)))
+    if found is None or delta is None:
+        raise PrivacyError("CEL-B062.no_epsilon")
+    return found, max(delta, exact(float(delta)) or delta)  # whichever the loss was asked with
+
 
 ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0)
 
@@ -294,3 +392,106 @@ def renyi_limits(
         for a in orders
     )
     return tuple((order, below(limit)) for order, limit in found if limit > 0)
+
+
+FILTERS = ("basic", "concentrated", "renyi", "advanced", "either")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What may be spent in total, and by which rule it is added up.
+
+    Args:
+        epsilon: the total epsilon; or give `rho`.
+        delta: the total delta. 0 allows only the basic rule.
+        rho: the total rho of zero-concentrated differential privacy, instead of an epsilon.
+        filter: `basic` (sums; for few releases), `concentrated`, `renyi`, `advanced` (for many), or
+            `either`: basic or concentrated, whichever lasts longer. Without one: `basic` where
+            delta is 0, `concentrated` for a rho, otherwise `either`.
+        slack: how much of delta the rule itself may use, from 0 to 1; the rest is for releases that
+            have a delta of their own. Of no matter to `basic`; all of it for `renyi`.
+        orders: of the `renyi` rule.
+        neighbours: whom the budget protects.
+
+    Raises:
+        InputError: CEL-B060 not exactly one of epsilon and rho; CEL-B061 a rule that does not
+            exist or does not fit; CEL-I060 an amount is out of range.
+    """
+
+    epsilon: float | Fraction | None = None
+    delta: float | Fraction = 0
+    rho: float | Fraction | None = None
+    filter: str | None = None
+    slack: float | Fraction = Fraction(1, 2)
+    orders: Sequence[float] = ORDERS
+    neighbours: Neighbours = ADD_REMOVE
+    rule: Filter = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None):
+            raise InputError("CEL-B060.epsilon_or_rho")
+        object.__setattr__(self, "rule", self._rule())
+        object.__setattr__(self, "filter", self.rule.name)
+
+    def _rule(self) -> Filter:
+        delta = delta_amount(self.delta, zero=True)
+        name = self._name(delta)
+        if self.rho is not None:
+            return ConcentratedFilter(epsilon_amount(self.rho, name="rho"), delta)
+        epsilon = epsilon_amount(self.epsilon)
+        if name == "basic":
+            return BasicFilter(epsilon, delta)
+        if name == "renyi":
+            return RenyiFilter(self._orders(epsilon, delta))
+        slack = delta * share_amount(self.slack, name="slack")
+        own = delta - slack
+        if name == "advanced":
+            return AdvancedFilter(advanced_limit(epsilon, slack), own)
+        rho = concentrated_limit(epsilon, slack)
+        return (
+            ConcentratedFilter(rho, own)
+            if name == "concentrated"
+            else EpsilonOrRhoFilter(epsilon, rho, own)
+        )
+
+    def _name(self, delta: Fraction) -> str:
+        name = self.filter
+        if name is None:
+            return "concentrated" if self.rho is not None else "either" if delta else "basic"
+        fits = FILTERS if delta else ("basic",)
+        fits = ("concentrated",) if self.rho is not None else fits
+        if name not in fits:
+            hint = did_you_mean(name, FILTERS)
+            raise InputError("CEL-B061.unknown", fits=", ".join(fits), name=name, hint=hint)
+        return name
+
+    def _orders(self, epsilon: Fraction, delta: Fraction) -> tuple[tuple[float, Fraction], ...]:
+        found = [exact(each) for each in self.orders]
+        orders = tuple(float(each) for each in found if each is not None and each > 1)
+        if not orders or len(set(orders)) < len(found):
+            raise InputError("CEL-B061.orders")
+        limits = renyi_limits(epsilon, delta, orders)
+        if not limits:
+            raise InputError("CEL-B061.orders_too_low", orders=max(orders))
+        return limits
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "epsilon": None if self.epsilon is None else float(self.epsilon),
+            "delta": float(self.delta),
+            "rho": None if self.rho is None else float(self.rho),
+            "neighbours": self.neighbours.message,
+            **self.rule.as_dict(),
+        }
+
+    def __str__(self) -> str:
+        amount = self.rho if self.epsilon is None else self.epsilon
+        named = {"amount": amount, "rule": self.rule.name, "neighbours": self.neighbours.message}
+        if self.epsilon is None and self.delta:
+            return Message("accounting.allowance.rho_delta", delta=self.delta, **named)
+        if self.epsilon is None:
+            return Message("accounting.allowance.rho", **named)
+        if self.delta:
+            return Message("accounting.allowance.epsilon_delta", delta=self.delta, **named)
+        return Message("accounting.allowance.epsilon", **named)

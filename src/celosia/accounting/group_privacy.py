@@ -12,16 +12,14 @@ import numpy as np
 
 from celosia.accounting.amounts import count_amount, raised
 from celosia.accounting.derived_loss import DerivedLoss, Vector, curve_of
-from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
     ApproximateLoss,
     BoundedRangeLoss,
     ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
+    Loss,
     PureLoss,
 )
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours, Relation

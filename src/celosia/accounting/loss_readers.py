@@ -8,16 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from celosia.accounting.group_privacy import GroupLoss
-from celosia.accounting.loss import Loss
 from celosia.accounting.losses import (
     ApproximateLoss,
     BoundedRangeLoss,
     ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
+    Loss,
     PureLoss,
 )
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.numbers import exact, whole

@@ -8,11 +8,9 @@ from math import erfc, inf, log, sqrt
 from threading import Lock
 from typing import Any
 
-from celosia.accounting.amounts import delta_amount, epsilon_amount, raised, share_amount
-from celosia.accounting.checks import round_up
-from celosia.accounting.filters import EpsilonOrRhoFilter, advanced_limit
-from celosia.accounting.loss import Loss
-from celosia.accounting.prices import DELTA, EPSILON, RHO
+from celosia.accounting.amounts import delta_amount, epsilon_amount, raised, round_up, share_amount
+from celosia.accounting.filters import DELTA, EPSILON, RHO, EpsilonOrRhoFilter, advanced_limit
+from celosia.accounting.losses import Loss
 from celosia.core.errors import BudgetExceeded
 from celosia.core.messages import say
 

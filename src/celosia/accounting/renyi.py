@@ -8,8 +8,8 @@ from math import inf, log
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.concentrated_loss import FARTHEST
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
+from celosia.accounting.noise_losses import FARTHEST
 
 Vector = NDArray[np.float64]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import ceil, isfinite, log10
 
 from celosia.accounting.accountant import Accountant
+from celosia.accounting.advanced_composition import Bound
 from celosia.accounting.belief import PRIORS, BeliefTable, belief_interval
-from celosia.accounting.bound import Bound
 from celosia.accounting.explanation import Explanation, format_epsilon
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
 from celosia.core import figures
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say

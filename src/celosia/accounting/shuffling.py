@@ -13,11 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from celosia.accounting.amounts import count_amount, delta_amount, epsilon_amount, raised
-from celosia.accounting.checks import check_chance, check_epsilon, round_up
-from celosia.accounting.curve_loss import TAIL, CurveLoss
+from celosia.accounting.amounts import (
+    check_chance,
+    check_epsilon,
+    count_amount,
+    delta_amount,
+    epsilon_amount,
+    raised,
+    round_up,
+)
 from celosia.accounting.derived_loss import Vector
-from celosia.accounting.losses import PureLoss
+from celosia.accounting.losses import TAIL, CurveLoss, PureLoss
 from celosia.core.messages import Message
 
 MOST_LOCAL = 100

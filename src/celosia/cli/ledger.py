@@ -75,7 +75,7 @@ def show(
 
     `celosia ledger show shop.ledger.sqlite --analyst ana --json`
     """
-    from celosia.accounting.checks import check_chance
+    from celosia.accounting.amounts import check_chance
 
     if delta is not None:
         check_chance(delta)
@@ -345,7 +345,7 @@ def _no_ledger() -> InputError:
 
 
 def _show_charges(charges: Sequence[Record]) -> None:
-    from celosia.accounting.checks import format_amount
+    from celosia.accounting.amounts import format_amount
 
     if not charges:
         console.show(say("cli.ledger.no_questions_so_far"))

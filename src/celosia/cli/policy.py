@@ -124,7 +124,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
 
     `celosia policy show policy.toml --json`
     """
-    from celosia.accounting.checks import format_amount
+    from celosia.accounting.amounts import format_amount
     from celosia.cli import owners
     from celosia.cli.policy_tables import describe_column, show_graph
     from celosia.queries.policy import policy_facts, policy_hash
@@ -364,7 +364,7 @@ def _is_store(source: str) -> InputError:
 
 
 def _amount(amount: Spending) -> str:
-    from celosia.accounting.checks import format_amount
+    from celosia.accounting.amounts import format_amount
 
     delta = f", delta {format_amount(amount.delta)}" if amount.delta else ""
     return f"epsilon {format_amount(amount.epsilon)}{delta}"

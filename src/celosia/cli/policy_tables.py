@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def describe_column(table: Any, column: Any) -> Iterator[str]:
     """Describe the declarations of a column beyond its type."""
-    from celosia.accounting.checks import format_amount
+    from celosia.accounting.amounts import format_amount
 
     if column.unique:
         yield say("cli.policy.unique")
@@ -57,7 +57,7 @@ def show_graph(policy: Policy, graph: Graph) -> None:
 
 
 def _describe_predicate(table: TablePolicy) -> Iterator[str]:
-    from celosia.accounting.checks import format_amount
+    from celosia.accounting.amounts import format_amount
 
     for column in table.columns:
         if column.most is not None:

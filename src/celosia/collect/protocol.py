@@ -21,8 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import PureLoss
+from celosia.accounting.losses import Loss, PureLoss
 from celosia.collect.estimates import Estimates, Summary, check_significance
 from celosia.collect.fields import Packed
 from celosia.collect.post_processing import POSTS, post_process

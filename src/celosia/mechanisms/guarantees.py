@@ -15,7 +15,7 @@ from celosia.core.numbers import real
 from celosia.core.wording import one_unit, unit_word
 
 if TYPE_CHECKING:
-    from celosia.accounting.loss import Loss
+    from celosia.accounting.losses import Loss
     from celosia.mechanisms.mechanism import Mechanism
 
     AnyMechanism = Mechanism[Any, Any]

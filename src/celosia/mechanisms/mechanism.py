@@ -10,7 +10,7 @@ from math import floor, log10
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.methods import Method, Parameter, checked, plain
 from celosia.core.neighbours import ADD_REMOVE, Neighbours

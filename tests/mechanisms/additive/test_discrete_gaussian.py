@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.discrete_gaussian import GaussianCounts

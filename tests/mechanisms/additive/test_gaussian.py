@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import kstest, norm
 from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.gaussian import Gaussian, least_deviation

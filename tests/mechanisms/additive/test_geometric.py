@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.accounting.losses import PureLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import CHANGE_ONE
 from celosia.core.randomness import Seeded

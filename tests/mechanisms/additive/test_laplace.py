@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.accounting.losses import PureLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.mechanisms.additive.laplace import Laplace, laplace_bound, laplace_failure

@@ -18,7 +18,7 @@ from scipy.stats import binom, chi2_contingency
 from tests.mechanisms.forbidden_source import ForbiddenSource
 
 from celosia.accounting.budget import Budget
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
 from celosia.core.errors import BudgetExceeded, CelosiaError, InputError, PrivacyError
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Seeded

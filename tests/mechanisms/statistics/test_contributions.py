@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.exact_laws import RELATIONS, Release, measured, worst_log_ratio
 
-from celosia.accounting.losses import LaplaceLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded

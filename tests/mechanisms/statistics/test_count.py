@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.mechanisms.exact_laws import RELATIONS, Release, measured, pairs, worst_log_ratio
 
-from celosia.accounting.losses import LaplaceLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Seeded

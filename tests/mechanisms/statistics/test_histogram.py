@@ -20,7 +20,8 @@ from tests.mechanisms.exact_laws import (
 )
 from tests.mechanisms.forbidden_source import ForbiddenSource
 
-from celosia.accounting.losses import ComposedLoss, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded

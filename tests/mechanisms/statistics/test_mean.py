@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mechanisms.exact_laws import RELATIONS, Release, measured, pairs, worst_log_ratio
 
-from celosia.accounting.losses import ComposedLoss, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded

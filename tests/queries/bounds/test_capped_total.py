@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from celosia.accounting.losses import LaplaceLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import ADD_REMOVE, CHANGE_ONE, Neighbours
 from celosia.core.randomness import Seeded

@@ -15,15 +15,8 @@ import pytest
 from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
 
 from celosia.accounting.accountant import Accountant
-from celosia.accounting.losses import (
-    ApproximateLoss,
-    BoundedRangeLoss,
-    ComposedLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    LaplaceLoss,
-    PureLoss,
-)
+from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss, ComposedLoss, PureLoss
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss, LaplaceLoss
 from celosia.accounting.shuffling import ShuffledLoss
 from celosia.core.errors import (
     BudgetExceeded,

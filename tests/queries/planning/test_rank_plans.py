@@ -10,7 +10,8 @@ import pytest
 from tests.queries.planning.test_ranks import BOTH, QUESTIONS, steps_of
 from tests.queries.vaults import BY_ROW, POLICY, capped
 
-from celosia.accounting.losses import BoundedRangeLoss, LaplaceLoss, PureLoss
+from celosia.accounting.losses import BoundedRangeLoss, PureLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Seeded

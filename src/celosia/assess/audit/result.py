@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ApproximateLoss
+from celosia.accounting.losses import ApproximateLoss, Loss
 from celosia.assess.audit.bounds import Estimate
 from celosia.assess.labels import label
 from celosia.core.errors import InputError

@@ -185,7 +185,7 @@ def _loss(epsilon: float, delta: float) -> Loss:
 def _numbers(loss: Loss) -> tuple[float, float]:
     """The epsilon and the delta of a promise."""
     from celosia.accounting import ApproximateLoss
-    from celosia.accounting.checks import round_up
+    from celosia.accounting.amounts import round_up
 
     if isinstance(loss, ApproximateLoss):
         return round_up(loss.value), loss.failure

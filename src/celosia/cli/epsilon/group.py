@@ -151,8 +151,7 @@ def _rows(
 
 def _row(loss: Loss | None, relation: Relation, count: int, *, at: float) -> GroupRow:
     from celosia.accounting import ApproximateLoss, belief_interval
-    from celosia.accounting.amounts import delta_amount
-    from celosia.accounting.checks import round_up
+    from celosia.accounting.amounts import delta_amount, round_up
 
     if relation is Relation.ADD_REMOVE:
         key = "cli.epsilon.add_remove_one" if count == 1 else "cli.epsilon.add_remove_rows"

@@ -148,7 +148,7 @@ def _steps(values: Mapping[str, Fraction], option: str) -> int:
 
 
 def _words(option: str, values: Mapping[str, Fraction]) -> str:
-    from celosia.accounting.checks import format_amount
+    from celosia.accounting.amounts import format_amount
 
     texts = {name: format_amount(value) for name, value in values.items()}
     if option == "--pure":

@@ -15,7 +15,7 @@ from celosia.cli.query.sessions import TOKEN, QueryOptions, open_vault
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
-    from celosia.accounting.prices import Price
+    from celosia.accounting.filters import Price
     from celosia.queries import QueryAnswer, Vault
     from celosia.queries.service import Client
 

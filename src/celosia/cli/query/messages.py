@@ -11,7 +11,7 @@ from celosia.cli import console
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
-    from celosia.accounting.prices import Price
+    from celosia.accounting.filters import Price
     from celosia.queries import Plan, QueryAnswer
     from celosia.queries.service import RemotePlan
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import PureLoss
+from celosia.accounting.losses import Loss, PureLoss
 from celosia.collect.coins import Coin
 from celosia.collect.fields import Packed, bits_for, pack, unpack
 from celosia.collect.protocol import Client, Protocol, Server

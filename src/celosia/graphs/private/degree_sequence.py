@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.losses import ComposedLoss, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph

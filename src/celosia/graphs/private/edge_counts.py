@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import LaplaceLoss
+from celosia.accounting.losses import Loss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph

@@ -12,8 +12,7 @@ from math import ceil, floor, log
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss, PureLoss
+from celosia.accounting.losses import BoundedRangeLoss, ComposedLoss, Loss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact

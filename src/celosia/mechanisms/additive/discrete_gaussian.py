@@ -8,8 +8,8 @@ from functools import cached_property
 from math import ceil, floor, isqrt, sqrt
 from typing import ClassVar
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
+from celosia.accounting.losses import Loss
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss
 from celosia.core.methods import Parameter
 from celosia.mechanisms.additive.base import IntegerMechanism
 from celosia.mechanisms.additive.gaussian import ROOTS

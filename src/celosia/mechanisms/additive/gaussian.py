@@ -9,8 +9,8 @@ from functools import cached_property
 from math import isqrt, nextafter, sqrt
 from typing import ClassVar
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ConcentratedLoss, GaussianLoss
+from celosia.accounting.losses import Loss
+from celosia.accounting.noise_losses import ConcentratedLoss, GaussianLoss
 from celosia.mechanisms.additive.base import GridMechanism
 from celosia.mechanisms.additive.directed_rounding import short_above
 from celosia.mechanisms.grid import Grid

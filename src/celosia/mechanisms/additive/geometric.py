@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.accounting.losses import Loss, PureLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.mechanisms.additive.base import IntegerMechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import EPSILON, check_epsilon, field_of, whole_number

@@ -8,8 +8,8 @@ from functools import cached_property
 from math import exp, expm1, log, log1p
 from typing import ClassVar
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.accounting.losses import Loss, PureLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.mechanisms.additive.base import GridMechanism
 from celosia.mechanisms.grid import Grid
 from celosia.mechanisms.noise import DiscreteLaplace

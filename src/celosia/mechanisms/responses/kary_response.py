@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import PureLoss
+from celosia.accounting.losses import Loss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.methods import Parameter

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import PureLoss
+from celosia.accounting.losses import Loss, PureLoss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
 from celosia.core.methods import Parameter, checked

@@ -27,8 +27,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ApproximateLoss, PureLoss
+from celosia.accounting.losses import ApproximateLoss, Loss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.randomness import Source, System
 from celosia.mechanisms.grid import WHOLE, Grid, check_grid

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.accounting.group_privacy import convert
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.neighbours import ADD_REMOVE, Neighbours, Relation
 from celosia.core.randomness import Source

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ComposedLoss, LaplaceLoss
+from celosia.accounting.losses import ComposedLoss, Loss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.numbers import real
 from celosia.core.randomness import Source

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ComposedLoss
+from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.core.errors import InputError
 from celosia.core.methods import Parameter
 from celosia.core.neighbours import Relation

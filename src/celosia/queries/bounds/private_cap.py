@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ComposedLoss, LaplaceLoss, PureLoss
+from celosia.accounting.losses import ComposedLoss, Loss, PureLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero

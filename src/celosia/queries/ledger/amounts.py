@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from celosia.accounting.prices import Price
+from celosia.accounting.filters import Price
 from celosia.core.errors import PrivacyError
 
 STEPS = 720720 * 10**30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from celosia.accounting.checks import format_amount
+from celosia.accounting.amounts import format_amount
 from celosia.core.errors import BudgetExceeded, QueryRefused
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from celosia.accounting.checks import format_amount
+from celosia.accounting.amounts import format_amount
 from celosia.core.messages import say
 from celosia.queries.ledger.amounts import format_fraction, parse_amount
 from celosia.queries.ledger.chain import Entry, Head

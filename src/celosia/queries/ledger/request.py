@@ -9,13 +9,10 @@ from hashlib import sha256
 from math import nextafter
 from typing import Any
 
-from celosia.accounting.amounts import delta_amount, epsilon_amount
-from celosia.accounting.checks import round_up
-from celosia.accounting.composed_loss import parts_of
-from celosia.accounting.loss import Loss
+from celosia.accounting.amounts import delta_amount, epsilon_amount, round_up
+from celosia.accounting.filters import exact_pure
 from celosia.accounting.loss_readers import loss_from_dict
-from celosia.accounting.losses import ApproximateLoss, PureLoss
-from celosia.accounting.prices import exact_pure
+from celosia.accounting.losses import ApproximateLoss, Loss, PureLoss, parts_of
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import exact
 from celosia.queries.ledger.amounts import format_fraction, round_up_to_step

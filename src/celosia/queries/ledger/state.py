@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from celosia.accounting.filters import Filter
-from celosia.accounting.loss import Loss
+from celosia.accounting.filters import DELTA, EPSILON, Filter, Price
 from celosia.accounting.loss_readers import loss_from_dict
-from celosia.accounting.prices import DELTA, EPSILON, Price
+from celosia.accounting.losses import Loss
 from celosia.core.errors import BudgetExceeded, CelosiaError, PrivacyError, QueryRefused
 from celosia.core.wording import did_you_mean
 from celosia.queries.ledger.amounts import parse_amount, round_price_up

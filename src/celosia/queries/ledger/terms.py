@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from celosia.accounting.allowance import FILTERS, Allowance
 from celosia.accounting.amounts import delta_amount, epsilon_amount
-from celosia.accounting.filters import Filter
+from celosia.accounting.filters import FILTERS, Allowance, Filter
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean

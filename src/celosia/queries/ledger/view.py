@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from celosia.accounting.accountant import Accountant
-from celosia.accounting.prices import Price
+from celosia.accounting.filters import Price
 from celosia.core.errors import EngineError
 from celosia.core.messages import say
 from celosia.queries.ledger.chain import (

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import PureLoss
+from celosia.accounting.losses import Loss, PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement

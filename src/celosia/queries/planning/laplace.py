@@ -9,8 +9,8 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import LaplaceLoss, PureLoss
+from celosia.accounting.losses import Loss, PureLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero

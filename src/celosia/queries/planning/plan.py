@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ComposedLoss
+from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.core.messages import Message, say
 from celosia.core.neighbours import Neighbours
 from celosia.queries.algebra import Question

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.queries.algebra import Aggregate, Question

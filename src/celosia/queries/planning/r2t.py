@@ -11,8 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ComposedLoss, PureLoss
+from celosia.accounting.losses import ComposedLoss, Loss, PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement

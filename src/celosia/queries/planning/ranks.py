@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import BoundedRangeLoss, LaplaceLoss, PureLoss
+from celosia.accounting.losses import BoundedRangeLoss, Loss, PureLoss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.messages import Message
 from celosia.core.neighbours import Relation
 from celosia.core.randomness import Source

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
 from celosia.core.errors import QueryRefused
 from celosia.core.messages import Message
 from celosia.core.randomness import Source

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
 from celosia.core.randomness import Source
 from celosia.queries.algebra import Question
 from celosia.queries.bounds.caps import FARTHEST

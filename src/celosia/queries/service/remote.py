@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.accounting.prices import Price
+from celosia.accounting.filters import Price
 from celosia.core.files import replacing
 from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message, say

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.security import HTTPBearer
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from celosia.accounting.prices import Price
+from celosia.accounting.filters import Price
 from celosia.core.work_folders import WorkFolder
 from celosia.queries.ledger import Ledger
 from celosia.queries.ledger.amounts import format_fraction

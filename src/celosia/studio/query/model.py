@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia import datasets
-from celosia.accounting.prices import Price
+from celosia.accounting.filters import Price
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.messages import Message

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isqrt, nextafter
 
-from celosia.accounting.losses import ConcentratedLoss
+from celosia.accounting.noise_losses import ConcentratedLoss
 from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric

@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ComposedLoss
+from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import check_list, parameter

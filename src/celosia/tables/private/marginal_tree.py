@@ -10,8 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ComposedLoss
+from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.core.randomness import Source
 from celosia.mechanisms import Exponential, GaussianCounts, Geometric
 from celosia.tables.private.budget import TableBudget

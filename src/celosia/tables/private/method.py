@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any, ClassVar
 
-from celosia.accounting.loss import Loss
+from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message

@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ComposedLoss, PureLoss
+from celosia.accounting.losses import ComposedLoss, Loss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
