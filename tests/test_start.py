@@ -65,21 +65,18 @@ NEVER = {
 
 NEEDED = {
     "celosia.accounting": {
-        *("accountant", "advanced_composition", "allowance", "amounts", "bound", "checks"),
-        *("composed_loss", "concentrated_loss", "curve_loss", "derived_loss", "distributions"),
-        *("epsilon_losses", "filters", "gaussian_loss", "group_privacy", "laplace_loss", "loss"),
-        *("loss_readers", "losses", "prices", "renyi"),
+        *("accountant", "advanced_composition", "amounts", "derived_loss", "distributions"),
+        *("filters", "group_privacy", "loss_readers", "losses", "noise_losses", "renyi"),
     },
     "celosia.engines": {"duckdb_sources", "sql"},
     "celosia.mechanisms": {"guarantees", "intervals", "noise", "parameters"},
     "celosia.queries.bounds": {"caps", "facts", "growth", "join_orders", "lineage", "stability"},
     "celosia.queries.emission": {
-        *("aggregates", "caps", "expression_types", "fixed_point", "flat_query", "relations"),
-        *("target", "timestamps"),
+        *("aggregates", "expression_types", "fixed_point", "relations", "target", "timestamps"),
     },
     "celosia.queries.planning": {
-        *("aggregates", "context", "contribution_bounding", "cost", "deadline", "facts"),
-        *("group_keys", "laplace", "plan", "planner", "ranges", "refusals", "semi_joins", "step"),
+        *("aggregates", "context", "contribution_bounding", "cost", "facts", "laplace", "plan"),
+        *("planner", "ranges", "refusals", "semi_joins"),
     },
     "sqlglot.generators": {"duckdb"},
     "sqlglot.parsers": {"base", "duckdb"},

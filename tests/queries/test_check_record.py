@@ -12,8 +12,8 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.queries import Vault, check_record, ledger_path, sessions
-from celosia.queries.check_record import record_path
+from celosia.queries import Vault, declaration_checks, ledger_path, sessions
+from celosia.queries.declaration_checks import record_path
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no record is kept on Windows")
 TEXT = """
@@ -51,7 +51,7 @@ def fill(folder: Path, kind: str, numbers: list[int]) -> Path:
 
 @pytest.fixture(autouse=True)
 def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check_record, "REST", 0.0)
+    monkeypatch.setattr(declaration_checks, "REST", 0.0)
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_a_record_holds_a_digest_and_nothing_else(make: Callable[..., Path]) -> 
 def test_a_file_that_has_just_changed_is_not_recorded(
     make: Callable[..., Path], checks: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check_record, "REST", 3600.0)
+    monkeypatch.setattr(declaration_checks, "REST", 3600.0)
     policy = make()
     open_once(policy)
     open_once(policy)

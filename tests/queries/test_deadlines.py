@@ -20,7 +20,7 @@ from celosia.core.errors import EngineError, PrivacyWarning
 from celosia.core.randomness import Seeded, System
 from celosia.queries import Vault, deadlines
 from celosia.queries.execution import Execution
-from celosia.queries.planning import deadline
+from celosia.queries.planning import cost
 from celosia.queries.planning.cost import Cost
 from celosia.queries.policy import Database, Policy, Spending
 from celosia.queries.results import execute_plan, execute_plan_on_empty
@@ -201,7 +201,7 @@ def test_answers_failures_and_repetitions_come_at_one_time(
             taken.append(clock.now - begun)
             clock.now += 1.25
         wanted = vault.explain(COUNT, epsilon=1).deadline
-    assert wanted in deadline.CLASSES
+    assert wanted in cost.CLASSES
     assert taken == [pytest.approx(wanted)] * 5
     steps = [one - other for one, other in zip(sealed[1:], sealed, strict=False)]
     assert steps == [pytest.approx(wanted + 1.25)] * 3  # so the time of an entry tells nothing
@@ -350,7 +350,7 @@ def test_a_real_answer_is_never_early(tmp_path: Path) -> None:
         wanted = vault.explain(COUNT, epsilon=1).deadline
         begun = time.monotonic()
         vault.sql(COUNT, epsilon=1)
-        assert time.monotonic() - begun >= wanted == deadline.CLASSES[0]
+        assert time.monotonic() - begun >= wanted == cost.CLASSES[0]
 
 
 def test_the_user_stops_a_question_and_it_stays_charged(tmp_path: Path) -> None:
@@ -368,11 +368,11 @@ def test_the_user_stops_a_question_and_it_stays_charged(tmp_path: Path) -> None:
 def test_larger_tables_and_harder_questions_get_more_time(dialect: str) -> None:
     sizes = [10, 10**5, 10**6, 10**7, 10**8, 10**9]
     found = [
-        deadline.choose_deadline(Cost(rows=size, is_declared=True), [], dialect=dialect)
+        cost.choose_deadline(Cost(rows=size, is_declared=True), [], dialect=dialect)
         for size in sizes
     ]
     assert found == sorted(found)
-    assert set(found) <= set(deadline.CLASSES)
+    assert set(found) <= set(cost.CLASSES)
 
 
 def test_the_policy_may_declare_one_deadline_for_all_questions(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.queries.vaults import POLICY
 
 from celosia.queries.declared_sizes import undeclared_sizes
 from celosia.queries.policy import Database, Policy
-from celosia.queries.policy.draft import draft_policy
+from celosia.queries.policy.writer import draft_policy
 
 BARE = replace(POLICY, tables=tuple(replace(each, rows=None) for each in POLICY.tables))
 

@@ -15,7 +15,7 @@ from celosia.core.errors import CelosiaError
 from celosia.core.messages import speaking
 from celosia.core.neighbours import Relation
 from celosia.queries import answer_report
-from celosia.queries.acceptance import request_of
+from celosia.queries.execution import request_of
 from celosia.queries.planning import METHODS, make_plan
 from celosia.queries.policy import Policy, draft_policy, read_policy
 

@@ -17,7 +17,7 @@ from celosia.datasets import tpch
 from celosia.queries import QueryAnswer, Vault
 from celosia.queries.bounds.private_cap import ContributionSummary
 from celosia.queries.planning.chosen_cap import ChosenCapStep
-from celosia.queries.planning.step import ReleasedValues
+from celosia.queries.planning.plan import ReleasedValues
 from celosia.queries.service.remote import parse_answer
 
 COUNT = "SELECT COUNT(*) AS n FROM orders WHERE person > 0"

@@ -17,11 +17,11 @@ from tests.queries.vaults import BY_ROW, POLICY, Rows, capped, exact, opened, sh
 from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Seeded
 from celosia.engines import PostgresEngine
-from celosia.queries import Policy, Vault, owner_counts, read_policy
+from celosia.queries import Policy, Vault, declaration_checks, read_policy
 from celosia.queries.catalogue import Executor, read_columns, read_foreign_keys
-from celosia.queries.owner_counts import OwnerCounts, count_owners
+from celosia.queries.declaration_checks import OwnerCounts, count_owners
 from celosia.queries.ownership import ownerless_notes
-from celosia.queries.ownership.ownerless import OwnerPath
+from celosia.queries.ownership.paths import OwnerPath
 from celosia.queries.policy import Database, policy_hash, policy_text
 from celosia.queries.sessions import open_engine
 
@@ -295,13 +295,13 @@ def test_what_a_server_enforces_is_not_counted(
         "bills": "NOT NULL REFERENCES visits (id)",
     }
     counted: list[str] = []
-    plain = owner_counts._counts
+    plain = declaration_checks._counts
 
     def counting(path: OwnerPath, execute: Executor) -> OwnerCounts:
         counted.append(path.table)
         return plain(path, execute)
 
-    monkeypatch.setattr(owner_counts, "_counts", counting)
+    monkeypatch.setattr(declaration_checks, "_counts", counting)
     with psycopg.connect(server, autocommit=True) as connection:
         policy = made(server, connection, **enforced)
         with PostgresEngine(server) as engine:

@@ -20,9 +20,8 @@ from celosia.queries.bounds.r2t import rounding, shifts
 from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.planning import make_plan
-from celosia.queries.planning.plan import Plan
+from celosia.queries.planning.plan import Executor, Plan
 from celosia.queries.planning.r2t import R2TStep
-from celosia.queries.planning.step import Executor
 from celosia.queries.policy import Policy
 
 PARTNERS = "SELECT 1 FROM message m WHERE m.sender = p.id"

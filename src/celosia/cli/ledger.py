@@ -273,7 +273,7 @@ def new(
     """
     from celosia.queries import load_policy
     from celosia.queries.ledger import Ledger
-    from celosia.queries.ledger.traces import known_charges
+    from celosia.queries.ledger.ledger import known_charges
     from celosia.queries.sessions import make_ledger_opener
 
     with show_warnings():

@@ -9,7 +9,7 @@ from celosia.cli import console
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
-    from celosia.queries.owner_counts import OwnerCounts
+    from celosia.queries.declaration_checks import OwnerCounts
     from celosia.queries.policy import Policy
 
 

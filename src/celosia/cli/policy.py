@@ -16,7 +16,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
-    from celosia.queries.owner_counts import OwnerCounts
+    from celosia.queries.declaration_checks import OwnerCounts
     from celosia.queries.policy import Database, Policy, Spending
 
 app = typer.Typer(
@@ -63,8 +63,8 @@ def check(
     `celosia policy check policy.toml --connect --json`
     """
     from celosia.cli import owners
+    from celosia.queries.declaration_checks import refuse_ownerless
     from celosia.queries.declared_sizes import undeclared_sizes
-    from celosia.queries.owner_counts import refuse_ownerless
     from celosia.queries.policy import policy_hash
 
     with show_warnings():
@@ -290,7 +290,7 @@ def read_database_columns(database: Database) -> dict[str, dict[str, str]]:
 def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
     """Refuse a policy that does not fit its database, as `Vault.open` does; count its owners."""
     from celosia.queries.catalogue import read_columns
-    from celosia.queries.owner_counts import count_owners
+    from celosia.queries.declaration_checks import count_owners
     from celosia.queries.policy import check_against_database
     from celosia.queries.sessions import check_unique, open_engine
 
@@ -307,7 +307,7 @@ def _compare(policy: Policy) -> tuple[OwnerCounts, ...]:
 def _database(sources: list[str], *, folder: Path) -> Database:
     """The database of these sources; paths are relative to the folder of the policy."""
     from celosia.queries.policy import Database
-    from celosia.queries.policy.database_location import FILE_ENDINGS
+    from celosia.queries.policy.database import FILE_ENDINGS
 
     here = folder.resolve()
     if len(sources) == 1 and sources[0].startswith("$"):

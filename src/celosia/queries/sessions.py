@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import scans
-from celosia.queries.catalogue import Executor, read_unique_columns
-from celosia.queries.check_record import CheckRecord
+from celosia.queries.catalogue import Executor, make_text_cast, read_unique_columns
+from celosia.queries.declaration_checks import CheckRecord, check_owners, check_owners_of_tables
 from celosia.queries.emission.target import (
     as_alias,
     column,
@@ -21,13 +21,11 @@ from celosia.queries.emission.target import (
     select_from,
 )
 from celosia.queries.ledger import Ceilings, Ledger
+from celosia.queries.ledger.ledger import check_no_traces
 from celosia.queries.ledger.terms import Terms
-from celosia.queries.ledger.traces import check_no_traces
-from celosia.queries.owner_counts import check_owners, check_owners_of_tables
 from celosia.queries.policy import Policy, TablePolicy, database_url, policy_hash
-from celosia.queries.policy.database_schema import DatabaseColumns
+from celosia.queries.policy.database import DatabaseColumns
 from celosia.queries.policy.values import Graph
-from celosia.queries.text_casts import make_text_cast
 
 if TYPE_CHECKING:
     from celosia.engines import SqlEngine

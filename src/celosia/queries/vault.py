@@ -13,17 +13,22 @@ from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Source, System
 from celosia.core.work_folders import WorkFolder
 from celosia.mechanisms.parameters import check_confidence
-from celosia.queries.acceptance import check_accepted, request_of
-from celosia.queries.catalogue import read_columns
-from celosia.queries.check_record import CheckRecord
-from celosia.queries.comparison_types import check_comparisons
-from celosia.queries.execution import TIMEOUT, Execution, unanswered_error
+from celosia.queries.catalogue import check_comparisons, read_columns
+from celosia.queries.declaration_checks import CheckRecord
+from celosia.queries.execution import (
+    TIMEOUT,
+    Execution,
+    answer_public,
+    build_answer,
+    check_accepted,
+    request_of,
+    unanswered_error,
+)
 from celosia.queries.ledger import Ledger, Reservation
 from celosia.queries.paths import ledger_path, trace_paths
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.policy import Policy, check_against_database, check_policy, load_policy
-from celosia.queries.policy.database_schema import DatabaseColumns
-from celosia.queries.release import answer_public, build_answer
+from celosia.queries.policy.database import DatabaseColumns
 from celosia.queries.results import Outcome
 from celosia.queries.sessions import (
     ceilings_of,

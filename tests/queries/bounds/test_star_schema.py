@@ -25,8 +25,8 @@ from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.bounds.star_schema import find_required_links, star_bound
 from celosia.queries.emission import Target
 from celosia.queries.planning.aggregates import find_required_totals
+from celosia.queries.planning.plan import StepContext
 from celosia.queries.planning.star_schema import StarSchemaStep, most_linked_query
-from celosia.queries.planning.step import StepContext
 from celosia.queries.policy.values import Policy
 
 TERMS = ("a", "b", "c")

@@ -14,7 +14,7 @@ from tests.queries.emission.shop import POLICY, tree
 
 from celosia.queries.algebra import Aggregate, Key, Question, Scan
 from celosia.queries.emission import FixedPoint, Target, grouped_query, sum_query
-from celosia.queries.emission.flat_query import EXACT
+from celosia.queries.emission.aggregates import EXACT
 
 ORDERS = Scan("orders", "o")
 PRICE = tree("o.Price")

@@ -24,8 +24,8 @@ from celosia.queries.emission import (
     contribution_totals_query,
     truncated_groups_query,
 )
+from celosia.queries.emission.aggregates import FlatQuery
 from celosia.queries.emission.deferred_joins import defer_owner_join
-from celosia.queries.emission.flat_query import FlatQuery
 from celosia.queries.ownership import attach_owners
 
 CAPS = ladder(8)

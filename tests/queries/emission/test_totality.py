@@ -33,7 +33,7 @@ from celosia.queries.emission import (
     sum_query,
 )
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
-from celosia.queries.sql.total_functions import make_total
+from celosia.queries.sql.conditions import make_total
 
 KINDS = ("integer", "number", "text", "boolean", "date", "timestamp")
 ODD = TablePolicy(

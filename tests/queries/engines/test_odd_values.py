@@ -37,7 +37,7 @@ from celosia.queries.emission import (
 )
 from celosia.queries.emission.relations import write_expression
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
-from celosia.queries.sql.total_functions import make_total
+from celosia.queries.sql.conditions import make_total
 
 TABLE = "Odd `Table"
 COLUMNS = (

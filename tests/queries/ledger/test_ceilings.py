@@ -14,8 +14,7 @@ from tests.queries.ledger.ledgers import TENTH, asking, opened, reserved
 
 from celosia.core.errors import BudgetExceeded, InputError, QueryRefused
 from celosia.queries.ledger import Ceilings, Ledger, Reservation, verify_export
-from celosia.queries.ledger.incidents import EXCEEDED_DEADLINE, FAILED_QUERY
-from celosia.queries.ledger.store import INCIDENTS, Store
+from celosia.queries.ledger.store import EXCEEDED_DEADLINE, FAILED_QUERY, INCIDENTS, Store
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

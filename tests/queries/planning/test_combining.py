@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.queries.algebra import Aggregate
-from celosia.queries.estimates import estimate
 from celosia.queries.planning.aggregates import Derivation
+from celosia.queries.results import estimate
 
 UNIT = Fraction(1)
 VALUES = st.lists(st.integers(-4, 6), min_size=1, max_size=8)

@@ -20,7 +20,7 @@ from celosia.queries.policy import (
     policy_type,
     read_policy,
 )
-from celosia.queries.policy.database_schema import fits
+from celosia.queries.policy.database import fits
 
 IN_DATABASE = {
     "NATION": {"NATIONKEY": "INTEGER"},

@@ -7,7 +7,7 @@ from itertools import product
 import duckdb
 import pytest
 
-from celosia.queries.policy.type_comparison import are_comparable
+from celosia.queries.policy.database import are_comparable
 
 EXTREMES = {
     "TINYINT": ["-128", "127"],

@@ -21,12 +21,13 @@ from celosia.mechanisms.parameters import check_confidence, check_epsilon, check
 from celosia.queries.bounds.caps import (
     capped_totals,
     check_add_remove,
+    check_share,
     ladder,
     people_by_level,
     read_levels,
     read_totals,
+    split_failure,
 )
-from celosia.queries.bounds.shares import check_share, split_failure
 
 MOST_GROUPS = 2**20
 

@@ -14,8 +14,13 @@ from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
-from celosia.queries.bounds.caps import check_add_remove, ladder, read_totals
-from celosia.queries.bounds.shares import check_share, split_failure
+from celosia.queries.bounds.caps import (
+    check_add_remove,
+    check_share,
+    ladder,
+    read_totals,
+    split_failure,
+)
 
 FINEST = 2**10
 COARSEST = 6

@@ -19,9 +19,8 @@ from celosia.mechanisms.mechanism import Measurement, Mechanism
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
 from celosia.mechanisms.selection import PermuteAndFlip
-from celosia.queries.bounds.caps import check_add_remove, ladder, read_totals
+from celosia.queries.bounds.caps import check_add_remove, check_share, ladder, read_totals
 from celosia.queries.bounds.r2t import FINEST, in_units, rounding, shifts
-from celosia.queries.bounds.shares import check_share
 
 STEPS = 2**10
 """Steps that one person may move a score by: scores are rounded down to whole steps."""

@@ -39,8 +39,16 @@ from celosia.queries.bounds.facts import DeclaredFacts, Facts
 from celosia.queries.bounds.growth import Growth, Leaf, largest, least, product, total
 from celosia.queries.bounds.lineage import as_column
 from celosia.queries.bounds.stability import StabilityAnalysis
-from celosia.queries.bounds.star_decomposition import Link, Star, StarDecomposition, decompose_stars
-from celosia.queries.bounds.star_refusals import no_caps, no_class, not_counted, not_the_root
+from celosia.queries.bounds.star_decomposition import (
+    Link,
+    Star,
+    StarDecomposition,
+    decompose_stars,
+    no_caps,
+    no_class,
+    not_counted,
+    not_the_root,
+)
 from celosia.queries.policy.values import Policy
 
 COUNTS = frozenset({"rows", "count", "distinct"})

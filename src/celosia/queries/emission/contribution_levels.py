@@ -19,11 +19,9 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
-from celosia.queries.emission.aggregates import NO_SUMS
-from celosia.queries.emission.cap_ladders import count_by_level, people_at, total_under
+from celosia.queries.emission.aggregates import EXACT, NO_SUMS, FlatQuery, GroupKeys, aggregate_rows
 from celosia.queries.emission.deferred_joins import defer_owner_join
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import EXACT, FlatQuery, GroupKeys, aggregate_rows
 from celosia.queries.emission.target import (
     Target,
     as_alias,
@@ -34,7 +32,13 @@ from celosia.queries.emission.target import (
     row_number,
     select_from,
 )
-from celosia.queries.emission.truncation import check_limits, flatten_single_owner
+from celosia.queries.emission.truncation import (
+    check_limits,
+    count_by_level,
+    flatten_single_owner,
+    people_at,
+    total_under,
+)
 from celosia.queries.ownership import OwnedRelation
 
 Ladders = Sequence[Sequence[int]]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from celosia.queries.algebra import Column, Filter, Join, Question, Relation, Scan, SemiJoin
-from celosia.queries.emission.caps import table_source
-from celosia.queries.emission.flat_query import FlatQuery
+from celosia.queries.emission.aggregates import FlatQuery
+from celosia.queries.emission.relations import table_source
 from celosia.queries.emission.target import column, select_from
 
 

@@ -19,18 +19,23 @@ from sqlglot import exp
 
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Question
-from celosia.queries.emission.aggregates import NO_SUMS
-from celosia.queries.emission.cap_ladders import clip, count_by_level, people_at
-from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import (
+from celosia.queries.emission.aggregates import (
     EXACT,
+    NO_SUMS,
     FlatQuery,
     GroupKeys,
     aggregate_rows,
     zero_if_null,
 )
+from celosia.queries.emission.fixed_point import FixedPoint
 from celosia.queries.emission.target import Target, as_alias, column, group_by, select_from
-from celosia.queries.emission.truncation import check_limits, flatten_single_owner
+from celosia.queries.emission.truncation import (
+    check_limits,
+    clip,
+    count_by_level,
+    flatten_single_owner,
+    people_at,
+)
 from celosia.queries.ownership import OwnedRelation
 
 

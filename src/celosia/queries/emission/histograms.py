@@ -14,9 +14,8 @@ from typing import Literal
 from sqlglot import exp
 
 from celosia.queries.algebra import Aggregate, Question
-from celosia.queries.emission.aggregates import NO_SUMS
+from celosia.queries.emission.aggregates import NO_SUMS, FlatQuery, GroupKeys
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import FlatQuery, GroupKeys
 from celosia.queries.emission.target import (
     Target,
     as_alias,

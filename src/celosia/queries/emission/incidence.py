@@ -17,9 +17,8 @@ from sqlglot import exp
 from celosia.core.errors import InputError
 from celosia.queries.algebra import Aggregate, Column, Question
 from celosia.queries.bounds.lineage import column_expression
-from celosia.queries.emission.aggregates import NO_SUMS
+from celosia.queries.emission.aggregates import NO_SUMS, FlatQuery, aggregate_rows, zero_if_null
 from celosia.queries.emission.fixed_point import FixedPoint
-from celosia.queries.emission.flat_query import FlatQuery, aggregate_rows, zero_if_null
 from celosia.queries.emission.target import (
     Target,
     as_alias,

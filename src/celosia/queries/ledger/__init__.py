@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
-    from celosia.queries.ledger.ceilings import Ceilings
     from celosia.queries.ledger.chain import Head
-    from celosia.queries.ledger.exports import verify_export
-    from celosia.queries.ledger.incidents import Incident
+    from celosia.queries.ledger.charges import Record, Request, Reservation, StoredAnswer
     from celosia.queries.ledger.ledger import Ledger
-    from celosia.queries.ledger.records import Record, Reservation, StoredAnswer
-    from celosia.queries.ledger.request import Request
-    from celosia.queries.ledger.view import LedgerView
+    from celosia.queries.ledger.store import Incident
+    from celosia.queries.ledger.terms import Ceilings
+    from celosia.queries.ledger.view import LedgerView, verify_export
 
 __all__ = [
     "Ceilings",
@@ -32,13 +30,11 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(
     __name__,
     {
-        "ceilings": ("Ceilings",),
         "chain": ("Head",),
-        "exports": ("verify_export",),
-        "incidents": ("Incident",),
+        "charges": ("Record", "Request", "Reservation", "StoredAnswer"),
         "ledger": ("Ledger",),
-        "records": ("Record", "Reservation", "StoredAnswer"),
-        "request": ("Request",),
-        "view": ("LedgerView",),
+        "store": ("Incident",),
+        "terms": ("Ceilings",),
+        "view": ("LedgerView", "verify_export"),
     },
 )

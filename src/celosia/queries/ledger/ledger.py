@@ -1,4 +1,4 @@
-"""The durable record of what was spent of a data set.
+"""The durable record of what was spent of a data set, and the traces of one that was lost.
 
 An answer takes three steps, and their order is what keeps the account safe when a process dies:
 
@@ -13,37 +13,41 @@ An answer takes three steps, and their order is what keeps the account safe when
 A crash after step 1 leaves a charge without an answer, so the account may count too much and never
 too little. No step gives a charge back: whether a query fails may depend on the rows, so a failure
 is an output that has to be paid as well.
+
+A ledger that is deleted would begin anew with nothing spent, and so would all budgets. The service
+notes charges in two other files: its audit log has the entry of each answer, and the file of tokens
+keeps that something was charged at all.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from celosia.core.errors import InputError, PrivacyError
-from celosia.queries.ledger.ceilings import Ceilings
+from celosia.core.numbers import exact
 from celosia.queries.ledger.chain import Entry, Head, broken_chain_error, canonical, rollback_error
-from celosia.queries.ledger.database import Connection
-from celosia.queries.ledger.incidents import (
+from celosia.queries.ledger.charges import Request, Reservation, StoredAnswer, read_stored_answer
+from celosia.queries.ledger.store import (
     COUNTED_KINDS,
+    Connection,
     Incident,
+    Store,
     check_kind,
     day_of,
+    file_exists,
     now_in_utc,
 )
-from celosia.queries.ledger.locations import file_exists
-from celosia.queries.ledger.records import Reservation, StoredAnswer, read_stored_answer
-from celosia.queries.ledger.request import Request
-from celosia.queries.ledger.state import Charge
-from celosia.queries.ledger.store import Store
-from celosia.queries.ledger.terms import Limit, Terms
-from celosia.queries.ledger.view import LedgerView
+from celosia.queries.ledger.terms import Ceilings, Limit, Terms
+from celosia.queries.ledger.view import Charge, LedgerView
 
 _REASON = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
@@ -359,3 +363,88 @@ class Ledger(LedgerView):
 
 def _not_open_error(reservation: Reservation) -> InputError:
     return InputError("CEL-Q112", sequence=reservation.sequence)
+
+
+CHARGED = "celosia_charged"
+"""The table in the file of tokens that has a row once something was charged."""
+_HEADER = b"SQLite format 3\x00"
+
+
+def check_not_lost(location: str | Path, files: Iterable[Path]) -> None:
+    """Refuse a location without a ledger where other files record that there was one.
+
+    Raises:
+        PrivacyError: CEL-Q306.
+    """
+    standing = Ledger.open_view(location)
+    if standing is None:
+        check_no_traces(files)
+    else:
+        standing.close()
+
+
+def check_no_traces(files: Iterable[Path]) -> None:
+    """Refuse to begin a ledger where other files record that there was one.
+
+    A file that cannot be read counts as a trace: it may record a charge.
+
+    Args:
+        files: audit logs and files of tokens; one that does not exist tells nothing.
+
+    Raises:
+        PrivacyError: CEL-Q306.
+    """
+    for path in files:
+        if _has_charges(path):
+            raise PrivacyError("CEL-Q306", file=path.name, path=str(path))
+
+
+def known_charges(log: Path) -> tuple[int, Fraction]:
+    """The number of charges in an audit log, and the sum of their epsilon."""
+    charges: dict[int, Fraction] = {}
+    try:
+        for line in _lines(log):
+            entry, epsilon = line.get("entry"), exact(line.get("epsilon"))
+            if isinstance(entry, int) and epsilon is not None:
+                charges[entry] = epsilon
+    except OSError:
+        pass
+    return len(charges), sum(charges.values(), Fraction(0))
+
+
+def _has_charges(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            is_database = file.read(len(_HEADER)) == _HEADER
+        if is_database:
+            return _was_charged(path)
+        return any(map(_is_charge, _lines(path)))
+    except FileNotFoundError:
+        return False
+    except (OSError, sqlite3.Error):
+        return True
+
+
+def _is_charge(line: dict[str, Any]) -> bool:
+    # A question that failed while data was read stays charged, and its line has no entry.
+    return line.get("entry") is not None or line.get("outcome") == "CEL-Q140"
+
+
+def _lines(log: Path) -> Iterator[dict[str, Any]]:
+    """The lines of an audit log; one that a crash has cut off is no line."""
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(found, dict):
+                yield found
+
+
+def _was_charged(tokens: Path) -> bool:
+    with closing(sqlite3.connect(f"{tokens.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        wanted = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+        if connection.execute(wanted, (CHARGED,)).fetchone() is None:
+            return False  # a file of tokens from before
+        return connection.execute(f"SELECT 1 FROM {CHARGED}").fetchone() is not None  # noqa: S608 - our own name

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from celosia.core.errors import EngineError, InputError
-from celosia.queries.ledger.database import DatabaseReplacedError, DatabaseUnavailableError, Row
+from celosia.queries.ledger.store import DatabaseReplacedError, DatabaseUnavailableError, Row
 
 LOCK = 0x63656C6F73696102
 """The advisory lock: `celosia` in ASCII, and a number."""

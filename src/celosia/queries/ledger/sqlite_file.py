@@ -20,7 +20,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.queries.ledger.database import (
+from celosia.queries.ledger.store import (
     DatabaseDamagedError,
     DatabaseReplacedError,
     DatabaseUnavailableError,

@@ -1,26 +1,160 @@
 """The tables of a ledger, in SQLite or PostgreSQL.
 
+`sqlite_file` and `postgres_server` are the two that there are. Neither is loaded for the other: a
+ledger in a file does without SQLAlchemy.
+
+How long a question runs, and whether it fails, may depend on the rows. So an incident is no entry
+of the chain, which analysts see in part and whose head every release prints: it is a row of a table
+beside the chain.
+
 A transaction is on disk before it ends, see `sqlite_file` and `postgres_server`.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Protocol
 
-from celosia.core.errors import EngineError, PrivacyError
+from celosia.core.errors import EngineError, InputError, PrivacyError
+from celosia.core.messages import say
 from celosia.queries.ledger.chain import Entry, Head, broken_chain_error
-from celosia.queries.ledger.database import (
-    Connection,
-    Database,
-    DatabaseDamagedError,
-    DatabaseReplacedError,
-    DatabaseUnavailableError,
-)
-from celosia.queries.ledger.incidents import Incident
-from celosia.queries.ledger.locations import parse_location
+
+Row = tuple[Any, ...]
+
+
+class DatabaseUnavailableError(Exception):
+    """The database cannot be read or written now; it may be later."""
+
+
+class DatabaseDamagedError(Exception):
+    """The file is not a database, or is one no longer."""
+
+
+class DatabaseReplacedError(Exception):
+    """The opened ledger is no longer at its location: it was deleted or replaced."""
+
+
+class Connection(Protocol):
+    """Runs statements within one transaction."""
+
+    def execute(self, statement: str, **values: Any) -> Iterator[Row]:
+        """Run a statement; `:name` stands for the value of that name."""
+
+    def has_table(self, name: str) -> bool:
+        """Whether there is a table of this name."""
+
+
+class Database(Protocol):
+    """A database that one thread at a time uses, in one process; its text names it for people."""
+
+    def transaction(self, *, writing: bool) -> AbstractContextManager[Connection]:
+        """A transaction that sees one state; what it writes is on disk when it ends well.
+
+        Args:
+            writing: whether to keep all others who write waiting from the beginning.
+
+        Raises:
+            DatabaseUnavailableError, DatabaseDamagedError: it failed, and wrote nothing.
+            DatabaseReplacedError: the ledger that was opened is gone.
+        """
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+    def forget(self) -> None:
+        """Drop the connection without a word to the database: it is that of another process."""
+
+
+def parse_location(location: str | Path) -> Path | str:
+    """The file of a ledger, or the address of the server that keeps it.
+
+    Raises:
+        InputError: CEL-Q116 not a location that keeps anything.
+    """
+    if isinstance(location, str) and "://" in location:
+        from sqlalchemy import exc, make_url  # 0.2 s, only where there is a URL
+
+        try:
+            url = make_url(location)
+        except (exc.ArgumentError, ValueError):
+            raise InputError("CEL-Q116.unreadable_url") from None
+        if url.get_backend_name() in {"postgres", "postgresql"}:
+            return location
+        if url.get_backend_name() != "sqlite" or url.query:
+            raise InputError("CEL-Q116.other_database")
+        location = url.database or ""
+    if not str(location) or str(location) == ":memory:" or str(location).startswith("file:"):
+        raise InputError("CEL-Q116.memory")
+    path = Path(location).absolute()
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError("CEL-Q116.folder", path=str(path))
+    return path
+
+
+def file_exists(location: str | Path) -> bool:
+    """Whether the file of a location exists; True for a server, which only a connection can ask."""
+    found = parse_location(location)
+    return isinstance(found, str) or found.is_file()
+
+
+EXCEEDED_DEADLINE = "exceeded-deadline"
+"""The question was not answered by its deadline."""
+FAILED_QUERY = "failed-query"
+"""The database failed while the question was answered."""
+COUNTED_KINDS = frozenset({EXCEEDED_DEADLINE, FAILED_QUERY})
+"""The kinds that count against `exceeded_per_day`: both are answered by noise on zero, which may
+tell that the question was too much for the rows."""
+
+_KIND = re.compile(r"[a-z0-9-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """One incident: when, who had asked, the entry that was charged, and what happened."""
+
+    at: str
+    """In universal time, as ISO 8601."""
+    analyst: str
+    entry: int
+    kind: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return say("queries.ledger.incident", **asdict(self))
+
+
+def check_kind(kind: object) -> None:
+    """Refuse a kind that is not a short word: a message may hold values of the data.
+
+    Raises:
+        InputError: CEL-Q303.
+    """
+    if not isinstance(kind, str) or not _KIND.fullmatch(kind):
+        raise InputError("CEL-Q303", example=EXCEEDED_DEADLINE)
+
+
+def day_of(at: str) -> str:
+    """The day of a time in universal time.
+
+    >>> print(day_of("2026-03-01T23:59:59+00:00"))
+    2026-03-01
+    """
+    return at[:10]
+
+
+def now_in_utc() -> datetime:
+    """The clock of a ledger."""
+    return datetime.now(UTC)
+
 
 ENTRIES = "celosia_ledger"
 HEAD = "celosia_ledger_head"

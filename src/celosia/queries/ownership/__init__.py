@@ -22,8 +22,7 @@ change:
 from __future__ import annotations
 
 from celosia.queries.ownership.owned_relation import OwnedRelation
-from celosia.queries.ownership.ownerless import ownerless_notes
 from celosia.queries.ownership.owners import attach_owners
-from celosia.queries.ownership.paths import key_paths
+from celosia.queries.ownership.paths import key_paths, ownerless_notes
 
 __all__ = ["OwnedRelation", "attach_owners", "key_paths", "ownerless_notes"]

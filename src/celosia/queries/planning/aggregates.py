@@ -18,7 +18,7 @@ from sqlglot import exp
 from celosia.core.messages import Message
 from celosia.queries.algebra import Aggregate, AggregateKind, Question
 from celosia.queries.emission import FixedPoint, Target
-from celosia.queries.ownership.hidden_names import unused_name
+from celosia.queries.ownership.owners import unused_name
 from celosia.queries.planning.ranges import Range, choose_fixed_point, infer_range, is_whole
 from celosia.queries.planning.refusals import no_bounds
 from celosia.queries.sql import make_total as made_total

@@ -22,18 +22,18 @@ from celosia.queries.emission import (
     truncated_groups_query,
 )
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.amounts import describe_caps
-from celosia.queries.planning.plan import Part
-from celosia.queries.planning.step import (
+from celosia.queries.planning.plan import (
     Bounds,
     Executor,
     GroupKeys,
+    Part,
     ReleasedValues,
     Rows,
     Step,
     StepContext,
     clamp_total,
     count_groups,
+    describe_caps,
     fixed_points,
 )
 

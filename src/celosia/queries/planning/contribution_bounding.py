@@ -16,13 +16,13 @@ from celosia.queries.ownership import OwnedRelation, attach_owners
 from celosia.queries.planning.aggregates import Total, find_required_totals
 from celosia.queries.planning.context import TYPICAL, MechanismChoice, PlanContext
 from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.planning.plan import Step, StepContext, count_groups
 from celosia.queries.planning.refusals import several_owners, too_many_groups
 from celosia.queries.planning.semi_joins import (
     find_foreign_semi_joins,
     restore_owner_names,
     semi_join_terms,
 )
-from celosia.queries.planning.step import Step, StepContext, count_groups
 
 if TYPE_CHECKING:
     from celosia.queries.planning.linear_programs import ProgramTerm

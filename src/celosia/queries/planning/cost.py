@@ -1,4 +1,4 @@
-"""How many rows a question makes the engine touch, bounded by public facts before it is asked.
+"""How many rows a question makes the engine touch, and its deadline, from public facts only.
 
 A join can turn one private row into any number of rows. If that number is large, the time of an
 answer reveals whether the private row exists. So the bound is computed from the policy and from
@@ -8,12 +8,22 @@ The bound is the one of `bounds.stability`: one row meets at most as many rows o
 share its key. For public tables this frequency is counted; for private tables it is the declared
 cap. Where the policy declares no cap of a private column, a usual frequency is assumed: such joins
 stay answerable, a long chain of them does not. What remains there is left to the deadline.
+
+The time that an engine takes depends on rows. So no answer leaves when it is ready: each leaves at
+the deadline of its plan, which follows from the method, the engine, and the sizes that the policy
+declares (`rows`). There are few classes, each four times the one before, so that a question has
+room and a class says little more than how large the tables are declared to be. A policy may declare
+one deadline for all questions instead.
+
+The speeds below are a tenth, or less, of what the engines were measured to do on two cores: a
+question should miss its deadline only where a table is far larger than declared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import prod
 
 from celosia.core.errors import QueryRefused
@@ -32,6 +42,7 @@ from celosia.queries.algebra import (
 from celosia.queries.bounds.growth import Growth, Leaf
 from celosia.queries.bounds.stability import StabilityAnalysis
 from celosia.queries.planning.facts import PublicFacts
+from celosia.queries.planning.plan import Step
 
 MOST_PUBLIC = 1_000
 """Rows of public tables that one private row may be joined with."""
@@ -167,3 +178,22 @@ def _join_partners(relation: Relation) -> Relation:
         case UnionAll(parts=parts):
             made = [replace(part, source=_join_partners(part.source)) for part in parts]
             return replace(relation, parts=tuple(made))
+
+
+CLASSES = (1.0, 4.0, 16.0, 64.0, 256.0)
+"""Seconds."""
+_START = {"duckdb": 0.1, "postgres": 0.2, "spark": 6.0}
+"""Seconds that an engine takes for a question about next to nothing."""
+_SPEED = {"duckdb": 5_000_000, "postgres": 300_000, "spark": 1_000_000}
+"""Rows that an engine reads and joins in a second, at least."""
+
+
+def choose_deadline(
+    cost: Cost, steps: Iterable[Step], *, dialect: str, declared: Fraction | None = None
+) -> float:
+    """The seconds to an answer: what the policy declares, else the time class of the question."""
+    if declared is not None:
+        return float(declared)
+    passes = sum(step.passes for step in steps)
+    seconds = _START[dialect] + passes * cost.rows / _SPEED[dialect]
+    return next((each for each in CLASSES if seconds <= each), CLASSES[-1])

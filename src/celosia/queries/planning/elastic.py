@@ -28,11 +28,11 @@ from celosia.queries.emission.target import (
 )
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.facts import PublicFacts
-from celosia.queries.planning.plan import Part
-from celosia.queries.planning.step import (
+from celosia.queries.planning.plan import (
     Bounds,
     Executor,
     GroupKeys,
+    Part,
     ReleasedValues,
     Step,
     StepContext,

@@ -17,11 +17,11 @@ from celosia.mechanisms.intervals import from_zero
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.queries.emission import count_query, grouped_query
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.plan import Part
-from celosia.queries.planning.step import (
+from celosia.queries.planning.plan import (
     Bounds,
     Executor,
     GroupKeys,
+    Part,
     ReleasedValues,
     Step,
     StepContext,

@@ -17,8 +17,8 @@ from celosia.queries.bounds.r2t_program import Incidence, program_totals
 from celosia.queries.deadlines import check_given_up
 from celosia.queries.emission import incidence_query
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.group_keys import format_key
-from celosia.queries.planning.step import (
+from celosia.queries.planning.context import format_key
+from celosia.queries.planning.plan import (
     Executor,
     GroupKeys,
     Rows,

@@ -18,12 +18,12 @@ from celosia.core.neighbours import Neighbours
 from celosia.core.randomness import Source
 from celosia.core.wording import unit_word, unit_words
 from celosia.queries.emission import people_by_key_query
-from celosia.queries.planning.group_keys import MOST_GROUPS, as_plain_key
-from celosia.queries.planning.plan import Part
-from celosia.queries.planning.step import (
+from celosia.queries.planning.context import MOST_GROUPS, as_plain_key
+from celosia.queries.planning.plan import (
     Bounds,
     Executor,
     GroupKeys,
+    Part,
     ReleasedValues,
     Rows,
     Step,

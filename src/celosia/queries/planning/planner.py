@@ -15,15 +15,12 @@ from celosia.queries.algebra import Join, Question, Scan, SemiJoin, UnionAll, sc
 from celosia.queries.emission import Target
 from celosia.queries.ownership import OwnedRelation, ownerless_notes
 from celosia.queries.planning.aggregates import find_required_totals
-from celosia.queries.planning.context import MechanismChoice, PlanContext
+from celosia.queries.planning.context import MechanismChoice, PlanContext, find_key_domains
 from celosia.queries.planning.contribution_bounding import choose_for_people
-from celosia.queries.planning.cost import check_cost, estimate_cost
-from celosia.queries.planning.deadline import choose_deadline
+from celosia.queries.planning.cost import check_cost, choose_deadline, estimate_cost
 from celosia.queries.planning.facts import Frequency, PublicFacts
-from celosia.queries.planning.group_keys import find_key_domains
-from celosia.queries.planning.plan import Plan
+from celosia.queries.planning.plan import Executor, Plan
 from celosia.queries.planning.refusals import check_method
-from celosia.queries.planning.step import Executor
 from celosia.queries.policy.values import Policy
 from celosia.queries.sql import TextLine, compile, describe, normalise
 

@@ -47,7 +47,7 @@ from celosia.queries.algebra import (
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import Target
 from celosia.queries.emission.target import column, integer_literal
-from celosia.queries.ownership.hidden_names import all_aliases, unused_name
+from celosia.queries.ownership.owners import all_aliases, unused_name
 from celosia.queries.planning.aggregates import format_aggregate
 from celosia.queries.planning.facts import PublicFacts
 from celosia.queries.planning.join_blocks import (

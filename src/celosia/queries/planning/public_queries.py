@@ -17,8 +17,7 @@ from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import Target
 from celosia.queries.emission.relations import select, write_expression
 from celosia.queries.emission.target import as_alias, column, group_by, order_by, select_from
-from celosia.queries.planning.plan import Part
-from celosia.queries.planning.step import Bounds, Executor, GroupKeys, ReleasedValues, Step
+from celosia.queries.planning.plan import Bounds, Executor, GroupKeys, Part, ReleasedValues, Step
 
 
 @dataclass(frozen=True, kw_only=True)

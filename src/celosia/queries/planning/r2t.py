@@ -21,18 +21,18 @@ from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.emission import truncated_totals_query
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.amounts import describe_caps
 from celosia.queries.planning.linear_programs import ProgramTerm
-from celosia.queries.planning.plan import Part
-from celosia.queries.planning.step import (
+from celosia.queries.planning.plan import (
     Bounds,
     Executor,
     GroupKeys,
+    Part,
     ReleasedValues,
     Rows,
     Step,
     StepContext,
     clamp_total,
+    describe_caps,
     fixed_points,
 )
 

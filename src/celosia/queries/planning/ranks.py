@@ -25,14 +25,12 @@ from celosia.queries.algebra import Aggregate, Question
 from celosia.queries.emission import FixedPoint, histogram_query, people_by_rows_query
 from celosia.queries.emission.histograms import Extreme
 from celosia.queries.planning.aggregates import Derivation
-from celosia.queries.planning.group_keys import format_key
-from celosia.queries.planning.plan import Part
-from celosia.queries.planning.ranges import choose_fixed_point
-from celosia.queries.planning.rank_contribution import CAP_SHARE, RankContribution, RowCap
-from celosia.queries.planning.step import (
+from celosia.queries.planning.context import format_key
+from celosia.queries.planning.plan import (
     Bounds,
     Executor,
     GroupKeys,
+    Part,
     ReleasedValues,
     Rows,
     Step,
@@ -40,6 +38,8 @@ from celosia.queries.planning.step import (
     check_row_count,
     limit_rows,
 )
+from celosia.queries.planning.ranges import choose_fixed_point
+from celosia.queries.planning.rank_contribution import CAP_SHARE, RankContribution, RowCap
 
 MOST_POINTS = 2**18
 """Points between the bounds that an answer is chosen from."""

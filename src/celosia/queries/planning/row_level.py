@@ -11,16 +11,15 @@ from celosia.core.wording import one_unit
 from celosia.queries.algebra import Aggregate, Key, Question, scans
 from celosia.queries.bounds.elastic_sensitivity import elastic_sensitivity
 from celosia.queries.ownership import attach_owners
-from celosia.queries.planning.amounts import decimal_amount
 from celosia.queries.planning.context import MechanismChoice, PlanContext
 from celosia.queries.planning.contribution_bounding import choose_for_several_owners, r2t_steps
 from celosia.queries.planning.elastic import ElasticStep, bound_total
 from celosia.queries.planning.laplace import LaplaceStep
+from celosia.queries.planning.plan import Step, StepContext, count_groups, decimal_amount
 from celosia.queries.planning.refusals import (
     delta_needed,
     uncapped_facts,
 )
-from celosia.queries.planning.step import Step, StepContext, count_groups
 
 
 def choose_for_rows(context: PlanContext) -> MechanismChoice:

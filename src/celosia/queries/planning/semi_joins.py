@@ -35,9 +35,9 @@ from celosia.queries.algebra import (
 from celosia.queries.bounds.lineage import column_expression
 from celosia.queries.emission import Target
 from celosia.queries.ownership import OwnedRelation, attach_owners
-from celosia.queries.ownership.hidden_names import all_aliases, unused_name
+from celosia.queries.ownership.owners import all_aliases, unused_name
 from celosia.queries.planning.aggregates import Total
-from celosia.queries.planning.step import StepContext
+from celosia.queries.planning.plan import StepContext
 from celosia.queries.policy.values import Policy
 
 if TYPE_CHECKING:

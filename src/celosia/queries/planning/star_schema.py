@@ -20,20 +20,20 @@ from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.bounds.star_decomposition import Link, StarDecomposition
 from celosia.queries.bounds.star_schema import find_required_links, star_bound
 from celosia.queries.emission import Target, grouped_query
-from celosia.queries.emission.flat_query import FlatQuery, aggregate_rows
+from celosia.queries.emission.aggregates import FlatQuery, aggregate_rows
 from celosia.queries.emission.target import as_alias, column, integer_literal, select_from
 from celosia.queries.planning.aggregates import Total
 from celosia.queries.planning.context import MechanismChoice, PlanContext
-from celosia.queries.planning.plan import Part
-from celosia.queries.planning.refusals import delta_needed
-from celosia.queries.planning.step import (
+from celosia.queries.planning.plan import (
     Bounds,
     Executor,
     GroupKeys,
+    Part,
     ReleasedValues,
     Step,
     StepContext,
 )
+from celosia.queries.planning.refusals import delta_needed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,7 @@ from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from celosia.queries.policy.checks import check_policy
-    from celosia.queries.policy.database_location import database_url
-    from celosia.queries.policy.database_schema import check_against_database, policy_type
-    from celosia.queries.policy.draft import draft_policy
-    from celosia.queries.policy.hashing import policy_facts, policy_hash
+    from celosia.queries.policy.database import check_against_database, database_url, policy_type
     from celosia.queries.policy.reader import load_policy, policy_from_table, read_policy
     from celosia.queries.policy.values import (
         ColumnPolicy,
@@ -21,8 +18,10 @@ if TYPE_CHECKING:
         Spending,
         TablePolicy,
         Unit,
+        policy_facts,
+        policy_hash,
     )
-    from celosia.queries.policy.writer import policy_text
+    from celosia.queries.policy.writer import draft_policy, policy_text
 
 __all__ = [
     "ColumnPolicy",
@@ -49,10 +48,7 @@ __getattr__, __dir__ = on_first_use(
     __name__,
     {
         "checks": ("check_policy",),
-        "database_location": ("database_url",),
-        "database_schema": ("check_against_database", "policy_type"),
-        "draft": ("draft_policy",),
-        "hashing": ("policy_facts", "policy_hash"),
+        "database": ("check_against_database", "database_url", "policy_type"),
         "reader": ("load_policy", "policy_from_table", "read_policy"),
         "values": (
             "ColumnPolicy",
@@ -62,7 +58,9 @@ __getattr__, __dir__ = on_first_use(
             "Spending",
             "TablePolicy",
             "Unit",
+            "policy_facts",
+            "policy_hash",
         ),
-        "writer": ("policy_text",),
+        "writer": ("draft_policy", "policy_text"),
     },
 )

@@ -5,15 +5,191 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable
+from datetime import date
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
 
 from celosia.core.errors import PrivacyWarning
 from celosia.core.messages import Message
-from celosia.queries.policy.column_checks import check_column
-from celosia.queries.policy.database_location import check_database
-from celosia.queries.policy.problems import Problems
-from celosia.queries.policy.reference_checks import check_references
-from celosia.queries.policy.values import Policy, Spending, TablePolicy
+from celosia.core.wording import did_you_mean
+from celosia.queries.policy.database import check_database
+from celosia.queries.policy.settings import Problems
+from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+
+FARTHEST = 2**50
+"""Steps of the grid that a bound may be away from zero: the reach of `mechanisms.Grid`, and sums
+of as many values still fit in the 128-bit integers of the engines."""
+MOST_KEYS = 1_000_000
+_KEY_TYPES: dict[str, type] = {"text": str, "integer": int, "boolean": bool, "date": str}
+
+
+def check_column(column: ColumnPolicy, where: str, problems: Problems) -> None:
+    """Note what is wrong with a column."""
+    _check_bounds(column, where, problems)
+    _check_grid(column, where, problems)
+    if column.keys is not None:
+        _check_keys(column, column.keys, where, problems)
+    if column.unique and column.most is not None:
+        problems.add("CEL-Q015.unique_with_most", where=where)
+
+
+def _check_bounds(column: ColumnPolicy, where: str, problems: Problems) -> None:
+    lower, upper = column.lower, column.upper
+    if lower is None and upper is None:
+        return
+    if column.type not in ("integer", "number"):
+        problems.add("CEL-Q006.not_numeric", where=where, type=column.type)
+        return
+    if lower is None or upper is None:
+        problems.add("CEL-Q006.one_bound", where=where)
+        return
+    if lower >= upper:
+        problems.add("CEL-Q006.not_below", where=where)
+    if column.type == "integer" and (lower.denominator, upper.denominator) != (1, 1):
+        problems.add("CEL-Q006.not_whole", where=where)
+
+
+def _check_grid(column: ColumnPolicy, where: str, problems: Problems) -> None:
+    grid = column.grid
+    if grid is not None and (column.lower is None or column.upper is None):
+        problems.add("CEL-Q007.no_bounds", where=where)
+        return
+    if column.lower is None or column.upper is None:
+        return
+    if grid is not None and grid <= 0:
+        problems.add("CEL-Q007.not_positive", where=where)
+        return
+    span = column.upper - column.lower
+    if grid is not None and 0 < span < grid:
+        problems.add("CEL-Q007.too_wide", where=where)
+    step = grid or Fraction(1)
+    if column.type == "integer" and step.denominator != 1:
+        problems.add("CEL-Q007.not_whole", where=where)
+    if (grid or column.type == "integer") and (
+        max(abs(column.lower), abs(column.upper)) > FARTHEST * step
+    ):
+        problems.add("CEL-Q007.too_fine", where=where)
+
+
+def _check_keys(
+    column: ColumnPolicy, keys: tuple[str | int | bool, ...], where: str, problems: Problems
+) -> None:
+    wanted = _KEY_TYPES.get(column.type)
+    if wanted is None:
+        problems.add("CEL-Q008.no_keys_for_type", where=where, type=column.type)
+        return
+    if not 0 < len(keys) <= MOST_KEYS:
+        problems.add("CEL-Q008.wrong_number", where=where, keys=len(keys))
+    wrong = sum(not _is_key(key, wanted, column.type) for key in keys)
+    if wrong:
+        problems.add("CEL-Q008.other_type", wrong=wrong, where=where, type=column.type)
+    elif len(set(keys)) < len(keys):
+        problems.add("CEL-Q008.repeated", where=where)
+
+
+def _is_key(key: object, wanted: type, type_: str) -> bool:
+    if type(key) is not wanted:  # True is an int to isinstance
+        return False
+    if isinstance(key, int):
+        return -(2**63) <= key < 2**63  # what engines hold
+    if type_ == "date":
+        return _is_date(str(key))
+    # A lone half of a pair is no text that a file or an engine could hold, nor is a null.
+    return "\0" not in str(key) and str(key).encode("utf-8", "replace").decode() == key
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def check_references(policy: Policy, problems: Problems) -> None:
+    """Note references that point nowhere, turn in a circle, or leave a private table unowned."""
+    sound = True
+    for table in policy.tables:
+        for reference in table.references:
+            sound = _check_reference(policy, table, reference, problems) and sound
+        columns = [column.lower() for column, _, _ in table.references]
+        if len(set(columns)) < len(columns):
+            sound = False
+            problems.add("CEL-Q009.two_targets", table_name=table.name)
+    if sound and _check_circles(policy, problems):
+        _check_paths(policy, problems)
+
+
+def _check_reference(
+    policy: Policy, table: TablePolicy, reference: tuple[str, str, str], problems: Problems
+) -> bool:
+    name, target_name, key_name = reference
+    target = policy.table(target_name)
+    column, key = table.column(name), None if target is None else target.column(key_name)
+    fields: dict[str, object] = {}
+    if column is None:
+        problem = "CEL-Q009.from_unknown_column"
+        fields["hint"] = _near(name, table.columns)
+    elif target is None:
+        problem = "CEL-Q009.to_unknown_table"
+        fields["hint"] = _near(target_name, policy.tables)
+    elif key is None:
+        problem = "CEL-Q009.to_unknown_column"
+        fields["hint"] = _near(key_name, target.columns)
+    elif not key.unique:
+        problem = "CEL-Q009.not_unique"
+    elif column.type != key.type:
+        problem = "CEL-Q009.other_type"
+        fields |= {"type": column.type, "key_type": key.type}
+    elif table.public and not target.public:
+        problem = "CEL-Q009.public_to_private"
+    else:
+        return True
+    problems.add(problem, table=table.name, column=name, target=target_name, key=key_name, **fields)
+    return False
+
+
+def _near(name: str, known: Iterable[TablePolicy | ColumnPolicy]) -> str:
+    return did_you_mean(name, [each.name for each in known])
+
+
+def _check_circles(policy: Policy, problems: Problems) -> bool:
+    graph = {
+        table.name.lower(): {target.lower() for _, target, _ in table.references}
+        for table in policy.tables
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1]))
+        problems.add("CEL-Q012", circle=circle)
+        return False
+    return True
+
+
+def _check_paths(policy: Policy, problems: Problems) -> None:
+    unit = policy.unit
+    if unit.table is None or policy.table(unit.table) is None:
+        return
+    owned = {unit.table.lower()}
+    grown = True
+    while grown:  # at most once for each table
+        more = {
+            table.name.lower()
+            for table in policy.tables
+            if any(target.lower() in owned for _, target, _ in table.references)
+        }
+        grown = not more <= owned
+        owned |= more
+    for table in policy.tables:
+        if not table.public and table.name.lower() not in owned:
+            problems.add(
+                "CEL-Q011",
+                table_name=table.name,
+                table=unit.table,
+                unit_name=unit.name,
+                key=unit.key,
+            )
+
 
 MOST_EPSILON = Fraction(10**6)
 """The largest budget that is taken for one; what is sensible is far below."""

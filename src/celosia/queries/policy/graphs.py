@@ -31,8 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from celosia.queries.policy.problems import Problems
-from celosia.queries.policy.settings import Settings, Table
+from celosia.queries.policy.settings import Problems, Settings, Table
 from celosia.queries.policy.values import (
     ANY_PREDICATE,
     ENTITIES,

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from celosia.queries.catalogue import Executor
-from celosia.queries.emission.caps import CAPPED
+from celosia.queries.emission.relations import CAPPED
 from celosia.queries.policy.values import ANY_PREDICATE, ENTITIES, FACT_COLUMNS, Policy
 from celosia.queries.rdf.terms import address_text, term_number
 

@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from celosia.accounting.filters import Price
 from celosia.core.work_folders import WorkFolder
 from celosia.queries.ledger import Ledger
-from celosia.queries.ledger.amounts import format_fraction
+from celosia.queries.ledger.chain import format_fraction
 from celosia.queries.policy.values import Policy
 from celosia.queries.service.envelope import Reply, success_reply
 from celosia.queries.service.gate import HOLDER

@@ -26,7 +26,7 @@ from sqlalchemy import exc
 from celosia.core.errors import EngineError, InputError
 from celosia.core.messages import say
 from celosia.core.numbers import real
-from celosia.queries.ledger.traces import CHARGED
+from celosia.queries.ledger.ledger import CHARGED
 from celosia.queries.service.errors import no_token
 
 Role = Literal["analyst", "curator"]

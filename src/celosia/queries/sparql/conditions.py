@@ -18,8 +18,8 @@ from celosia.queries.sparql.relations import whole
 from celosia.queries.sparql.trees import is_variable, name_of, strip_layers
 from celosia.queries.sparql.values import BoundVariable, TypedValue, cases, disjunction, truth
 from celosia.queries.sparql.wording import attach_words, term_words, words_of
+from celosia.queries.sql.conditions import make_total
 from celosia.queries.sql.operators import conjoin
-from celosia.queries.sql.total_functions import make_total
 
 Value = TypedValue | BoundVariable | Constant | StringValue
 

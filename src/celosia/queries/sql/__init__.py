@@ -8,7 +8,7 @@ ORDER BY, LIMIT, OFFSET).
 """
 
 from celosia.queries.sql.compiler import compile
+from celosia.queries.sql.conditions import make_total
 from celosia.queries.sql.question_text import TextLine, describe, normalise
-from celosia.queries.sql.total_functions import make_total
 
 __all__ = ["TextLine", "compile", "describe", "make_total", "normalise"]

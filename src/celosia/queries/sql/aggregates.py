@@ -1,5 +1,9 @@
 """Aggregate functions of SQL as aggregates of the algebra.
 
+Each value is written with its length before it, `N` for NULL, so no two lists of values have one
+text: (12, 3) is `2:121:3` and (1, 23) is `1:12:23`. A list with a NULL is a value like any other,
+as it is in both dialects.
+
 `FILTER (WHERE c)` is no step of its own: an aggregate passes over NULL, so
 `SUM(x) FILTER (WHERE c)` is `SUM(CASE WHEN c THEN x END)`, and `COUNT(*) FILTER (WHERE c)`, like
 `COUNT_IF(c)`, counts `CASE WHEN c THEN 1 END`.
@@ -7,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -16,11 +20,49 @@ from celosia.core.errors import CelosiaError
 from celosia.core.messages import Message
 from celosia.queries.algebra import Aggregate, AggregateKind
 from celosia.queries.sql.conditions import read_expression
-from celosia.queries.sql.forbidden_parts import AGGREGATES
-from celosia.queries.sql.kinds import NUMBERS, TIMES, TypedExpression
-from celosia.queries.sql.names import Kind, Scope
-from celosia.queries.sql.refusals import check_arguments, refusal
-from celosia.queries.sql.tuples import encode_tuple
+from celosia.queries.sql.names import NUMBERS, TIMES, Kind, Scope, TypedExpression
+from celosia.queries.sql.refusals import AGGREGATES, check_arguments, refusal
+
+
+def encode_tuple(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
+    """The one expression whose different values are counted.
+
+    Raises:
+        QueryRefused: CEL-Q054, a list without brackets around it.
+    """
+    first = values[0].unnest() if values else None
+    if first is None or len(values) != 1:
+        raise _without_brackets(at)
+    condition = None
+    if isinstance(first, exp.Case) and isinstance(first.args["ifs"][0].args["true"], exp.Tuple):
+        condition = first.args["ifs"][0].this  # FILTER (WHERE ...) around a list
+        first = first.args["ifs"][0].args["true"]
+    if not isinstance(first, exp.Tuple):
+        return first
+    check_arguments(first, frozenset({"expressions"}))
+    parts = [_encode_value(each) for each in first.expressions]
+    if not parts:
+        raise _without_brackets(at)
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = exp.DPipe(this=whole, expression=part, safe=True)
+    if condition is None:
+        return whole
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=whole)])
+
+
+def _encode_value(value: exp.Expr) -> exp.Expr:
+    """`3:abc`, or `N` for NULL."""
+    text = exp.Cast(this=value.copy(), to=exp.DataType.build("text"))
+    length = exp.Cast(this=exp.Length(this=text.copy()), to=exp.DataType.build("text"))
+    mark = exp.DPipe(this=length, expression=exp.Literal.string(":"), safe=True)
+    text_value = exp.DPipe(this=mark, expression=text, safe=True)
+    return exp.Coalesce(this=text_value, expressions=[exp.Literal.string("N")])
+
+
+def _without_brackets(node: exp.Expr) -> CelosiaError:
+    return refusal("CEL-Q054.without_brackets", at=node)
+
 
 _SIMPLE: Mapping[type[exp.Expr], AggregateKind] = {
     exp.Sum: "sum",

@@ -8,18 +8,18 @@ from typing import cast
 
 from sqlglot import exp
 
-from celosia.queries.sql.kinds import (
+from celosia.queries.sql.names import (
     NUMBERS,
     TEXTS,
     TIMES,
     TRUTHS,
+    Kind,
     TypedExpression,
     guard_casts,
     parse_moment,
     require_kind,
 )
-from celosia.queries.sql.kinds import unify_kinds as fitted
-from celosia.queries.sql.names import Kind
+from celosia.queries.sql.names import unify_kinds as fitted
 from celosia.queries.sql.refusals import both, check_arguments, refusal
 
 Read = Callable[[exp.Expr], TypedExpression]

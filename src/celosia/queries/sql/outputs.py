@@ -1,9 +1,11 @@
-"""The SELECT list: keys, aggregates, and what is computed from them, each under its own name.
+"""What a SELECT shows: its list, GROUP BY, and HAVING, ORDER BY and LIMIT on noisy answers.
 
 What is computed from aggregates is computed from their noisy answers, and so costs nothing:
 `SUM(a) / COUNT(*)` asks for a sum and a count, and divides what comes back. It has no interval of
 its own, so a number that follows from one aggregate alone is refused: whoever has that aggregate,
 with its interval, computes it from both.
+
+An aggregate that only they refer to is asked for as well, and not shown.
 """
 
 from __future__ import annotations
@@ -13,14 +15,122 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from celosia.queries.algebra import Aggregate, Key
+from celosia.core.errors import CelosiaError
+from celosia.queries.algebra import Aggregate, Key, NamedExpression, PostProcessing
 from celosia.queries.sql.aggregates import UnnamedAggregate, is_aggregate, read_aggregate
 from celosia.queries.sql.conditions import read_expression
-from celosia.queries.sql.forbidden_parts import refuse_forbidden, star_refusal
-from celosia.queries.sql.group_by import computed_positions, has_aggregate, read_group_keys
-from celosia.queries.sql.kinds import NUMBERS, TEXTS, TIMES, TRUTHS, TypedExpression
-from celosia.queries.sql.names import Kind, Scope, answer_or_column
-from celosia.queries.sql.refusals import refusal
+from celosia.queries.sql.names import (
+    NUMBERS,
+    TEXTS,
+    TIMES,
+    TRUTHS,
+    Kind,
+    Scope,
+    TypedExpression,
+    answer_or_column,
+    require_kind,
+)
+from celosia.queries.sql.parser import Dialect
+from celosia.queries.sql.refusals import (
+    AGGREGATES,
+    check_arguments,
+    refusal,
+    refuse_forbidden,
+    star_refusal,
+)
+
+_NESTED = (*AGGREGATES, exp.Window)
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether a part of a query holds an aggregate, sub-queries aside."""
+    inside = node.walk(prune=lambda part: isinstance(part, exp.Query))
+    return any(isinstance(part, _NESTED) for part in inside)
+
+
+def computed_positions(select: exp.Select, scope: Scope) -> frozenset[int]:
+    """The places of outputs that follow from aggregates: they hold one, or the alias of one.
+
+    DuckDB lets outputs refer to others by their aliases: SUM(a) AS s, COUNT(*) AS n, s / n.
+    """
+    outputs = list(enumerate(each.unalias() for each in select.expressions))
+    found = {place for place, each in outputs if has_aggregate(each)}
+    size = -1
+    while size < len(found):
+        size = len(found)
+        words = {select.expressions[place].alias.lower() for place in found}
+        known = {word for word in words if word and not scope.has(word)}
+        found |= {place for place, each in outputs if known & _mentioned_names(each)}
+    return frozenset(found)
+
+
+def _mentioned_names(node: exp.Expr) -> set[str]:
+    if isinstance(node, exp.Query):
+        return set()
+    return {each.name.lower() for each in node.find_all(exp.Column) if not each.table}
+
+
+def read_group_keys(select: exp.Select, scope: Scope) -> list[TypedExpression]:
+    """The keys of GROUP BY, each once.
+
+    Raises:
+        QueryRefused: CEL-Q027, CEL-Q053, CEL-Q055 and CEL-Q056.
+    """
+    group = select.args.get("group")
+    if group is None:
+        return []
+    sets = [name for name, value in group.args.items() if name not in _TAKEN and value]
+    kinds = exp.GroupingSets | exp.Rollup | exp.Cube
+    odd = next((each for each in group.expressions if isinstance(each, kinds)), None)
+    if sets or odd is not None:
+        raise refusal("CEL-Q055", at=odd if odd is not None else group)
+    keys: dict[exp.Expression, TypedExpression] = {}
+    for each in _list_keys(group, select, scope):
+        typed = _group_key(each.unnest(), select, scope)
+        if not any(True for _ in typed.tree.find_all(exp.Column)) or typed.kind == "interval":
+            raise refusal("CEL-Q056.no_column", at=each)
+        keys[typed.tree] = typed
+    return list(keys.values())
+
+
+_TAKEN = frozenset({"expressions", "all"})
+
+
+def _list_keys(group: exp.Expr, select: exp.Select, scope: Scope) -> Sequence[exp.Expr]:
+    """The expressions of GROUP BY; for ALL, every output without an aggregate."""
+    if not group.args.get("all"):
+        return list(group.expressions)
+    computed = computed_positions(select, scope)
+    outputs = enumerate(each.unalias() for each in select.expressions)
+    return [each for place, each in outputs if place not in computed]
+
+
+def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> TypedExpression:
+    """A key: a place in the SELECT list, an alias of it, or an expression of columns."""
+    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
+        place = int(node.name) if len(node.name) < 6 else 0
+        if not 1 <= place <= len(select.expressions):
+            raise _no_such_position(node)
+        return read_expression(select.expressions[place - 1].unalias(), scope)
+    if isinstance(node, exp.Column) and not node.table:
+        aliased = [
+            each.this
+            for each in select.expressions
+            if isinstance(each, exp.Alias) and each.alias.lower() == node.name.lower()
+        ]
+        if aliased and not scope.has(node.name):
+            return read_expression(aliased[0], scope)
+        if aliased and (
+            is_aggregate(aliased[0])
+            or read_expression(aliased[0], scope).tree != scope.find(node).tree
+        ):
+            raise answer_or_column(node)
+    return read_expression(node, scope)
+
+
+def _no_such_position(node: exp.Expr) -> CelosiaError:
+    return refusal("CEL-Q056.position", position=node.name, at=node)
+
 
 SELECT = "SELECT"
 
@@ -237,3 +347,80 @@ def check_answerable(made: Outputs, select: exp.Select) -> None:
     if made.aggregates:
         return
     raise refusal("CEL-Q051.no_aggregate", at=select)
+
+
+def read_post_processing(
+    select: exp.Select, outputs: Outputs, *, dialect: Dialect
+) -> PostProcessing:
+    """Read the post-processing of a query.
+
+    Raises:
+        QueryRefused: CEL-Q027 and CEL-Q057, and all that an expression may be refused for.
+    """
+    having = select.args.get("having")
+    order = select.args.get("order")
+    kept = _having(having.this, outputs) if having else None
+    ordered = [_ordered(each, outputs, dialect) for each in order.expressions] if order else []
+    return PostProcessing(
+        having=kept,
+        order=tuple(ordered),
+        limit=_limit(select.args.get("limit")),
+        offset=_offset(select.args.get("offset")),
+        computed=tuple(
+            NamedExpression(name, typed.tree) for name, typed in outputs.computed.items()
+        ),
+        columns=tuple(outputs.shown),
+    )
+
+
+def _having(node: exp.Expr, outputs: Outputs) -> exp.Expression:
+    typed = outputs.read_computed(node, "HAVING")
+    return require_kind(typed, TRUTHS, at=node, use="condition").tree
+
+
+def _ordered(node: exp.Expr, outputs: Outputs, dialect: Dialect) -> tuple[str, bool]:
+    check_arguments(node, frozenset({"this", "desc", "nulls_first"}))
+    descending = bool(node.args.get("desc"))
+    # DuckDB puts NULLs last; PostgreSQL holds them for the largest. Other wishes have no place.
+    usual = descending if dialect == "postgres" else False
+    if bool(node.args.get("nulls_first")) != usual:
+        raise refusal("CEL-Q057.nulls_order", at=node)
+    inner = node.this.unnest()
+    if isinstance(inner, exp.Literal) and not inner.is_string:
+        place = int(inner.name) if inner.name.isdecimal() else 0
+        if not 1 <= place <= len(outputs.shown):
+            raise refusal("CEL-Q057.order_position", position=inner.name, at=node)
+        return outputs.shown[place - 1], descending
+    typed = outputs.answer(inner, "ORDER BY")
+    if typed is not None:
+        return typed.tree.name, descending
+    if inner.find(exp.Column) is None and not has_aggregate(inner):
+        raise refusal("CEL-Q057.order_without_answer", at=node)
+    name = outputs.free("order")
+    outputs.computed[name] = outputs.read_computed(inner, "ORDER BY")
+    return name, descending
+
+
+def _offset(node: exp.Expr | None) -> int:
+    if node is None:
+        return 0
+    check_arguments(node, frozenset({"expression"}))
+    return _written(node.expression, "OFFSET", node)
+
+
+def _limit(node: exp.Expr | None) -> int | None:
+    if node is None:
+        return None
+    check_arguments(node, frozenset({"expression", "count", "direction", "limit_options"}))
+    options = node.args.get("limit_options")
+    number = node.args.get("count") if isinstance(node, exp.Fetch) else node.expression
+    if options is not None:
+        check_arguments(options, frozenset({"rows"}))
+    return _written(number, "LIMIT", node)
+
+
+def _written(number: exp.Expr | None, clause: str, node: exp.Expr) -> int:
+    text = number.name if isinstance(number, exp.Literal) and not number.is_string else ""
+    if not (text.isdecimal() and text.isascii() and len(text) <= 9):
+        raise refusal("CEL-Q057.not_a_number", clause=clause, at=node)
+    return int(text)

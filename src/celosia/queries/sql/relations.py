@@ -1,23 +1,286 @@
-"""FROM and WHERE as relations: tables, joins, sub-queries, conditions."""
+"""FROM and WHERE as relations: tables, equijoins, semi-joins of IN and EXISTS, conditions.
+
+Inner joins commute, so ON, USING and WHERE all give the same pool of conditions. Relations are
+joined from left to right as the query has them, each as soon as an equality ties it to the rest.
+
+They are joins as far as privacy goes: one row of the inner table can bring in or take out many of
+the outer one.
+
+NOT IN is another matter: where the inner column or the outer one is NULL, it keeps nothing, or
+everything, by the rules of three-valued logic, and that is no anti-join. It is taken only where
+both are said to be not NULL by conditions of the query, which makes the two the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from celosia.core.errors import CelosiaError
+from celosia.core.messages import Message
 from celosia.core.wording import did_you_mean
-from celosia.queries.algebra import Column, Filter, Relation, Scan
+from celosia.queries.algebra import Column, Filter, Join, Keys, Relation, Scan, SemiJoin
 from celosia.queries.policy.values import Policy
-from celosia.queries.sql.conditions import conjunction, conjuncts
-from celosia.queries.sql.joins import JoinCondition, analyse_condition, join_items, make_equality
-from celosia.queries.sql.kinds import typed_field
-from celosia.queries.sql.names import Aliases, Field, FromItem, Scope
+from celosia.queries.sql.conditions import (
+    conjunction,
+    conjuncts,
+    mentioned_aliases,
+    read_condition,
+    read_expression,
+)
+from celosia.queries.sql.names import (
+    Aliases,
+    Field,
+    FromItem,
+    Scope,
+    TypedExpression,
+    typed_field,
+    unify_kinds,
+)
+from celosia.queries.sql.parser import set_operation_refusal
 from celosia.queries.sql.refusals import check_arguments, refusal
-from celosia.queries.sql.semi_joins import OuterQuery, is_semi_join, read_semi_join
-from celosia.queries.sql.subqueries import CommonTable, read_common_tables, read_derived_table
+from celosia.queries.sql.subqueries import (
+    CommonTable,
+    check_rows,
+    read_common_tables,
+    read_derived_table,
+    read_selection,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinCondition:
+    """One of the conditions that AND puts together."""
+
+    node: exp.Expr
+    """As it is written."""
+    tree: exp.Expression
+    mentions: frozenset[str]
+    pair: tuple[Column, Column] | None
+    """The columns of tables that it says are equal; None for any other condition."""
+    joins: str | None
+    """The alias of the relation whose ON or USING it is from; None for WHERE."""
+
+
+def analyse_condition(node: exp.Expr, scope: Scope, *, joins: str | None = None) -> JoinCondition:
+    """A condition with what a join needs to know of it."""
+    tree = read_condition(node, scope)
+    pair = None
+    if isinstance(node, exp.EQ):
+        left, right = read_expression(node.this, scope), read_expression(node.expression, scope)
+        if left.is_plain and right.is_plain:
+            pair = (_column(left.tree), _column(right.tree))
+    return JoinCondition(node, tree, mentioned_aliases(tree), pair, joins)
+
+
+def make_equality(
+    left: TypedExpression, right: TypedExpression, *, at: exp.Expr, joins: str | None = None
+) -> JoinCondition:
+    """The condition of USING and of IN: two columns are equal."""
+    unify_kinds([left, right], at=at, use="join")
+    tree = exp.EQ(this=left.tree, expression=right.tree)
+    made = JoinCondition(tree, tree, mentioned_aliases(tree), None, joins)
+    if not (left.is_plain and right.is_plain):
+        raise not_an_equijoin(made, Message("queries.sql.other_side"), at=at)
+    return replace(made, node=at, pair=(_column(left.tree), _column(right.tree)))
+
+
+def _column(tree: exp.Expression) -> Column:
+    assert isinstance(tree, exp.Column)
+    return Column(tree.table, tree.name)
+
+
+def find_join_keys(
+    conditions: Sequence[JoinCondition], left: frozenset[str], right: frozenset[str]
+) -> tuple[Keys, list[JoinCondition]]:
+    """The pairs that tie two sides, each once and the left one first; and their conditions."""
+    keys: dict[tuple[Column, Column], None] = {}
+    used = []
+    for each in conditions:
+        if each.pair is None:
+            continue
+        first, second = each.pair
+        if first.relation in right and second.relation in left:
+            first, second = second, first
+        if first.relation in left and second.relation in right:
+            keys[(first, second)] = None
+            used.append(each)
+    return tuple(keys), used
+
+
+def join_items(
+    items: Sequence[FromItem], conditions: Sequence[JoinCondition]
+) -> tuple[Relation, list[JoinCondition]]:
+    """One relation of all items, and the conditions of WHERE that it did not need.
+
+    Raises:
+        QueryRefused: CEL-Q035 and CEL-Q037 to CEL-Q041, where nothing ties an item to the others.
+    """
+    first, *waiting = items
+    relation, done = first.relation, frozenset({first.alias})
+    rest = list(conditions)
+    while waiting:
+        for item in waiting:
+            keys, used = find_join_keys(rest, done, frozenset({item.alias}))
+            if keys:
+                break
+        else:
+            raise _no_join_key(waiting[0], done, rest)
+        waiting.remove(item)
+        done |= {item.alias}
+        rest = [each for each in rest if each not in used]
+        extra = [each for each in rest if each.joins is not None and each.mentions <= done]
+        rest = [each for each in rest if each not in extra]
+        relation = Join(relation, item.relation, keys, conjunction([each.tree for each in extra]))
+    return relation, rest
+
+
+def _no_join_key(
+    item: FromItem, done: frozenset[str], conditions: Sequence[JoinCondition]
+) -> CelosiaError:
+    """Say which condition was meant to join, and why it does not."""
+    own = [each for each in conditions if each.joins == item.alias]
+    across = [each for each in conditions if item.alias in each.mentions and each.mentions & done]
+    for each in across or own:
+        return not_an_equijoin(each, f"'{item.name}'")
+    return refusal("CEL-Q035.not_tied", relation=item.name)
+
+
+def not_an_equijoin(given: JoinCondition, side: str, *, at: exp.Expr | None = None) -> CelosiaError:
+    """The refusal of a condition that ties a relation, but not by an equality of two columns.
+
+    Args:
+        given: the condition.
+        side: what it ties, in words.
+        at: the part of the query that is meant, if it is not the condition.
+    """
+    node, columns = given.node, list(given.tree.find_all(exp.Column))
+    place = node if at is None else at
+    if isinstance(node, exp.Or):
+        return refusal("CEL-Q038", side=side, at=place)
+    if not columns:
+        return refusal("CEL-Q040", side=side, at=place)
+    if isinstance(node, exp.EQ) and len(given.mentions) > 1:
+        return refusal("CEL-Q039", at=place)
+    if len(given.mentions) == 1:
+        return refusal("CEL-Q041", side=side, at=place)
+    return refusal("CEL-Q037", side=side, at=place)
+
+
+def is_semi_join(node: exp.Expr) -> bool:
+    """Whether a condition is [NOT] EXISTS (SELECT ...) or x [NOT] IN (SELECT ...)."""
+    inner = _without_not(node)
+    return isinstance(inner, exp.Exists) or (
+        isinstance(inner, exp.In) and inner.args.get("query") is not None
+    )
+
+
+def _without_not(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Not | exp.Paren):
+        node = node.this
+    return node
+
+
+def _is_negated(node: exp.Expr) -> bool:
+    negated = False
+    while isinstance(node, exp.Not | exp.Paren):
+        negated ^= isinstance(node, exp.Not)
+        node = node.this
+    return negated
+
+
+@dataclass(frozen=True, slots=True)
+class OuterQuery:
+    """The query around a sub-query."""
+
+    scope: Scope
+    conditions: Sequence[exp.Expr]
+    """All conditions that AND puts together with the one that holds the sub-query."""
+    visible: Mapping[str, CommonTable]
+
+
+def read_semi_join(
+    node: exp.Expr, left: Relation, around: OuterQuery, *, builder: RelationBuilder
+) -> SemiJoin:
+    """The rows of a relation that meet a condition with a sub-query.
+
+    Args:
+        node: the condition.
+        left: the rows so far.
+        around: the query that it is in.
+        builder: of the question.
+    """
+    inner, negated = _without_not(node), _is_negated(node)
+    select = _select(inner)
+    check_rows(select)
+    rows = builder.rows(select, visible=around.visible, outer=around.scope)
+    ties = list(rows.ties)
+    if isinstance(inner, exp.In):
+        check_arguments(inner, frozenset({"this", "query"}))
+        ties.insert(0, _membership(inner, select, around.scope, rows))
+        if negated:
+            _check_not_in(inner, select, around.conditions)
+    else:
+        # What EXISTS selects makes no difference, but it must be something that could be selected.
+        read_selection(select, rows.scope, rows.relation)
+    keys, used = find_join_keys(ties, around.scope.aliases, rows.scope.aliases)
+    if not keys:
+        raise _no_semi_join_key(inner, ties)
+    rest = [each.tree for each in ties if each not in used]
+    return SemiJoin(left, rows.relation, keys, conjunction(rest), negated)
+
+
+def _select(node: exp.Expr) -> exp.Select:
+    query = node.args["query"] if isinstance(node, exp.In) else node.this
+    while isinstance(query, exp.Subquery):
+        check_arguments(query, frozenset({"this"}))
+        query = query.this
+    if isinstance(query, exp.SetOperation):
+        raise set_operation_refusal(query)
+    if not isinstance(query, exp.Select):
+        raise refusal("CEL-Q044.not_a_select", at=node)
+    return query
+
+
+def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: SelectRows) -> JoinCondition:
+    """`x IN (SELECT y ...)` as the equality of x and y."""
+    made = read_selection(select, inner.scope, inner.relation)
+    if len(made.columns) != 1 or made.has_gaps:
+        raise refusal("CEL-Q046.several_columns", column_count=len(made.columns), at=select)
+    return make_equality(read_expression(node.this, scope), made.columns[0].value, at=node.this)
+
+
+def _check_not_in(node: exp.In, select: exp.Select, beside: Sequence[exp.Expr]) -> None:
+    where = select.args.get("where")
+    within = list(conjuncts(where.this if where else None))
+    if _says_not_null(node.this, beside) and _says_not_null(
+        select.expressions[0].unalias(), within
+    ):
+        return
+    raise refusal("CEL-Q045", at=node)
+
+
+def _says_not_null(column: exp.Expr, conditions: Sequence[exp.Expr]) -> bool:
+    for each in conditions:
+        inner = each.this.unnest() if isinstance(each, exp.Not) else each
+        negated = isinstance(each, exp.Not) != bool(inner.args.get("negate"))
+        if (
+            negated
+            and isinstance(inner, exp.Is)
+            and isinstance(inner.expression, exp.Null)
+            and inner.this.unnest() == column.unnest()
+        ):
+            return True
+    return False
+
+
+def _no_semi_join_key(node: exp.Expr, ties: Sequence[JoinCondition]) -> CelosiaError:
+    for each in ties:
+        return not_an_equijoin(each, Message("queries.sql.sub_query"))
+    return refusal("CEL-Q046.not_tied", at=node)
+
 
 _ROWS = frozenset({"with_", "expressions", "from_", "joins", "where"})
 _TABLE = frozenset({"this", "db", "catalog", "alias", "joins"})
