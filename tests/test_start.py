@@ -134,7 +134,7 @@ def test_a_question_loads_what_it_needs(loaded: list[set[str]], after: int) -> N
         "paths",
         "policy",
     }
-    assert {name.split(".")[2] for name in others} <= own | {"conversion"}
+    assert {name.split(".")[2] for name in others} <= own | {"conversion", "frame"}
 
 
 @pytest.mark.parametrize("after", [2, 3], ids=["a plan", "an answer"])

@@ -47,6 +47,7 @@ def _uses_of(path: Path) -> Iterator[Use]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not node.args:
             continue
+        yield from _columns_of(node, path)
         first = node.args[0]
         is_message = isinstance(node.func, ast.Name) and node.func.id in MESSAGE_MAKERS
         if isinstance(first, ast.Constant) and _is_key(first.value, is_message=is_message):
@@ -60,6 +61,15 @@ def _uses_of(path: Path) -> Iterator[Use]:
             continue
         if _is_key(node.value) or node.value in messages():  # in a table of keys
             yield Use(str(node.value), f"{path.name}:{node.lineno}", None)
+
+
+def _columns_of(call: ast.Call, path: Path) -> Iterator[Use]:
+    """The titles that `console.columns("records:,", ...)` names."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "columns":
+        for node in ast.walk(call):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
+                name = node.value.partition(":")[0]
+                yield Use(f"cli.column.{name}", f"{path.name}:{node.lineno}", frozenset())
 
 
 def _is_key(value: object, *, is_message: bool = False) -> bool:

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from celosia.cli import console, options
 from celosia.cli.audit_targets import AuditTarget, find_audit_targets
 from celosia.cli.callables import guard_callable, load_callable, parse_json
+from celosia.cli.frame import check_outputs, write_text
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
@@ -87,7 +88,7 @@ def audit(
     """
     from celosia.core.randomness import source
 
-    options.check_outputs({"report": report}, overwrite=overwrite)
+    check_outputs({"report": report}, overwrite=overwrite)
     rng = source(seed)
     settings = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []
@@ -102,7 +103,7 @@ def audit(
     if report is not None:
         from celosia.assess.audit import document
 
-        options.write_text(report, document([*found, *shown]).html(), overwrite)
+        write_text(report, document([*found, *shown]).html(), overwrite)
     wrong = [each for each in found if each.verdict == "violated"]
     missed = [each for each in shown if each.verdict != "violated"]
     if not as_json:

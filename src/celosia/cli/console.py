@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Timer
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from celosia.core.errors import CelosiaError
 from celosia.core.messages import current, localise, say
@@ -61,29 +61,64 @@ def show_error(error: CelosiaError, *, as_json: bool) -> None:
             console.print(f"  {visible(line)}")
 
 
+class Column(NamedTuple):
+    """A column of a table: its title, and the form of its numbers."""
+
+    title: str
+    form: str = ""
+
+
+def columns(*names: str) -> list[Column]:
+    """Columns by their names in the catalogue (`cli.column`), each with the form of its numbers.
+
+    >>> columns("records:,", "share:.2%")
+    [Column(title='records', form=','), Column(title='share', form='.2%')]
+    """
+    parts = [name.partition(":") for name in names]
+    return [Column(say(f"cli.column.{name}") if name else "", form) for name, _, form in parts]
+
+
 def show_table(
-    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = True
+    title: str,
+    header: Sequence[str | Column],
+    rows: Iterable[Sequence[object]],
+    *,
+    numbers: bool = True,
 ) -> None:
     """Print a table; numbers stand right, and the first column never holds them."""
     from rich.table import Table
 
     show(title, strong=True)
     table = Table()
-    for place, name in enumerate(header):
+    shown = [each if isinstance(each, Column) else Column(str(each)) for each in header]
+    for place, column in enumerate(shown):
         # Folded, not cut: the end of a long name may be what tells it from another.
         justify: Literal["left", "right"] = "right" if numbers and place else "left"
-        table.add_column(str(name), justify=justify, overflow="fold")
+        table.add_column(column.title, justify=justify, overflow="fold")
     for row in rows:
-        table.add_row(*map(visible, row))
+        table.add_row(*(_cell(each, column.form) for each, column in zip(row, shown, strict=True)))
     _console().print(table, soft_wrap=False)
 
 
+def _cell(value: object, form: str) -> str:
+    """A cell: a text as it is, a number in the form of its column, nothing for None."""
+    if isinstance(value, str):
+        return visible(value)
+    return "" if value is None else localise(format(value, form), current())
+
+
 FILES = {
-    "data": "cli.file.data",
+    "release": "cli.file.data",
+    "answer": "cli.file.data",
     "certificate": "cli.file.certificate",
     "report": "cli.file.report",
     "key": "cli.file.key",
     "candidates": "cli.file.candidates",
+    "plot": "cli.file.plot",
+    "table": "cli.file.table",
+    "risks": "cli.file.risks",
+    "schema": "cli.file.schema",
+    "hierarchy": "cli.file.hierarchy",
 }
 """The files that are told at the end of a command, and the line for each."""
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -141,7 +142,7 @@ def get(
         _get_shop(output, scale, seed, overwrite=overwrite, as_json=quiet)
         return
     _refuse(name, {"scale": scale, "triples": triples})
-    options.check_outputs({"table": output, "its_schema": schema}, overwrite=overwrite)
+    check_outputs({"table": output, "its_schema": schema}, overwrite=overwrite)
     frames.format_of(output)
     with console.progress_bar(quiet=quiet) as progress:
         progress(Step(Message("cli.step.making_table"), 0))
@@ -223,7 +224,7 @@ def _get_network(
     from celosia.graphs import write
     from celosia.graphs.readers import format_of
 
-    options.check_outputs(places, overwrite=overwrite)
+    check_outputs(places, overwrite=overwrite)
     output, people, schema = places.values()
     assert output is not None, "a required option"
     kind = format_of(output)

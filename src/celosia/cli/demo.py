@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs, show_warnings
 from celosia.cli.release_summary import show_release
 from celosia.core.messages import say
 
@@ -49,9 +50,7 @@ def demo(
     model = KAnonymity(k)
     folder.mkdir(parents=True, exist_ok=True)
     names = ("census.csv", "census.toml", "safe.csv", "safe.csv.cert.json", "report.html")
-    options.check_outputs(
-        {name: folder / name for name in names}, overwrite=overwrite or folder == FOLDER
-    )
+    check_outputs({name: folder / name for name in names}, overwrite=overwrite or folder == FOLDER)
     if not as_json:
         console.show(say("cli.demo.census_invented_people_distributed"))
     with console.progress_bar(quiet=as_json) as progress:
@@ -69,7 +68,11 @@ def demo(
         console.show_json(release.certificate())
         return
     _show_records(census, release)
-    show_release(release, folder / "safe.csv", folder / "report.html")
+    show_release(release)
+    show_warnings(release)
+    shown = dict(zip(("release", "certificate", "report"), names[2:], strict=True))
+    console.show_files({name: folder / file for name, file in shown.items()})
+    console.show(str(release), strong=True)
     console.note(
         say(
             "cli.demo.do_yourself_celosia_publish",

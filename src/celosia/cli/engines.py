@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from celosia.cli import options
+from celosia.cli.frame import ReleaseOutputs
 from celosia.cli.paths import resolve_address
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
@@ -52,41 +55,61 @@ Certificate = Annotated[
 ]
 
 
-def check_options(
-    engine: str | None,
-    url: str | None,
-    certificate: Path | None,
-    output: str | None,
-    *,
-    others: Mapping[str, bool],
-) -> None:
-    """Refuse options that do not go together, before any work.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOutputs:
+    """Where a table is published: to a file, or inside an engine."""
 
-    Args:
-        engine: which engine, if any.
-        url: where it is.
-        certificate: where a certificate goes.
-        output: where the release goes.
-        others: options that no engine takes, and whether they were given.
+    output: Output = None
+    report: options.Report = None
+    engine: Engine = None
+    url: Url = None
+    certificate: Certificate = None
+    overwrite: options.Overwrite = False
+    as_json: options.AsJson = False
 
-    Raises:
-        InputError: CEL-P113.
-    """
-    if engine is None:
-        if url is not None or certificate is not None:
-            raise InputError("CEL-P113.no_engine")
-        return
-    if engine not in NAMES:
-        raise InputError(
-            "CEL-P113.unknown", engine=engine, hint=did_you_mean(engine, NAMES), engines=NAMES
+    def check(
+        self, table: str, *, inputs: Iterable[Path | None], refused: Mapping[str, bool]
+    ) -> ReleaseOutputs:
+        """The files to write, after all that can be refused before any work.
+
+        Args:
+            table: what is published.
+            inputs: the other files that are read.
+            refused: options that no engine takes, and whether they were given.
+        """
+        self._check_options(refused)
+        outputs = ReleaseOutputs(
+            output=None if self.output is None else Path(self.output),
+            report=self.report,
+            overwrite=self.overwrite,
+            as_json=self.as_json,
         )
-    if engine == "postgres" and url is None:
-        raise InputError("CEL-P113.no_address")
-    if output is None:
-        raise InputError("CEL-P113.no_output")
-    for option, given in others.items():
-        if given:
-            raise InputError("CEL-P113.option", option=option)
+        if self.engine is None:
+            outputs.check(inputs=(Path(table), *inputs))
+        else:
+            replace(outputs, output=None).check(inputs=inputs)
+        return outputs
+
+    def _check_options(self, refused: Mapping[str, bool]) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            InputError: CEL-P113.
+        """
+        if self.engine is None:
+            if self.url is not None or self.certificate is not None:
+                raise InputError("CEL-P113.no_engine")
+            return
+        if self.engine not in NAMES:
+            hint = did_you_mean(self.engine, NAMES)
+            raise InputError("CEL-P113.unknown", engine=self.engine, hint=hint, engines=NAMES)
+        if self.engine == "postgres" and self.url is None:
+            raise InputError("CEL-P113.no_address")
+        if self.output is None:
+            raise InputError("CEL-P113.no_output")
+        for option, given in refused.items():
+            if given:
+                raise InputError("CEL-P113.option", option=option)
 
 
 def open_engine(engine: str, url: str | None) -> AbstractContextManager[TableEngine]:

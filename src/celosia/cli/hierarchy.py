@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.advice import no_groups
+from celosia.cli.frame import FileOutputs, JsonOutputs, Outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -29,24 +30,12 @@ app = typer.Typer(
     """,
 )
 
-BUILD_EXAMPLES = """**Examples**
 
-`celosia hierarchy build people.csv --column age --method 'intervals:widths=[5,10,20]'
--o age.csv`
-
-`celosia hierarchy build people.csv --column zip --method mask -o zip.csv`
-
-`celosia hierarchy build people.csv --column born --method 'dates:levels=[month,year]'
--o born.csv`
-
-`celosia hierarchy build people.csv --column city --groups cities.toml -o city.csv`
-
-`celosia hierarchy build people.csv --column job`  (look at what would be chosen by itself)
-"""
-
-
+@app.command()
 def build(
     table: options.Input,
+    reading: options.Reading,
+    outputs: FileOutputs,
     column: Annotated[str, typer.Option("--column", "-c", help="The column to generalise.")],
     method: Annotated[
         str,
@@ -62,50 +51,50 @@ def build(
     groups: Annotated[
         Path | None, typer.Option(help="A tree: a TOML file with the groups under [groups].")
     ] = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
-    """Build the hierarchy of a column from its values."""
-    from celosia.core.files import check_writable, replacing
+    """Build the hierarchy of a column from its values.
+
+    **Examples**
+
+    `celosia hierarchy build people.csv --column age --method 'intervals:widths=[5,10,20]'
+    -o age.csv`
+
+    `celosia hierarchy build people.csv --column zip --method mask -o zip.csv`
+
+    `celosia hierarchy build people.csv --column born --method 'dates:levels=[month,year]'
+    -o born.csv`
+
+    `celosia hierarchy build people.csv --column city --groups cities.toml -o city.csv`
+
+    `celosia hierarchy build people.csv --column job`  (look at what would be chosen by itself)
+    """
+    from celosia.core.files import replacing
     from celosia.frames import encode
     from celosia.tables.hierarchies import Automatic, is_nominal, write_hierarchy
 
-    if output is not None:
-        check_writable(output, overwrite=overwrite)
+    outputs.check(inputs=(table, groups), hierarchy=output)
     rule = _rule(method, groups)
-    series = _column(table, column, options.ReadOptions(delimiter, encoding, header, decimal))
-    values = encode(series).values
+    values = encode(_column(table, column, reading)).values
     hierarchy = rule.build(values)
     if output is not None:
-        with replacing(output, overwrite=overwrite) as draft:
+        with replacing(output, overwrite=outputs.overwrite) as draft:
             write_hierarchy(hierarchy, draft)
     if isinstance(rule, Automatic) and is_nominal(values):
         console.note(no_groups([column]))
-    _show(hierarchy, _chosen(rule, values), output, as_json=as_json)
-
-
-build.__doc__ = f"{build.__doc__}\n\n{BUILD_EXAMPLES}"
-app.command("build")(build)
+    _show(hierarchy, _chosen(rule, values), outputs, output)
 
 
 @app.command()
 def check(
     hierarchy: Annotated[Path, typer.Argument(help="A hierarchy file (CSV, ARX's format).")],
+    reading: options.Reading,
+    outputs: JsonOutputs,
     table: Annotated[
         Path | None, typer.Option(help="Check that it covers a column of this table.")
     ] = None,
     column: Annotated[
         str | None, typer.Option("--column", "-c", help="The column to cover.")
     ] = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Check a hierarchy file: consistent levels, one root, and every value of a column covered.
 
@@ -123,66 +112,51 @@ def check(
         raise InputError("CEL-I034")
     found = read_hierarchy(hierarchy)
     if table is not None and column is not None:
-        series = _column(table, column, options.ReadOptions(delimiter, encoding, header, decimal))
-        code_column(series, Column(column, Role.QUASI_IDENTIFIER, hierarchy=found, missing="value"))
+        rule = Column(column, Role.QUASI_IDENTIFIER, hierarchy=found, missing="value")
+        code_column(_column(table, column, reading), rule)
     if found.note is not None:
         console.note(f"{hierarchy}: {found.note}")
-    if not as_json:
+    if not outputs.as_json:
         console.note(say("cli.hierarchy.levels_consistent_end_one"))
         if column is not None:
             console.note(say("cli.hierarchy.every_value_column_has", column=column))
-    _show(found, None, None, as_json=as_json)
+    _show(found, None, outputs)
 
 
 def _show(
-    hierarchy: Hierarchy, rule: dict[str, Any] | None, output: Path | None, *, as_json: bool
+    hierarchy: Hierarchy, rule: dict[str, Any] | None, outputs: Outputs, output: Path | None = None
 ) -> None:
     from dataclasses import asdict
 
     from celosia.tables.hierarchies import summary
 
     levels = summary(hierarchy)
-    if as_json:
-        console.show_json(
-            {
-                "leaves": len(hierarchy.leaves),
-                "levels": [asdict(level) for level in levels],
-                "rule": rule,
-                "output": None if output is None else str(output),
-            }
+
+    def lines() -> None:
+        console.show_table(
+            say("cli.hierarchy.levels_from_raw_value"),
+            console.columns("level", "labels:,", "fewest_leaves_under_one:,", "most:,"),
+            [[each.level, each.labels, each.smallest, each.largest] for each in levels],
         )
-        return
-    console.show_table(
-        say("cli.hierarchy.levels_from_raw_value"),
-        [
-            say("cli.column.level"),
-            say("cli.column.labels"),
-            say("cli.column.fewest_leaves_under_one"),
-            say("cli.column.most"),
-        ],
-        [
-            [
-                str(level.level),
-                console.number(level.labels, ","),
-                console.number(level.smallest, ","),
-                console.number(level.largest, ","),
-            ]
-            for level in levels
-        ],
-    )
-    if rule is not None:
-        values = ("order", "tree")  # as long as the column, and not for the eyes of everybody
-        settings = ", ".join(f"{key} = {rule[key]}" for key in rule if key not in values)
-        console.note(say("cli.hierarchy.rule", settings=settings))
-    if output is not None:
-        console.show(say("cli.hierarchy.hierarchy", output=output))
-    console.show(
+        if rule is not None:
+            values = ("order", "tree")  # as long as the column, and not for the eyes of everybody
+            settings = ", ".join(f"{key} = {rule[key]}" for key in rule if key not in values)
+            console.note(say("cli.hierarchy.rule", settings=settings))
+
+    outputs.show(
+        lambda: {
+            "leaves": len(hierarchy.leaves),
+            "levels": [asdict(level) for level in levels],
+            "rule": rule,
+            "output": None if output is None else str(output),
+        },
+        lines,
         say(
             "cli.hierarchy.leaves_levels",
             number_of_leaves=len(hierarchy.leaves),
             levels=hierarchy.levels,
         ),
-        strong=True,
+        hierarchy=output,
     )
 
 
@@ -193,11 +167,10 @@ def _chosen(rule: Builder, values: Any) -> dict[str, Any]:
     return (propose(values) if isinstance(rule, Automatic) else rule).as_dict()
 
 
-def _column(table: Path, column: str, reading: options.ReadOptions) -> Any:
+def _column(table: Path, column: str, reading: options.Reading) -> Any:
     from celosia.core.wording import did_you_mean
-    from celosia.frames import read
 
-    frame = read(table, **reading.as_arguments())
+    frame = reading.read(table)
     if column not in frame.columns:
         raise InputError(
             "CEL-I035",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def run(
     # Before any work, not after a minute of it.
     study = lab.find(name)
     places = {"report": report, "cells": output}
-    options.check_outputs(places, inputs=(path,), overwrite=overwrite)
+    check_outputs(places, inputs=(path,), overwrite=overwrite)
     if output is not None:
         format_of(output)
     with console.progress_bar(quiet=as_json) as progress:

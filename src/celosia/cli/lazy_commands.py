@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, get_type_hints
+from typing import Any
 
 import typer
 import typer.main
@@ -81,16 +81,18 @@ def lazy_group(entries: Mapping[str, CommandEntry]) -> type[TyperGroup]:
 
 def _load(name: str, entry: CommandEntry) -> Any:
     """The command, built as if it were the only one of the program."""
+    from celosia.cli.frame import with_options
+
     found = getattr(import_module(entry.module), entry.name)
     alone = typer.Typer(
         callback=_no_options, rich_markup_mode="markdown", pretty_exceptions_enable=False
     )
     if isinstance(found, typer.Typer):
+        for each in found.registered_commands:
+            each.callback = None if each.callback is None else with_options(each.callback)
         alone.add_typer(found, name=name)
     else:
-        # Typer evaluates annotations several times: those that are not text any more take no time.
-        found.__annotations__ = get_type_hints(found, include_extras=True)
-        alone.command(name)(found)
+        alone.command(name)(with_options(found))
     program: Any = typer.main.get_command(alone)
     command = program.commands[name]
     _adapt_parameters(command)

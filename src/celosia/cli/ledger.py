@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.cli.paths import resolve_address
 from celosia.cli.policy import show_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
@@ -183,7 +184,7 @@ def export(
 
     `celosia ledger export policy.toml -o ledger.jsonl`
     """
-    options.check_outputs({"export": output}, inputs=(Path(place),), overwrite=overwrite)
+    check_outputs({"export": output}, inputs=(Path(place),), overwrite=overwrite)
     if not output.name.lower().endswith(EXPORTED):
         raise InputError("CEL-Q203", output_name=output.name)
     with open_ledger(place) as (ledger, _):

@@ -6,36 +6,50 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from celosia.core.progress import Progress
     from celosia.tables.magnitude import MagnitudeTable, Rule
 
-EXAMPLES = """**Examples**
 
-`celosia magnitude firms.csv --by region --by sector --value turnover --rule p-percent:10
--o table.csv`
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MagnitudeOutputs(ReportOutputs):
+    """The table of sums, and an audit."""
 
-`celosia magnitude firms.csv --by region --value turnover --rule minimum-frequency:3 --json`
+    output: options.Output = None
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write an audit for the data officer (one HTML file; do not publish it)."
+        ),
+    ] = None
 
-`celosia magnitude plants.csv --by region --value sales --unit firm --rule prior-posterior:10,50
---report audit.html`
+    def files(self) -> dict[str, Path | None]:
+        """The table and the audit."""
+        return {"table": self.output, "report": self.report}
 
-`celosia magnitude firms.csv --by region --by sector --value staff --round 5 -o table.csv`
-"""
+    def note_unwritten(self) -> None:
+        """Say that the table is nowhere, if it is."""
+        if self.output is None:
+            console.note(say("cli.magnitude.table_written_give_o"))
 
 
 def magnitude(
     table: options.Input,
+    outputs: MagnitudeOutputs,
+    reading: options.Reading,
     by: Annotated[
         list[str],
         typer.Option(metavar="COLUMN", help="A dimension of the table; one to three of them."),
@@ -76,61 +90,42 @@ def magnitude(
         int | None, typer.Option(help="Seed of --random; makes the table a simulation.")
     ] = None,
     total: Annotated[str, typer.Option(help="Label of the totals.")] = "Total",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Output file; its suffix sets the format."),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write an audit for the data officer (one HTML file; do not publish it)."
-        ),
-    ] = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
-    """Publish a table of sums, and suppress or round cells that disclose a contribution."""
-    from celosia.core.progress import Step
-    from celosia.frames import format_of, read
+    """Publish a table of sums, and suppress or round cells that disclose a contribution.
+
+    **Examples**
+
+    `celosia magnitude firms.csv --by region --by sector --value turnover --rule p-percent:10
+    -o table.csv`
+
+    `celosia magnitude firms.csv --by region --value turnover --rule minimum-frequency:3 --json`
+
+    `celosia magnitude plants.csv --by region --value sales --unit firm --rule prior-posterior:10,50
+    --report audit.html`
+
+    `celosia magnitude firms.csv --by region --by sector --value staff --round 5 -o table.csv`
+    """
+    from celosia.frames import format_of
     from celosia.tables.magnitude import Dominance, magnitude_table, rule_from_text
 
-    places = {"table": output, "report": report}
-    options.check_outputs(places, inputs=(table,), overwrite=overwrite)
-    if output is not None:
-        format_of(output)
+    outputs.check(inputs=(table,))
+    if outputs.output is not None:
+        format_of(outputs.output)
     rules = [rule_from_text(text) for text in rule or ()]
-    _check(rules, round_to, random=random, seed=seed, report=report)
+    _check(rules, round_to, random=random, seed=seed, report=outputs.report)
     largest = max([3, *(each.n for each in rules if isinstance(each, Dominance))])
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress:
-        progress(Step(Message("cli.step.reading_file"), 0))
+    with outputs.working() as progress:
         sums = magnitude_table(
-            read(table, **reading), by=by, value=value, unit=unit, largest=largest, total=total
+            reading.read(table), by=by, value=value, unit=unit, largest=largest, total=total
         )
         if round_to is None:
-            facts, shown, last = _suppressed(sums, rules, cost, report, overwrite, progress)
+            facts, shown, last = _suppressed(sums, rules, cost, outputs, progress)
         else:
             facts, shown, last = _rounded(sums, round_to, random=random, seed=seed)
-    if output is not None:
-        _write(shown, output, overwrite=overwrite)
+    outputs.write_table(outputs.output, lambda: shown)
     if facts.get("simulation"):
         console.note(say("cli.magnitude.simulation_made_seed_release"))
-    if as_json:
-        console.show_json(facts)
-        return
-    for what, path in (("table", output), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
-    if output is None:
-        console.note(say("cli.magnitude.table_written_give_o"))
-    console.show(last, strong=True)
-
-
-magnitude.__doc__ = f"{magnitude.__doc__}\n\n{EXAMPLES}"
+    outputs.show(lambda: facts, outputs.note_unwritten, last)
 
 
 @contextmanager
@@ -164,20 +159,16 @@ def _suppressed(
     sums: MagnitudeTable,
     rules: list[Rule],
     cost: Any,
-    report: Path | None,
-    overwrite: bool,
-    progress: Any,
+    outputs: MagnitudeOutputs,
+    progress: Progress,
 ) -> tuple[dict[str, Any], pl.DataFrame, str]:
     from celosia.tables.magnitude import audit, protect
     from celosia.tables.magnitude.report import document
 
     with solver_aside():
         protected = protect(sums, rules, cost=cost, progress=progress)
-    facts = protected.as_dict()
-    if report is not None:
-        page = document(protected, audit(protected, progress=progress))
-        options.write_text(report, page.html(), overwrite)
-    return facts, protected.frame(), str(protected)
+    outputs.write_report(lambda: document(protected, audit(protected, progress=progress)))
+    return protected.as_dict(), protected.frame(), str(protected)
 
 
 def _rounded(
@@ -205,11 +196,3 @@ def _check(
         raise InputError("CEL-V325.drawing")
     if base is None and not rules:
         raise InputError("CEL-V321.in_command")
-
-
-def _write(shown: pl.DataFrame, output: Path, *, overwrite: bool) -> None:
-    from celosia.core.files import replacing
-    from celosia.frames import format_of, write
-
-    with replacing(output, overwrite=overwrite) as draft:
-        write(shown, draft, format=format_of(output))

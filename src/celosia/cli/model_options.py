@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from celosia.cli import console
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables import Model
@@ -62,52 +65,64 @@ Weights = Annotated[
         help="Weight of a column in the metric (1 by default); may be repeated.",
     ),
 ]
-IDENTITY_OPEN = "cli.advice.identity_open"
 
 
-def models_from(
-    k: int | None,
-    diversity: list[str] | None,
-    closeness: list[str] | None,
-    others: list[str] | None,
-) -> list[Model]:
-    """The models behind the options.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """The privacy models that must hold."""
 
-    Raises:
-        InputError: CEL-I050 none is given, or what the notation of a model says of a bad one.
-    """
-    from celosia.tables import KAnonymity, model_from_text
-    from celosia.tables.models.notation import closeness_from_text, diversity_from_text
+    k: K = None
+    diversity: L = None
+    closeness: T = None
+    model: OtherModels = None
 
-    models: list[Model] = [] if k is None else [KAnonymity(k)]
-    models += [diversity_from_text(text) for text in diversity or ()]
-    models += [closeness_from_text(text) for text in closeness or ()]
-    models += [model_from_text(text) for text in others or ()]
-    if not models:
-        raise InputError("CEL-I050")
-    return models
+    def load(self) -> list[Model]:
+        """The models behind the options.
+
+        Raises:
+            InputError: CEL-I050 none is given, or what the notation of a model says of a bad one.
+        """
+        from celosia.tables import KAnonymity, model_from_text
+        from celosia.tables.models.notation import closeness_from_text, diversity_from_text
+
+        models: list[Model] = [] if self.k is None else [KAnonymity(self.k)]
+        models += [diversity_from_text(text) for text in self.diversity or ()]
+        models += [closeness_from_text(text) for text in self.closeness or ()]
+        models += [model_from_text(text) for text in self.model or ()]
+        if not models:
+            raise InputError("CEL-I050")
+        return models
 
 
-def hides_identity(models: Sequence[Model]) -> bool:
-    """Whether one of the models prevents re-identification."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricOptions:
+    """The metric to minimise, and the weights of the columns in it."""
+
+    metric: MetricName = None
+    weights: Weights = None
+
+    def load(self) -> Metric | None:
+        """The metric behind the options; None for the default.
+
+        Raises:
+            InputError: CEL-I061 an unknown name, CEL-I062 weights for a metric that has none.
+        """
+        from celosia.core.methods import build
+        from celosia.tables.metrics import METRICS
+
+        if self.metric is None and not self.weights:
+            return None
+        weights = numbers_by_column(self.weights or (), option="--weight")
+        given = {"weights": weights} if weights else {}
+        return build(METRICS, self.metric or "loss", given, what="metric")
+
+
+def note_open_identity(models: Sequence[Model]) -> None:
+    """Warn where none of the models prevents re-identification."""
     from celosia.tables.models.gaps import IDENTITY
 
-    return not all(IDENTITY in model.leaves_open() for model in models)
-
-
-def metric_from(name: str | None, weights: list[str] | None) -> Metric | None:
-    """The metric behind the options; None for the default.
-
-    Raises:
-        InputError: CEL-I061 an unknown name, CEL-I062 weights for a metric that has none.
-    """
-    from celosia.core.methods import build
-    from celosia.tables.metrics import METRICS
-
-    if name is None and not weights:
-        return None
-    given = {"weights": numbers_by_column(weights, option="--weight")} if weights else {}
-    return build(METRICS, name or "loss", given, what="metric")
+    if all(IDENTITY in model.leaves_open() for model in models):
+        console.note(say("cli.explore.warning", identity_open=Message("cli.advice.identity_open")))
 
 
 def levels_from(levels: list[str] | None, *, option: str = "--level") -> dict[str, int] | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +12,12 @@ import typer
 from celosia.cli import console
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.progress import Progress, Step
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.frames import ColumnType
     from celosia.tables import Role, Schema
 
 Input = Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow, JSON lines or Excel.")]
@@ -53,6 +57,23 @@ SamplingFraction = Annotated[
     float | None,
     typer.Option(help="Share of the population that is in the table, such as 0.1."),
 ]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Output file; its suffix sets the format.")
+]
+Report = Annotated[Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")]
+PrivateReport = Annotated[
+    Path | None, typer.Option(help="Write a report (one HTML file); do not publish it.")
+]
+Plot = Annotated[Path | None, typer.Option(help="Write the plot (SVG).")]
+Epsilon = Annotated[
+    float, typer.Option("--epsilon", "-e", help="Privacy loss of the answer, usually 0.1 to 1.")
+]
+Seed = Annotated[
+    int | None, typer.Option(help="Seed of the random draws; makes the release a simulation.")
+]
+Suppression = Annotated[
+    str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite files that exist.")]
 Delimiter = Annotated[
@@ -73,95 +94,36 @@ Decimal = Annotated[
 ]
 
 
-OUTPUTS = {
-    "release": "cli.output.release",
-    "certificate": "cli.output.certificate",
-    "report": "cli.output.report",
-    "answer": "cli.output.answer",
-    "key": "cli.output.key",
-    "drawing": "cli.output.drawing",
-    "candidates": "cli.output.candidates",
-    "network": "cli.output.network",
-    "people": "cli.output.people",
-    "schema": "cli.output.schema",
-    "table": "cli.output.table",
-    "its_schema": "cli.output.its_schema",
-    "export": "cli.output.export",
-    "cells": "cli.output.cells",
-    "estimates": "cli.output.estimates",
-    "reports": "cli.output.reports",
-    "draft": "cli.output.draft",
-    "risks": "cli.output.risks",
-    "plot": "cli.output.plot",
-    "store": "cli.output.store",
-    "token": "cli.output.token",
-}
-"""The files that commands write, and how messages call each."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How tables are read from files."""
 
-
-def _called(output: str) -> str:
-    return Message(OUTPUTS[output]) if output in OUTPUTS else output
-
-
-def check_outputs(
-    places: Mapping[str, Path | None],
-    *,
-    inputs: Iterable[Path | None] = (),
-    overwrite: bool,
-) -> None:
-    """Refuse, before any work, results that could not be written, or that would cost another file.
-
-    Args:
-        places: where each result goes, by its name in `OUTPUTS`, or a message.
-        inputs: what is read, and must not be lost.
-        overwrite: whether other files that exist may be replaced.
-    """
-    from celosia.core.files import check_writable
-
-    read = {path.resolve() for path in inputs if path is not None}
-    taken: dict[Path, str] = {}
-    for name, path in places.items():
-        if path is None:
-            continue
-        if path.resolve() in read:
-            raise InputError("CEL-I007.output", output=_called(name), path=str(path))
-        check_writable(path, overwrite=overwrite)
-        other = taken.setdefault(path.resolve(), name)
-        if other != name:
-            raise InputError(
-                "CEL-I043",
-                other=_called(other),
-                output=_called(name),
-                path=str(path),
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How to read a table from a file."""
-
-    delimiter: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    decimal: str | None = None
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+    header: Header = None
+    decimal: Decimal = None
 
     def as_arguments(self) -> dict[str, Any]:
-        """Keyword arguments for `frames.read`."""
-        given = {
-            "delimiter": self.delimiter,
-            "encoding": self.encoding,
-            "header": self.header,
-            "decimal": self.decimal,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+        """The options that were given, as keyword arguments of `frames.read`."""
+        given = asdict(self)
+        return {name: given[name] for name in given if given[name] is not None}
 
+    def read(self, path: Path | str, types: Mapping[str, ColumnType] | None = None) -> pl.DataFrame:
+        """The table in a file."""
+        from celosia.frames import read
 
-def write_text(path: Path, text: str, overwrite: bool) -> None:
-    """Write a text file, whole or not at all."""
-    from celosia.core.files import replacing
+        return read(path, types=types, **self.as_arguments())
 
-    with replacing(path, overwrite=overwrite) as draft:
-        draft.write_text(text, "utf-8")
+    def read_chunks(self, path: Path, progress: Progress) -> Iterator[pl.DataFrame]:
+        """The table in a file as frames, with a step of progress after each."""
+        from celosia.frames import read_chunks
+
+        done = 0
+        progress(Step(Message("cli.step.reading_file"), done))
+        for chunk in read_chunks(path, **self.as_arguments()):
+            yield chunk
+            done += chunk.height
+            progress(Step(Message("cli.step.reading_file"), done))
 
 
 def share(text: str, *, option: str) -> float:
@@ -196,7 +158,72 @@ def value(text: str) -> Any:
         return text.strip()
 
 
-def schema_from(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyOptions:
+    """The quasi-identifiers of a table: of a schema file, or by name."""
+
+    schema: SchemaFile = None
+    quasi_identifiers: QuasiIdentifiers = None
+
+    def load(self) -> Schema:
+        """The schema file, or a schema made of the column names given as options."""
+        return _schema(self.schema, self.quasi_identifiers)
+
+    def names(self) -> tuple[str, ...]:
+        """The names of the quasi-identifiers."""
+        from celosia.tables import Role
+
+        return self.load().named(Role.QUASI_IDENTIFIER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedSchemaOptions:
+    """The quasi-identifiers and the sensitive columns of a table that was released."""
+
+    schema: SchemaFile = None
+    quasi_identifiers: QuasiIdentifiers = None
+    sensitive: Sensitive = None
+
+    def load(self, *, other_columns: str | None = None) -> Schema:
+        """The schema file, or a schema made of the column names given as options."""
+        return _schema(
+            self.schema,
+            self.quasi_identifiers,
+            sensitive=self.sensitive,
+            other_columns=None if self.schema is not None else other_columns,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaOptions:
+    """The roles of the columns of a table: a schema file, or names."""
+
+    schema: SchemaFile = None
+    quasi_identifiers: QuasiIdentifiers = None
+    sensitive: Sensitive = None
+    identifiers: Identifiers = None
+    other_columns: OtherColumns = None
+
+    def load(self) -> Schema:
+        """The schema file, or a schema made of the column names given as options."""
+        return _schema(
+            self.schema,
+            self.quasi_identifiers,
+            identifiers=self.identifiers,
+            sensitive=self.sensitive,
+            other_columns=self.other_columns,
+        )
+
+    @property
+    def are_given(self) -> bool:
+        """Whether there is any."""
+        return any((
+            self.schema, self.quasi_identifiers, self.sensitive, self.identifiers,
+            self.other_columns,
+        ))  # fmt: skip
+
+
+def _schema(
     schema: Path | None,
     quasi_identifiers: list[str] | None,
     *,
@@ -204,7 +231,6 @@ def schema_from(
     sensitive: list[str] | None = None,
     other_columns: str | None = None,
 ) -> Schema:
-    """The schema file, or a schema made of the column names given as options."""
     from celosia.tables import Schema
 
     if schema is not None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -234,14 +235,14 @@ def draft(
     """
     from celosia.queries.policy import draft_policy
 
-    options.check_outputs({"draft": output}, inputs=map(Path, sources), overwrite=overwrite)
+    check_outputs({"draft": output}, inputs=map(Path, sources), overwrite=overwrite)
     database = _database(sources, folder=Path() if output is None else output.parent)
     columns = read_database_columns(database)
     if {"terms", "triples", "meta"} <= set(columns):
         raise _is_store(sources[0])
     text = _fill_in_location(draft_policy(columns, name=name), database)
     if output is not None:
-        options.write_text(output, text, overwrite)
+        write_text(output, text, overwrite)
     if as_json:
         facts = {"tables": columns, "output": None if output is None else str(output)}
         console.show_json(facts | {"text": text})

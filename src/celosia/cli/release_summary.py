@@ -1,8 +1,7 @@
-"""The summary of a published table on the terminal: levels, risk, warnings and files."""
+"""The summary of a published table on the terminal: its levels and its risk."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.cli import console
@@ -10,64 +9,42 @@ from celosia.cli.advice import own_groups
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
-    from celosia.core.release import Release
     from celosia.tables import Schema
     from celosia.tables.release import PublishedTable
 
 
-def show_release(
-    release: PublishedTable, output: Path | None, report: Path | None, schema: Schema | None = None
-) -> None:
-    """Print levels, risk before and after, warnings and files, the most important line last."""
-    from celosia.core.release import certificate_path
+def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
+    """Print the levels, the risk before and after, and how the solution was found."""
     from celosia.tables.search_report import describe_search
 
     solution, risk, before = release.solution, release.risk, release.risk_before
     console.show_table(
         say("cli.release_summary.generalisation"),
-        [
-            say("cli.column.column"),
-            say("cli.column.level"),
-            say("cli.column.of"),
-            say("cli.column.loss"),
-        ],
+        console.columns("column", "level", "of", "loss:.2%"),
         [
             [
                 column.name,
-                say("cli.word.by_record") if column.level is None else str(column.level),
-                str(column.height),
-                console.number(column.loss, ".2%"),
+                say("cli.word.by_record") if column.level is None else column.level,
+                column.height,
+                column.loss,
             ]
             for column in solution.columns
         ],
     )
+    measures: list[tuple[str, float, float, str]] = [
+        (say("cli.column.average"), before.average, risk.average, ".3%"),
+        (say("cli.column.highest"), before.maximum, risk.maximum, ".3%"),
+        (say("cli.risk.above", share=risk.threshold), before.at_risk, risk.at_risk, ".2%"),
+        (say("cli.column.classes"), before.classes, risk.classes, ","),
+    ]
     console.show_table(
         say("cli.release_summary.re_identification_risk"),
-        ["", say("cli.column.original"), say("cli.column.released")],
+        console.columns("", "original", "released"),
         [
-            [
-                say("cli.column.average"),
-                console.number(before.average, ".3%"),
-                console.number(risk.average, ".3%"),
-            ],
-            [
-                say("cli.column.highest"),
-                console.number(before.maximum, ".3%"),
-                console.number(risk.maximum, ".3%"),
-            ],
-            [
-                say("cli.risk.above", share=risk.threshold),
-                console.number(before.at_risk, ".2%"),
-                console.number(risk.at_risk, ".2%"),
-            ],
-            [
-                say("cli.column.classes"),
-                console.number(before.classes, ","),
-                console.number(risk.classes, ","),
-            ],
+            [label, console.number(raw, form), console.number(released, form)]
+            for label, raw, released, form in measures
         ],
     )
-    chosen = release.provenance.parameters.get("levels") is not None
     console.show(
         say(
             "cli.release_summary.method_metric",
@@ -76,18 +53,12 @@ def show_release(
             score=solution.score,
         )
     )
+    chosen = release.provenance.parameters.get("levels") is not None
     console.show(
         say("cli.release_summary.search", describe_search=describe_search(solution, chosen=chosen))
     )
-    show_warnings(release)
     if schema is not None:
         _advise(release, schema)
-    beside = None if output is None else certificate_path(output)
-    certificate = getattr(release, "certificate_file", beside)  # or elsewhere
-    console.show_files({"data": output, "certificate": certificate, "report": report})
-    if output is None:
-        console.note(say("cli.graph.release_written_give_o"))
-    console.show(str(release), strong=True)
 
 
 def _advise(release: PublishedTable, schema: Schema) -> None:
@@ -108,11 +79,3 @@ def _advise(release: PublishedTable, schema: Schema) -> None:
                 own_groups=own_groups(),
             )
         )
-
-
-def show_warnings(release: Release) -> None:
-    """Say what the release warns of, and whether it is only a simulation."""
-    for warning in release.warnings:
-        console.note(say("cli.query.warning", warning=warning))
-    if release.guarantee.simulation:
-        console.note(say("cli.magnitude.simulation_made_seed_release"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.cli.paths import resolve_address
 from celosia.cli.policy import PolicyFile, show_warnings
 from celosia.core.errors import InputError
@@ -143,7 +144,7 @@ def create(
     """
     from celosia.core.files import replacing
 
-    options.check_outputs({"token": output}, inputs=(policy, tokens), overwrite=overwrite)
+    check_outputs({"token": output}, inputs=(policy, tokens), overwrite=overwrite)
     role, name = _role_and_name(policy, analyst, curator)
     store = _store(_tokens_file(policy, tokens), made=True)
     try:

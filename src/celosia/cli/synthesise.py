@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import options
+from celosia.cli.frame import ReleaseOutputs
 from celosia.cli.mask import show_masked_table
 from celosia.core.errors import InputError
-from celosia.core.messages import Message
 
 if TYPE_CHECKING:
     from celosia.tables.masking import MaskingMethod
 
-EXAMPLES = """**Examples**
-
-`celosia synthesise people.csv --method trees -o fake.csv --report report.html`
-
-`celosia synthesise people.csv --method copula --identifier name --rows 5000 -o fake.csv`
-
-`celosia synthesise people.csv --method trees --holdout others.csv`  (membership inference)
-
-`celosia synthesise people.csv -o fake.csv  --method
-'marginals:epsilon=1,bounds={age=[0,100]},domains={sex=["F","M"]}'`  (differentially private)
-"""
-
 
 def synthesise(
     table: options.Input,
+    outputs: ReleaseOutputs,
+    reading: options.Reading,
     method: Annotated[
         str,
         typer.Option(
@@ -57,39 +46,28 @@ def synthesise(
         Path | None,
         typer.Option(help="Records outside the table, for membership inference."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Output file; its suffix sets the format."),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the random draws; makes the release a simulation.")
-    ] = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
+    seed: options.Seed = None,
 ) -> None:
     """Make a synthetic table, and measure its disclosure risk and its utility.
 
     Without noise there is no guarantee: the report counts the real records that are repeated.
+
+    **Examples**
+
+    `celosia synthesise people.csv --method trees -o fake.csv --report report.html`
+
+    `celosia synthesise people.csv --method copula --identifier name --rows 5000 -o fake.csv`
+
+    `celosia synthesise people.csv --method trees --holdout others.csv`  (membership inference)
+
+    `celosia synthesise people.csv -o fake.csv  --method
+    'marginals:epsilon=1,bounds={age=[0,100]},domains={sex=["F","M"]}'`  (differentially private)
     """
-    from celosia.core.progress import Step
     from celosia.core.randomness import source
-    from celosia.core.release import certificate_path
-    from celosia.frames import format_of
     from celosia.tables import Role, Schema, masking
     from celosia.tables.masking.readers import read_for_methods
 
-    certificate = None if output is None else certificate_path(output)
-    places = {"release": output, "certificate": certificate, "report": report}
-    options.check_outputs(places, inputs=(table, holdout), overwrite=overwrite)
-    if output is not None:
-        format_of(output)
+    outputs.check(inputs=(table, holdout))
     if rows is not None:
         method += f"{',' if ':' in method else ':'}rows={rows}"
     made = masking.method_from_text(method)
@@ -100,20 +78,15 @@ def synthesise(
         sensitive=sensitive or (),
         other_columns=Role.INSENSITIVE,
     )
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the release carries them, and they are shown below
-        progress(Step(Message("cli.step.reading_file"), 0))
-        frame = read_for_methods(table, [made], **reading)
+    given = reading.as_arguments()
+    with outputs.working() as progress:
+        frame = read_for_methods(table, [made], **given)
         names = [name for name in frame.columns if name not in (identifiers or ())]
         recipe = masking.Recipe.of(roles, [(made, names)])
-        others = None if holdout is None else read_for_methods(holdout, [made], **reading)
+        others = None if holdout is None else read_for_methods(holdout, [made], **given)
         release = masking.mask(frame, recipe, holdout=others, rng=source(seed), progress=progress)
-        if output is not None:
-            release.save(output, overwrite=overwrite)
-    if report is not None:
-        release.report(report, overwrite=overwrite)
-    show_masked_table(release, output, report, as_json=as_json)
+        outputs.save(release)
+    outputs.finish(release, lambda: show_masked_table(release))
 
 
 def _check_new_rows(method: MaskingMethod) -> None:
@@ -127,6 +100,3 @@ def _check_new_rows(method: MaskingMethod) -> None:
             method=method.method_name,
             makers=[each.method_name for each in makers],
         )
-
-
-synthesise.__doc__ = f"{synthesise.__doc__}\n\n{EXAMPLES}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -17,42 +19,32 @@ ALGORITHMS = ("datafly", "samarati", "incognito", "ola")
 SHOWN = 40
 """Steps printed unless all are asked for."""
 
-EXAMPLES = """**Examples**
-
-`celosia teach datafly people.csv --schema people.toml --k 5`
-
-`celosia teach samarati people.csv -q age -q zip --other-columns insensitive --k 3 --suppression 5%`
-
-`celosia teach incognito people.csv -s people.toml --k 5 --json`
-"""
-
 
 def teach(
     algorithm: Annotated[str, typer.Argument(help=f"One of {', '.join(ALGORITHMS)}.")],
     table: options.Input,
+    schema: options.SchemaOptions,
+    reading: options.Reading,
+    outputs: JsonOutputs,
     k: Annotated[
         int, typer.Option("--k", help="Minimum number of records of an equivalence class.")
     ] = 5,
-    schema: options.SchemaFile = None,
-    suppression: Annotated[
-        str, typer.Option(help="Largest share of records to suppress; 100% for no limit.")
-    ] = "0%",
+    suppression: options.Suppression = "0%",
     show_all: Annotated[
         bool, typer.Option("--all", help=f"Print every step, not only the first {SHOWN}.")
     ] = False,
-    quasi_identifiers: options.QuasiIdentifiers = None,
-    sensitive: options.Sensitive = None,
-    identifiers: options.Identifiers = None,
-    other_columns: options.OtherColumns = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    as_json: options.AsJson = False,
 ) -> None:
-    """Follow a classic algorithm step by step on a table, and compare it with the optimum."""
+    """Follow a classic algorithm step by step on a table, and compare it with the optimum.
+
+    **Examples**
+
+    `celosia teach datafly people.csv --schema people.toml --k 5`
+
+    `celosia teach samarati people.csv -q age -q zip --other-columns insensitive --suppression 5%`
+
+    `celosia teach incognito people.csv -s people.toml --k 5 --json`
+    """
     from celosia.core.wording import did_you_mean
-    from celosia.frames import read
     from celosia.tables import KAnonymity
     from celosia.tables.coded_table import code_table
     from celosia.tables.recoding import classic, find_optimum
@@ -67,16 +59,9 @@ def teach(
         )
     model = KAnonymity(k)
     limit = options.share(suppression, option="--suppression")
-    roles = options.schema_from(
-        schema,
-        quasi_identifiers,
-        identifiers=identifiers,
-        sensitive=sensitive,
-        other_columns=other_columns,
-    )
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress:
-        frame = read(table, types=roles.types(), **reading)
+    roles = schema.load()
+    with outputs.working(None) as progress:
+        frame = reading.read(table, roles.types())
         check_table(frame, roles)
         lattice = code_table(frame, roles, progress=progress).lattice()
         trace: SearchTrace = getattr(classic, algorithm)(
@@ -84,19 +69,15 @@ def teach(
         )
         best = find_optimum(lattice, [model], suppression=limit, progress=progress)
     least = lattice.loss.total(best.best.leaf_sums)
-    if as_json:
-        facts = {"optimum": {"node": list(best.best.node), "loss": least}}
-        console.show_json(trace.as_dict() | facts)
-        return
-    _show_trace(trace, show_all=show_all)
-    console.show(say("cli.teach.exact_optimum_loss", node=best.best.node, least=least))
-    console.show(str(trace), strong=True)
+    optimum = {"node": list(best.best.node), "loss": least}
+    outputs.show(
+        lambda: trace.as_dict() | {"optimum": optimum},
+        lambda: _show(trace, best.best.node, least, show_all=show_all),
+        trace,
+    )
 
 
-teach.__doc__ = f"{teach.__doc__}\n\n{EXAMPLES}"
-
-
-def _show_trace(trace: SearchTrace, *, show_all: bool) -> None:
+def _show(trace: SearchTrace, node: Sequence[int], least: float, *, show_all: bool) -> None:
     shown = trace.visits if show_all else trace.visits[:SHOWN]
     console.show_table(
         say(
@@ -105,19 +86,13 @@ def _show_trace(trace: SearchTrace, *, show_all: bool) -> None:
             checked=trace.checked,
             nodes=trace.nodes,
         ),
-        [
-            say("cli.column.step"),
-            say("cli.column.columns"),
-            say("cli.column.levels"),
-            say("cli.column.suppressed"),
-            say("cli.column.decision"),
-        ],
+        console.columns("step", "columns", "levels", "suppressed:,", "decision"),
         [
             [
-                str(number),
+                number,
                 "all" if visit.columns == trace.columns else ", ".join(visit.columns),
                 " ".join(map(str, visit.node)),
-                console.number(visit.suppressed, ","),
+                visit.suppressed,
                 visit.decision,
             ]
             for number, visit in enumerate(shown, 1)
@@ -128,3 +103,4 @@ def _show_trace(trace: SearchTrace, *, show_all: bool) -> None:
             say("cli.teach.more_steps_add_all", number_of_visits=len(trace.visits) - len(shown))
         )
     console.show(trace.guarantee)
+    console.show(say("cli.teach.exact_optimum_loss", node=node, least=least))

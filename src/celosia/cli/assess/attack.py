@@ -10,8 +10,9 @@ import typer
 
 from celosia.cli import console, model_options, options
 from celosia.cli.assess.readers import read_people, read_released
+from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import say
 from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -21,25 +22,12 @@ if TYPE_CHECKING:
     from celosia.assess.meaning import Meaning
     from celosia.tables import Schema
 
-EXAMPLES = """**Examples**
-
-`celosia assess attack safe.csv --schema people.toml`  (homogeneity, background, skewness)
-
-`celosia assess attack safe.csv -s people.toml --external voters.csv --on age --on zip`
-
-`celosia assess attack safe.csv -s people.toml --earlier last-year.csv --report attack.html`
-
-`celosia assess attack safe.csv -s people.toml --attack background:exclusions=2`
-
-`celosia assess attack safe.csv -s people.toml --similar disease=1 --near salary=2 --json`
-"""
-
 
 def attack(
     table: Annotated[Path, typer.Argument(help="The table as it was released.")],
-    schema: options.SchemaFile = None,
-    quasi_identifiers: options.QuasiIdentifiers = None,
-    sensitive: options.Sensitive = None,
+    schema: options.ReleasedSchemaOptions,
+    reading: options.Reading,
+    outputs: ReportOutputs,
     external: Annotated[
         Path | None, typer.Option(help="Table with names that an attacker may have.")
     ] = None,
@@ -82,46 +70,45 @@ def attack(
             "--values", help="With --json: also the values that the attacker would learn."
         ),
     ] = False,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Run attacks on a release: how many people are exposed, and how confident is the attacker?
 
     The hierarchies of the schema say what released labels stand for. Rules that build a hierarchy
     from the values of a column need these values: from --original, or else from --external.
+
+    **Examples**
+
+    `celosia assess attack safe.csv --schema people.toml`  (homogeneity, background, skewness)
+
+    `celosia assess attack safe.csv -s people.toml --external voters.csv --on age --on zip`
+
+    `celosia assess attack safe.csv -s people.toml --earlier last-year.csv --report attack.html`
+
+    `celosia assess attack safe.csv -s people.toml --attack background:exclusions=2`
+
+    `celosia assess attack safe.csv -s people.toml --similar disease=1 --near salary=2 --json`
     """
     from celosia.assess import attack_report
     from celosia.assess.attacks import attack_from_text, attack_release
     from celosia.assess.attacks.registry import STANDARD
-    from celosia.core.progress import Step
-    from celosia.frames import read
     from celosia.tables import Role
     from celosia.tables.meanings import meanings
 
-    inputs = (table, schema, external, earlier, original)
-    options.check_outputs({"report": report}, inputs=inputs, overwrite=overwrite)
+    outputs.check(inputs=(table, schema.schema, external, earlier, original))
     wanted = tuple(map(attack_from_text, attacks)) if attacks else STANDARD
-    roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive)
+    roles = schema.load()
     if on and external is None:
         raise InputError("CEL-I056.no_table")
     levels = model_options.levels_from(similar, option="--similar") or {}
     widths = model_options.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress:
-        progress(Step(Message("cli.step.reading_files"), 0))
-        frame = read_released(table, roles, **reading)
+    others = options.Reading()
+    with outputs.working("cli.step.reading_files") as progress:
+        frame = read_released(table, roles, reading)
         people = None if external is None else _pick(read_people(external, roles), roles, on)
         explained = meanings(
             roles,
-            original=None if original is None else read(original, types=roles.types()),
+            original=None if original is None else others.read(original, roles.types()),
             known=people,
             released=frame,
         )
@@ -142,20 +129,13 @@ def attack(
     unread = [] if external is earlier is None else _unread(roles, explained)
     if unread:
         console.note(say("cli.assess.warning_labels_can_only", unread=", ".join(unread)))
-    if report is not None:
-        page = attack_report.document(found, rows=frame.height)
-        options.write_text(report, page.html(), overwrite)
-    if as_json:
-        console.show_json([each.as_dict(values=values) for each in found])
-        return
-    _show(found)
-    if report is not None:
-        console.show(say("cli.assess.report", report=report))
+    outputs.write_report(lambda: attack_report.document(found, rows=frame.height))
     worst = max(found, key=lambda each: (each.share, each.greatest))
-    console.show(say("cli.assess.most_exposed", worst=worst), strong=True)
-
-
-attack.__doc__ = f"{attack.__doc__}\n\n{EXAMPLES}"
+    outputs.show(
+        lambda: [each.as_dict(values=values) for each in found],
+        lambda: _show(found),
+        say("cli.assess.most_exposed", worst=worst),
+    )
 
 
 def _check_sensitive(roles: Schema, names: Sequence[str]) -> None:
@@ -209,24 +189,19 @@ def _categories(roles: Schema, frame: pl.DataFrame, name: str, level: int) -> di
 def _show(found: Sequence[Attack]) -> None:
     console.show_table(
         say("cli.assess.attacks_release_confidence_attacker"),
-        [
-            say("cli.column.attack"),
-            say("cli.column.learns"),
-            say("cli.column.people"),
-            say("cli.column.exposed"),
-            say("cli.column.share"),
-            say("cli.column.average"),
-            say("cli.column.greatest"),
-        ],
+        console.columns(
+            *("attack", "learns", "people:,", "exposed:,"),
+            *("share:.2%", "average:.2%", "greatest:.2%"),
+        ),
         [
             [
                 each.name,
                 each.column or "identity",
-                console.number(each.people, ","),
-                console.number(each.exposed_people, ","),
-                console.number(each.share, ".2%"),
-                console.number(each.average, ".2%"),
-                console.number(each.greatest, ".2%"),
+                each.people,
+                each.exposed_people,
+                each.share,
+                each.average,
+                each.greatest,
             ]
             for each in found
         ],

@@ -6,59 +6,49 @@ from typing import TYPE_CHECKING
 
 from celosia.cli import console, model_options, options
 from celosia.cli.assess.readers import read_released, released_schema
+from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.tables import Check
 
-EXAMPLES = """**Examples**
-
-`celosia assess check safe.csv --schema people.toml --k 5`
-
-`celosia assess check safe.csv -s people.toml --k 5 --l recursive:4,3 --t 0.2`
-
-`celosia assess check safe.csv -q age -q zip --sensitive disease --k 5 --l 3 --json`
-"""
-
 
 def check(
     table: options.Input,
-    k: model_options.K = None,
-    diversity: model_options.L = None,
-    closeness: model_options.T = None,
-    model: model_options.OtherModels = None,
-    schema: options.SchemaFile = None,
-    quasi_identifiers: options.QuasiIdentifiers = None,
-    sensitive: options.Sensitive = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    as_json: options.AsJson = False,
+    models: model_options.ModelOptions,
+    schema: options.ReleasedSchemaOptions,
+    reading: options.Reading,
+    outputs: JsonOutputs,
 ) -> None:
     """Check that a release meets its models, judged by its labels; exit code 1 unless all hold.
 
     Models that compare a class with the whole table, such as t-closeness, need the suppressed
     records in it: check them on a release that was not made with --drop-suppressed.
+
+    **Examples**
+
+    `celosia assess check safe.csv --schema people.toml --k 5`
+
+    `celosia assess check safe.csv -s people.toml --k 5 --l recursive:4,3 --t 0.2`
+
+    `celosia assess check safe.csv -q age -q zip --sensitive disease --k 5 --l 3 --json`
     """
     from celosia import tables
     from celosia.core.progress import Step
 
-    models = model_options.models_from(k, diversity, closeness, model)
-    rest = None if schema is not None else "insensitive"
-    roles = options.schema_from(schema, quasi_identifiers, sensitive=sensitive, other_columns=rest)
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress:
-        progress(Step(Message("cli.step.reading_file"), 0))
-        frame = read_released(table, roles, **reading)
+    wanted = models.load()
+    roles = schema.load(other_columns="insensitive")
+    with outputs.working() as progress:
+        frame = read_released(table, roles, reading)
         progress(Step(Message("cli.step.checking_classes"), 0))
-        found = tables.check(frame, released_schema(roles, frame), models)
+        found = tables.check(frame, released_schema(roles, frame), wanted)
     if not found.holds:
         raise _failure(found)
-    if as_json:
-        console.show_json(found.as_dict())
-        return
+    outputs.show(found.as_dict, lambda: _show(found), found)
+
+
+def _show(found: Check) -> None:
     console.show_table(
         say(
             "cli.assess.classes_records_suppressed",
@@ -66,17 +56,13 @@ def check(
             records=found.records,
             suppressed=found.suppressed,
         ),
-        [say("cli.column.model"), say("cli.column.holds")],
+        console.columns("model", "holds"),
         [
             [each.promise, say("cli.word.yes" if each.holds else "cli.word.no")]
             for each in found.models
         ],
         numbers=False,
     )
-    console.show(str(found), strong=True)
-
-
-check.__doc__ = f"{check.__doc__}\n\n{EXAMPLES}"
 
 
 def _failure(found: Check) -> PrivacyError:

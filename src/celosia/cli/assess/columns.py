@@ -7,61 +7,41 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.core.messages import Message, say
+from celosia.cli.frame import JsonOutputs
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from celosia.assess.risk import ColumnRisks
 
-EXAMPLES = """**Examples**
-
-`celosia assess columns people.csv`  (every set of up to three columns)
-
-`celosia assess columns people.csv --schema people.toml --at-most 4`  (the quasi-identifiers)
-
-`celosia assess columns people.csv -q age -q zip -q sex --json`
-"""
-
 
 def columns(
     table: options.Input,
-    schema: options.SchemaFile = None,
-    quasi_identifiers: options.QuasiIdentifiers = None,
+    keys: options.KeyOptions,
+    reading: options.Reading,
+    outputs: JsonOutputs,
     at_most: Annotated[int, typer.Option(help="Maximum number of columns in a set.")] = 3,
     show: Annotated[int, typer.Option(min=1, help="Number of sets to list.")] = 15,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    as_json: options.AsJson = False,
 ) -> None:
-    """Find the columns, and sets of columns, that make people unique."""
+    """Find the columns, and sets of columns, that make people unique.
+
+    **Examples**
+
+    `celosia assess columns people.csv`  (every set of up to three columns)
+
+    `celosia assess columns people.csv --schema people.toml --at-most 4`  (the quasi-identifiers)
+
+    `celosia assess columns people.csv -q age -q zip -q sex --json`
+    """
     from celosia.assess.risk import column_risks
-    from celosia.core.progress import Step
-    from celosia.frames import read
-    from celosia.tables import Role
 
-    roles = None
-    if schema is not None or quasi_identifiers:
-        roles = options.schema_from(schema, quasi_identifiers)
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress:
-        progress(Step(Message("cli.step.reading_file"), 0))
-        frame = read(table, **reading)
-        found = column_risks(
-            frame,
-            None if roles is None else roles.named(Role.QUASI_IDENTIFIER),
-            at_most=at_most,
-            progress=progress,
-        )
-    if as_json:
-        console.show_json(found.as_dict() | {"suda": _scores(found)})
-    else:
-        _show(found, show)
-
-
-columns.__doc__ = f"{columns.__doc__}\n\n{EXAMPLES}"
+    names = keys.names() if keys.schema is not None or keys.quasi_identifiers else None
+    with outputs.working() as progress:
+        found = column_risks(reading.read(table), names, at_most=at_most, progress=progress)
+    outputs.show(
+        lambda: found.as_dict() | {"suda": _scores(found)}, lambda: _show(found, show), found
+    )
 
 
 def _scores(found: ColumnRisks) -> dict[str, float]:
@@ -78,25 +58,14 @@ def _show(found: ColumnRisks, most: int) -> None:
     by_share = sorted(found.contributions.items(), key=lambda each: -each[1])
     console.show_table(
         say("cli.assess.what_each_column_adds"),
-        [say("cli.column.column"), say("cli.column.adds")],
-        [[name, console.number(share, ".2%")] for name, share in by_share],
+        console.columns("column", "adds:.2%"),
+        by_share,
     )
     worst = sorted(found.subsets, key=lambda each: (-each.unique, len(each.columns)))[:most]
     console.show_table(
         say("cli.assess.sets_at_most_columns", at_most=found.at_most),
-        [
-            say("cli.column.columns"),
-            say("cli.column.unique_records"),
-            say("cli.column.average_risk"),
-        ],
-        [
-            [
-                ", ".join(each.columns),
-                console.number(each.unique, ".2%"),
-                console.number(each.average, ".2%"),
-            ]
-            for each in worst
-        ],
+        console.columns("columns", "unique_records:.2%", "average_risk:.2%"),
+        [[", ".join(each.columns), each.unique, each.average] for each in worst],
     )
     _list(say("cli.assess.keys"), found.minimal_keys)
     _list(say("cli.assess.smallest_sets"), found.minimal_unique_sets[:most])
@@ -109,7 +78,6 @@ def _show(found: ColumnRisks, most: int) -> None:
             average=scores["average"],
         )
     )
-    console.show(str(found), strong=True)
 
 
 def _list(title: str, sets: Sequence[tuple[str, ...]]) -> None:

@@ -8,21 +8,16 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-
-EXAMPLES = """**Examples**
-
-`celosia assess individual survey.csv -q region -q age -q sex --weights weight`
-
-`celosia assess individual survey.csv -q region -q age --weights weight --household house --json`
-
-`celosia assess individual survey.csv -s survey.toml --weights weight -o risks.csv`
-"""
 
 
 def individual(
     table: options.Input,
+    keys: options.KeyOptions,
+    reading: options.Reading,
+    outputs: ReportOutputs,
     weights: Annotated[
         str,
         typer.Option(
@@ -30,8 +25,6 @@ def individual(
             help="Column of weights: how many people of the population a record represents.",
         ),
     ],
-    schema: options.SchemaFile = None,
-    quasi_identifiers: options.QuasiIdentifiers = None,
     household: Annotated[
         str | None,
         typer.Option(
@@ -53,64 +46,50 @@ def individual(
             "--output", "-o", help="File for the risk of each record, one row per record."
         ),
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Estimate the risk of each record of a sample survey, by its weights.
 
     A record is at risk if few people of the population share its keys, in the sample or not.
+
+    **Examples**
+
+    `celosia assess individual survey.csv -q region -q age -q sex --weights weight`
+
+    `celosia assess individual survey.csv -q region -q age --weights weight --household home --json`
+
+    `celosia assess individual survey.csv -s survey.toml --weights weight -o risks.csv`
     """
     from celosia.assess.individual_report import bands, individual_document
     from celosia.assess.risk import individual_risk
-    from celosia.core.files import replacing
     from celosia.core.progress import Step
-    from celosia.frames import format_of, read, write
-    from celosia.tables import Role
+    from celosia.frames import format_of
 
-    places = {"risks": output, "report": report}
-    options.check_outputs(places, inputs=(table, schema), overwrite=overwrite)
+    outputs.check(inputs=(table, keys.schema), risks=output)
     if output is not None:
         format_of(output)
     if missing not in ("own", "any"):
         raise InputError("CEL-A290.missing", missing=missing)
-    keys = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress:
-        progress(Step(Message("cli.step.reading_file"), 0))
-        frame = read(table, **reading)
+    names = keys.names()
+    with outputs.working() as progress:
+        frame = reading.read(table)
         progress(Step(Message("cli.step.estimating_risks"), 0))
         found = individual_risk(
             frame,
-            keys=keys,
+            keys=names,
             weights=weights,
             missing="own" if missing == "own" else "any",
             household=household,
             threshold=threshold,
         )
-    if output is not None:
-        with replacing(output, overwrite=overwrite) as draft:
-            write(found.frame(), draft, format=format_of(output))
-    if report is not None:
-        options.write_text(report, individual_document(found).html(), overwrite)
-    if as_json:
-        console.show_json(found.as_dict())
-        return
-    console.show_table(
-        say("cli.assess.records_their_risk"),
-        [say("cli.column.risk"), say("cli.column.records")],
-        [[name, console.number(count, ",")] for name, count in bands(found).items()],
+    outputs.write_table(output, found.frame)
+    outputs.write_report(lambda: individual_document(found))
+    outputs.show(
+        found.as_dict,
+        lambda: console.show_table(
+            say("cli.assess.records_their_risk"),
+            console.columns("risk", "records:,"),
+            list(bands(found).items()),
+        ),
+        found,
+        risks=output,
     )
-    for what, path in (("risks", output), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
-    console.show(str(found), strong=True)
-
-
-individual.__doc__ = f"{individual.__doc__}\n\n{EXAMPLES}"

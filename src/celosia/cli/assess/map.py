@@ -8,25 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, say
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.assess.risk_utility import LossName, RiskName
     from celosia.tables.masking import MaskingMethod
 
-EXAMPLES = """**Examples**
-
-`celosia assess map people.csv -c age -c income --plot map.svg --report map.html`
-
-`celosia assess map people.csv -c age -c income --method mdav:k=3,5,10 --method noise:amount=0.1`
-
-`celosia assess map people.csv -c age -c income --risk interval --loss pmse --json`
-"""
-
 
 def map_maskings(
     table: options.Input,
+    reading: options.Reading,
+    outputs: ReportOutputs,
     columns: Annotated[
         list[str],
         typer.Option(
@@ -51,37 +45,31 @@ def map_maskings(
         typer.Option(help="Loss measure: il1s, squares, pmse, correlations or 'total variation'."),
     ] = "il1s",
     plot: Annotated[Path | None, typer.Option(help="Write the map (SVG).")] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Mask columns by many methods, and show the risk and the information loss of each.
 
     Each masking is measured on up to 10,000 records. Nothing is released: choose a masking, and
     apply it with `celosia mask`.
+
+    **Examples**
+
+    `celosia assess map people.csv -c age -c income --plot map.svg --report map.html`
+
+    `celosia assess map people.csv -c age -c income --method mdav:k=3,5 --method noise:amount=0.1`
+
+    `celosia assess map people.csv -c age -c income --risk interval --loss pmse --json`
     """
     from celosia.assess.account_report import map_blocks
-    from celosia.core.progress import Step
     from celosia.core.randomness import source
     from celosia.core.report import Document
-    from celosia.frames import read
     from celosia.tables import masking
 
-    places = {"plot": plot, "report": report}
-    options.check_outputs(places, inputs=(table,), overwrite=overwrite)
+    outputs.check(inputs=(table,), plot=plot)
     tried = None if not methods else _candidates(methods)
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress:
-        progress(Step(Message("cli.step.reading_file"), 0))
+    with outputs.working() as progress:
         found = masking.map_methods(
-            read(table, **reading),
+            reading.read(table),
             columns,
             tried,
             risk=cast("RiskName", risk),
@@ -89,43 +77,27 @@ def map_maskings(
             rng=source(seed),
             progress=progress,
         )
-    if plot is not None:
-        options.write_text(plot, str(found.plot()), overwrite)
-    if report is not None:
-        page = Document(
+    outputs.write_text(plot, found.plot)
+    outputs.write_report(
+        lambda: Document(
             say("cli.assess.maskings_title"),
             say("cli.assess.maskings_columns", columns=columns),
             map_blocks(found),
         )
-        options.write_text(report, page.html(), overwrite)
-    if as_json:
-        console.show_json(found.as_dict())
-        return
-    console.show_table(
-        say("cli.assess.every_masking_risk_loss", risk=risk, loss=loss),
-        [
-            say("cli.column.masking"),
-            say("cli.column.risk"),
-            say("cli.column.loss"),
-            say("cli.column.best"),
-        ],
-        [
-            [
-                each.name,
-                console.number(each.risk, ".2%"),
-                console.number(each.loss, ".4f"),
-                "*" if each.is_best else "",
-            ]
-            for each in found.points
-        ],
     )
-    for what, path in (("plot", plot), ("report", report)):
-        if path is not None:
-            console.show(f"{what}: {path}")
-    console.show(str(found), strong=True)
-
-
-map_maskings.__doc__ = f"{map_maskings.__doc__}\n\n{EXAMPLES}"
+    outputs.show(
+        found.as_dict,
+        lambda: console.show_table(
+            say("cli.assess.every_masking_risk_loss", risk=risk, loss=loss),
+            console.columns("masking", "risk:.2%", "loss:.4f", "best"),
+            [
+                [each.name, each.risk, each.loss, "*" if each.is_best else ""]
+                for each in found.points
+            ],
+        ),
+        found,
+        plot=plot,
+    )
 
 
 def _candidates(texts: list[str]) -> dict[str, MaskingMethod]:

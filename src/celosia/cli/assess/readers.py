@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from celosia.core.messages import Message
-from celosia.core.progress import Progress, Step
+from celosia.cli.options import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,12 +15,11 @@ if TYPE_CHECKING:
     from celosia.tables import Schema
 
 
-def read_released(path: Path, schema: Schema, **reading: Any) -> pl.DataFrame:
+def read_released(path: Path, schema: Schema, reading: Reading | None = None) -> pl.DataFrame:
     """A released table: the labels of quasi-identifiers are texts, even if they look otherwise.
 
     A postal code that was released as it is would else lose its leading zeros.
     """
-    from celosia.frames import read
     from celosia.tables import Role
 
     types: dict[str, ColumnType] = {
@@ -31,7 +28,7 @@ def read_released(path: Path, schema: Schema, **reading: Any) -> pl.DataFrame:
         if column.type is not None and column.role is not Role.IDENTIFIER
     }
     labels: dict[str, ColumnType] = dict.fromkeys(schema.named(Role.QUASI_IDENTIFIER), "string")
-    return read(path, types=types | labels, **reading)
+    return (reading or Reading()).read(path, types | labels)
 
 
 def read_people(path: Path, schema: Schema) -> pl.DataFrame:
@@ -53,13 +50,3 @@ def released_schema(schema: Schema, frame: pl.DataFrame) -> Schema:
         if column.role is not Role.IDENTIFIER or column.name in frame.columns
     )
     return replace(schema, columns=tuple(kept))
-
-
-def report_progress(chunks: Iterator[pl.DataFrame], progress: Progress) -> Iterator[pl.DataFrame]:
-    """The same chunks, with a step after each."""
-    done = 0
-    progress(Step(Message("cli.step.reading_file"), done))
-    for chunk in chunks:
-        yield chunk
-        done += chunk.height
-        progress(Step(Message("cli.step.reading_file"), done))

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.assess.readers import report_progress
+from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.assess.risk import AttackerRisks, RiskProfile
 
-EXAMPLES = """**Examples**
-
-`celosia assess risk safe.csv --schema people.toml`
-
-`celosia assess risk people.csv -q age -q zip --threshold 0.2 --json`
-
-`celosia assess risk people.csv -s people.toml --sampling-fraction 0.1`  (journalist, marketer)
-
-`celosia assess risk people.csv -s people.toml --population all.csv`  (counted, not estimated)
-
-`celosia assess risk safe.csv -s people.toml --k 5`  (exit code 1 unless every class has 5 records)
-"""
-
 
 def risk(
     table: options.Input,
-    schema: options.SchemaFile = None,
-    quasi_identifiers: options.QuasiIdentifiers = None,
+    keys: options.KeyOptions,
+    reading: options.Reading,
+    outputs: JsonOutputs,
     threshold: Annotated[
         float, typer.Option(help="Count the records whose re-identification risk is above this.")
     ] = 0.1,
@@ -44,28 +32,33 @@ def risk(
         typer.Option(help="Table of the whole population, with the same labels."),
     ] = None,
     sampling_fraction: options.SamplingFraction = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    as_json: options.AsJson = False,
 ) -> None:
-    """Measure how easily the records of a table, raw or released, can be re-identified."""
+    """Measure how easily the records of a table, raw or released, can be re-identified.
+
+    **Examples**
+
+    `celosia assess risk safe.csv --schema people.toml`
+
+    `celosia assess risk people.csv -q age -q zip --threshold 0.2 --json`
+
+    `celosia assess risk people.csv -s people.toml --sampling-fraction 0.1`  (journalist, marketer)
+
+    `celosia assess risk people.csv -s people.toml --population all.csv`  (counted, not estimated)
+
+    `celosia assess risk safe.csv -s people.toml --k 5`  (exit code 1 unless each class has 5)
+    """
     from celosia.assess.risk import attacker_risks, measure
     from celosia.frames import read_chunks
-    from celosia.tables import KAnonymity, Role
+    from celosia.tables import KAnonymity
 
     wished = None if k is None else KAnonymity(k)
-    names = options.schema_from(schema, quasi_identifiers).named(Role.QUASI_IDENTIFIER)
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
+    names = keys.names()
     others: AttackerRisks | None = None
-    with console.progress_bar(quiet=as_json) as progress:
-        profile = measure(
-            report_progress(read_chunks(table, **reading), progress), names, threshold=threshold
-        )
+    with outputs.working(None) as progress:
+        profile = measure(reading.read_chunks(table, progress), names, threshold=threshold)
         if population is not None or sampling_fraction is not None:
             others = attacker_risks(
-                report_progress(read_chunks(table, **reading), progress),
+                reading.read_chunks(table, progress),
                 names,
                 population=None if population is None else read_chunks(population),
                 sampling_fraction=sampling_fraction,
@@ -80,47 +73,38 @@ def risk(
             promise=wished.promise(),
             k=wished.k,
         )
-    if as_json:
-        facts: dict[str, Any] = {} if others is None else {"attackers": others.as_dict()}
-        console.show_json(profile.as_dict() | facts)
-        return
-    _show(profile)
-    if others is not None:
-        _show_attackers(others)
-    console.show(
+    outputs.show(
+        lambda: profile.as_dict() | ({} if others is None else {"attackers": others.as_dict()}),
+        lambda: _show(profile, others),
         say(
             "cli.assess.smallest_class_average_risk",
             smallest=profile.smallest,
             average=profile.average,
             maximum=profile.maximum,
         ),
-        strong=True,
     )
 
 
-risk.__doc__ = f"{risk.__doc__}\n\n{EXAMPLES}"
-
-
-def _show(profile: RiskProfile) -> None:
+def _show(profile: RiskProfile, others: AttackerRisks | None) -> None:
+    measures: list[tuple[str, float, str]] = [
+        (say("cli.column.average_risk"), profile.average, ".3%"),
+        (say("cli.risk.highest"), profile.maximum, ".3%"),
+        (say("cli.column.records_above", value=100 * profile.threshold), profile.at_risk, ".2%"),
+        (say("cli.risk.alone"), profile.unique, ","),
+        (say("cli.column.classes"), profile.classes, ","),
+        (say("cli.risk.smallest"), profile.smallest, ","),
+        (say("cli.risk.average_class"), profile.average_size, ",.2f"),
+        (say("cli.risk.largest"), profile.largest, ","),
+        (say("cli.column.records"), profile.records, ","),
+        (say("cli.risk.suppressed"), profile.suppressed, ","),
+    ]
     console.show_table(
         say("cli.assess.re_identification_risk_attacker"),
-        [say("cli.column.measure"), say("cli.column.value")],
-        [
-            [say("cli.column.average_risk"), console.number(profile.average, ".3%")],
-            [say("cli.risk.highest"), console.number(profile.maximum, ".3%")],
-            [
-                say("cli.column.records_above", value=100 * profile.threshold),
-                console.number(profile.at_risk, ".2%"),
-            ],
-            [say("cli.risk.alone"), console.number(profile.unique, ",")],
-            [say("cli.column.classes"), console.number(profile.classes, ",")],
-            [say("cli.risk.smallest"), console.number(profile.smallest, ",")],
-            [say("cli.risk.average_class"), console.number(profile.average_size, ",.2f")],
-            [say("cli.risk.largest"), console.number(profile.largest, ",")],
-            [say("cli.column.records"), console.number(profile.records, ",")],
-            [say("cli.risk.suppressed"), console.number(profile.suppressed, ",")],
-        ],
+        console.columns("measure", "value"),
+        [[label, console.number(value, form)] for label, value, form in measures],
     )
+    if others is not None:
+        _show_attackers(others)
 
 
 def _show_attackers(found: AttackerRisks) -> None:
@@ -133,18 +117,8 @@ def _show_attackers(found: AttackerRisks) -> None:
     console.show_table(
         say("cli.assess.attacker_people_classes_table", population=found.population, how=how),
         [
-            say("cli.column.attacker"),
-            say("cli.column.average"),
-            say("cli.column.highest"),
-            say("cli.column.records_above", value=100 * found.threshold),
+            *console.columns("attacker", "average:.3%", "highest:.3%"),
+            console.Column(say("cli.column.records_above", value=100 * found.threshold), ".2%"),
         ],
-        [
-            [
-                name,
-                console.number(each.average, ".3%"),
-                console.number(each.maximum, ".3%"),
-                console.number(each.at_risk, ".2%"),
-            ]
-            for name, each in kinds.items()
-        ],
+        [[name, each.average, each.maximum, each.at_risk] for name, each in kinds.items()],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,28 +10,32 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.assess.readers import read_released
-from celosia.core.messages import Message, say
+from celosia.cli.frame import ReportOutputs
+from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.assess.utility import UtilityReport
 
-EXAMPLES = """**Examples**
-
-`celosia assess utility people.csv safe.csv --schema people.toml`
-
-`celosia assess utility people.csv safe.csv -s people.toml --target disease --report use.html`
-
-`celosia assess utility people.csv safe.csv -s people.toml --queries 5000 --seed 7 --json`
-"""
 NAMING_VALUES = ("minimum", "maximum", "mode", "mode_count")
 """Aggregates that are cells of the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityOutputs(ReportOutputs):
+    """The outputs of a command whose report shows values in plots."""
+
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a report (HTML) with plots; do not publish it: it shows values."),
+    ] = None
 
 
 def utility(
     original: Annotated[Path, typer.Argument(help="The table before it was released.")],
     released: Annotated[Path, typer.Argument(help="The table as it was released.")],
-    schema: options.SchemaFile = None,
-    quasi_identifiers: options.QuasiIdentifiers = None,
+    keys: options.KeyOptions,
+    reading: options.Reading,
+    outputs: UtilityOutputs,
     target: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Also measure how well this column can be predicted."),
@@ -43,42 +48,33 @@ def utility(
             "--values", help="With --json: also results that show values of the original."
         ),
     ] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Write a report (HTML) with plots; do not publish it: it shows values."),
-    ] = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    header: options.Header = None,
-    decimal: options.Decimal = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Measure the utility of a release: compare it with its original.
 
     The hierarchies of the schema say what released labels stand for. Reading options apply to the
     original.
+
+    **Examples**
+
+    `celosia assess utility people.csv safe.csv --schema people.toml`
+
+    `celosia assess utility people.csv safe.csv -s people.toml --target disease --report use.html`
+
+    `celosia assess utility people.csv safe.csv -s people.toml --queries 5000 --seed 7 --json`
     """
     from celosia.assess import utility as measures
     from celosia.assess import utility_report
-    from celosia.core.progress import Step
     from celosia.core.randomness import source
-    from celosia.frames import read
     from celosia.tables import Role
     from celosia.tables.meanings import meanings
 
-    options.check_outputs(
-        {"report": report}, inputs=(original, released, schema), overwrite=overwrite
-    )
-    roles = options.schema_from(schema, quasi_identifiers)
-    reading = options.ReadOptions(delimiter, encoding, header, decimal).as_arguments()
-    with console.progress_bar(quiet=as_json) as progress:
-        progress(Step(Message("cli.step.reading_files"), 0))
-        before = read(original, types=roles.types(), **reading)
-        after = read_released(released, roles)
+    outputs.check(inputs=(original, released, keys.schema))
+    roles = keys.load()
+    with outputs.working("cli.step.reading_files") as progress:
+        before = reading.read(original, roles.types())
         found = measures.utility(
             before,
-            after,
+            read_released(released, roles),
             quasi_identifiers=roles.named(Role.QUASI_IDENTIFIER),
             meanings=meanings(roles, original=before),
             rng=source(seed),
@@ -86,27 +82,18 @@ def utility(
             queries=queries,
             progress=progress,
         )
-    if report is not None:
-        options.write_text(report, utility_report.document(found).html(), overwrite)
-    if as_json:
-        console.show_json(facts(found, values=values))
-        return
-    _show(found)
-    if report is not None:
-        console.show(say("cli.assess.report", report=report))
-        console.note(utility_report.PRIVATE)
-    console.show(
+    outputs.write_report(lambda: utility_report.document(found))
+    outputs.show(
+        lambda: facts(found, values=values),
+        lambda: _show(found),
         say(
             "cli.assess.median_relative_error_random",
             queries=found.queries.queries,
             median=found.queries.median,
             mean_change=found.associations.mean_change,
         ),
-        strong=True,
+        note=None if outputs.report is None else utility_report.PRIVATE,
     )
-
-
-utility.__doc__ = f"{utility.__doc__}\n\n{EXAMPLES}"
 
 
 def facts(found: UtilityReport, *, values: bool) -> dict[str, Any]:
@@ -127,45 +114,25 @@ def _show(found: UtilityReport) -> None:
 
     console.show_table(
         say("cli.assess.how_far_distributions_moved"),
+        console.columns("column", "hellinger:.4f", "total_variation:.4f", "earth_mover_s:.4f"),
         [
-            say("cli.column.column"),
-            say("cli.column.hellinger"),
-            say("cli.column.total_variation"),
-            say("cli.column.earth_mover_s"),
-        ],
-        [
-            [
-                each.column,
-                console.number(each.hellinger, ".4f"),
-                console.number(each.total_variation, ".4f"),
-                console.number(each.earth_mover, ".4f"),
-            ]
+            [each.column, each.hellinger, each.total_variation, each.earth_mover]
             for each in found.distances
         ],
     )
     if found.associations.pairs:
         console.show_table(
             say("cli.assess.association_pairs_columns"),
+            console.columns("columns", "measure", "original:.3f", "released:.3f"),
             [
-                say("cli.column.columns"),
-                say("cli.column.measure"),
-                say("cli.column.original"),
-                say("cli.column.released"),
-            ],
-            [
-                [
-                    f"{pair.first}, {pair.second}",
-                    pair.measure,
-                    console.number(pair.before, ".3f"),
-                    console.number(pair.after, ".3f"),
-                ]
+                [f"{pair.first}, {pair.second}", pair.measure, pair.before, pair.after]
                 for pair in found.associations.pairs
             ],
         )
     if found.aggregates:
         console.show_table(
             say("cli.assess.means"),
-            [say("cli.column.column"), say("cli.column.original"), say("cli.column.released")],
+            console.columns("column", "original", "released"),
             [[each.column, mean(each.before), mean(each.after)] for each in found.aggregates],
         )
     if found.learning is not None:
@@ -175,19 +142,9 @@ def _show(found: UtilityReport) -> None:
                 target=found.learning.target,
                 majority=found.learning.majority,
             ),
+            console.columns("classifier", "from_original:.1%", "from_release:.1%", "kept:.1%"),
             [
-                say("cli.column.classifier"),
-                say("cli.column.from_original"),
-                say("cli.column.from_release"),
-                say("cli.column.kept"),
-            ],
-            [
-                [
-                    str(lesson.title),
-                    console.number(lesson.original_accuracy, ".1%"),
-                    console.number(lesson.accuracy, ".1%"),
-                    console.number(lesson.kept, ".1%"),
-                ]
+                [str(lesson.title), lesson.original_accuracy, lesson.accuracy, lesson.kept]
                 for lesson in found.learning.lessons
             ],
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -71,7 +72,7 @@ def choose(
     from celosia.collect.recommendations import report as choosing_report
     from celosia.collect.recommendations import selection
 
-    options.check_outputs({"report": report}, overwrite=overwrite)
+    check_outputs({"report": report}, overwrite=overwrite)
     wished, share = _target_error(error)
     found = selection.choose(
         domain=domain,
@@ -86,7 +87,7 @@ def choose(
         repeated=repeated,
     )
     if report is not None:
-        options.write_text(report, choosing_report.document(found).html(), overwrite)
+        write_text(report, choosing_report.document(found).html(), overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

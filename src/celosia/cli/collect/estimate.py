@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.collect.shared import Folder, ProtocolFile
+from celosia.cli.frame import check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -82,7 +83,7 @@ def estimate(
     from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
 
-    options.check_outputs({"estimates": output}, inputs=[protocol, candidates], overwrite=overwrite)
+    check_outputs({"estimates": output}, inputs=[protocol, candidates], overwrite=overwrite)
     chosen = _candidates(candidate or [], candidates, numbers=numbers)
     finds = chosen is None or decode
     if finds and post != "raw":

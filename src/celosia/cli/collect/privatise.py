@@ -9,6 +9,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.collect.shared import ProtocolFile
+from celosia.cli.frame import check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -48,7 +49,7 @@ def privatise(
     declared = load_protocol(protocol)
     if output.suffix not in {".clr", *TABLES}:
         raise InputError("CEL-R082.privatise", output=output, tables=", ".join(TABLES))
-    options.check_outputs({"reports": output}, inputs=[table, protocol], overwrite=overwrite)
+    check_outputs({"reports": output}, inputs=[table, protocol], overwrite=overwrite)
     values = _values(table, column)
     client = declared.client(rng=source(seed))
     if output.suffix == ".clr":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -83,7 +84,7 @@ def simulate(
     from celosia.collect.simulation.protocol_fit import fit_protocol, settings_from_text
     from celosia.collect.simulation.run import simulate as play
 
-    options.check_outputs({"report": report}, inputs=[table, candidates], overwrite=overwrite)
+    check_outputs({"report": report}, inputs=[table, candidates], overwrite=overwrite)
     declared = _load_protocol(Path(protocol), epsilon) if protocol.endswith(".toml") else None
     name, settings = (
         settings_from_text(protocol) if declared is None else (declared.method_name, {})
@@ -108,7 +109,7 @@ def simulate(
         )
         page = "" if report is None else simulation_report.document(found).html()
     if report is not None:
-        options.write_text(report, page, overwrite)
+        write_text(report, page, overwrite)
     if as_json:
         console.show_json(found.as_dict())
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs, write_text
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
@@ -48,11 +49,11 @@ def belief(
     from celosia.accounting import belief_table, report
     from celosia.accounting.belief import EPSILONS, PRIORS
 
-    options.check_outputs({"plot": plot}, overwrite=overwrite)
+    check_outputs({"plot": plot}, overwrite=overwrite)
     priors, epsilons = prior or list(PRIORS), epsilon or list(EPSILONS)
     table = belief_table(priors, epsilons, delta=delta)
     if plot is not None:
-        options.write_text(plot, str(report.belief_figure(table, delta=delta)), overwrite)
+        write_text(plot, str(report.belief_figure(table, delta=delta)), overwrite)
     if as_json:
         console.show_json(table.as_dict())
         return

@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
+from celosia.cli.frame import check_outputs, write_text
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def choose(
     """
     from celosia.mechanisms import Targets, calibration_report, choose_epsilon
 
-    options.check_outputs({"report": report}, overwrite=overwrite)
+    check_outputs({"report": report}, overwrite=overwrite)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     targets = Targets(
         error=error,
@@ -74,7 +75,7 @@ def choose(
         page = calibration_report.document(
             chosen, words=found.words, unit=found.unit, size=found.size, targets=targets
         )
-        options.write_text(report, page.html(), overwrite)
+        write_text(report, page.html(), overwrite)
     if as_json:
         console.show_json({**found.as_dict(), **_facts(chosen)})
         return

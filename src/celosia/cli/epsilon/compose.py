@@ -11,6 +11,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon import release_notation
 from celosia.cli.epsilon.formatting import format_at_most
+from celosia.cli.frame import check_outputs, write_text
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message, say
 
@@ -87,7 +88,7 @@ def compose(
     from celosia.accounting import report as pages
     from celosia.accounting.amounts import delta_amount
 
-    options.check_outputs({"report": report}, overwrite=overwrite)
+    check_outputs({"report": report}, overwrite=overwrite)
     parts = release_notation.parse_releases(
         {
             "--pure": pure,
@@ -106,7 +107,7 @@ def compose(
     _check_finite(found)
     if report is not None:
         releases = [(part.words, part.loss, part.times) for part in parts]
-        options.write_text(report, pages.document(found, releases).html(), overwrite)
+        write_text(report, pages.document(found, releases).html(), overwrite)
     if as_json:
         console.show_json(_facts(found, parts))
         return

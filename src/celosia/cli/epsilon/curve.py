@@ -10,6 +10,7 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
+from celosia.cli.frame import check_outputs, write_text
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
@@ -46,13 +47,13 @@ def curve(
     from celosia.mechanisms import calibration_report, error_curve
     from celosia.mechanisms.calibration import EPSILONS
 
-    options.check_outputs({"plot": plot}, overwrite=overwrite)
+    check_outputs({"plot": plot}, overwrite=overwrite)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)
     if plot is not None:
         picture = calibration_report.curve_figure(drawn, words=found.words, unit=found.unit)
-        options.write_text(plot, str(picture), overwrite)
+        write_text(plot, str(picture), overwrite)
     facts = _with_beliefs(drawn, delta)
     if as_json:
         console.show_json({**found.as_dict(), **facts})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs, write_text
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 from celosia.core.messages import say
@@ -54,7 +55,7 @@ def assess(
     from celosia.graphs.matching import open_release
     from celosia.graphs.report import UNMATCHED
 
-    options.check_outputs(
+    check_outputs(
         {"report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
     )
     with console.progress_bar(quiet=as_json) as progress:
@@ -67,7 +68,7 @@ def assess(
     if report is not None:
         warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
         page = Document(say("cli.graph.and_release"), f"{summary}.", [*warning, *found.blocks()])
-        options.write_text(report, page.html(), overwrite)
+        write_text(report, page.html(), overwrite)
     if as_json:
         told_of = {"world": world, "matched": known, "reading": reading.as_dict()}
         console.show_json(found.as_dict() | told_of)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs, write_text
 from celosia.cli.graph import messages, method_options
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 from celosia.core.errors import InputError
@@ -80,7 +81,7 @@ def attack(
 
     places = {"report": report, "candidates": exposed}
     inputs = (original, release, key, rules.vertices)
-    options.check_outputs(places, inputs=inputs, overwrite=overwrite)
+    check_outputs(places, inputs=inputs, overwrite=overwrite)
     wanted = tuple(dict.fromkeys(map(attack_from_text, attacks))) if attacks else STRUCTURAL
     active = any(isinstance(each, ByPlantedAccounts) for each in wanted)
     method = _method(methods, release, active=active)
@@ -101,7 +102,7 @@ def attack(
         _write_candidates(graph, found, exposed, overwrite=overwrite)
     if report is not None:
         blocks = [block for each in found for block in each.blocks()]
-        options.write_text(
+        write_text(
             report, Document(say("cli.graph.attacks"), f"{graph}.", blocks).html(), overwrite
         )
     if as_json:

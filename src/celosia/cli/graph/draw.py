@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs, write_text
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 from celosia.core.messages import Message
@@ -54,7 +55,7 @@ def draw(
     from celosia.graphs.metrics.summary import align_vertices
 
     inputs = (graph, after, key, rules.vertices)
-    options.check_outputs({"drawing": output}, inputs=inputs, overwrite=overwrite)
+    check_outputs({"drawing": output}, inputs=inputs, overwrite=overwrite)
     rng = Seeded(seed)  # a place on paper is no secret
     readings: list[tuple[ReadResult | None, Path]] = []
     with console.progress_bar(quiet=as_json) as progress:
@@ -81,7 +82,7 @@ def draw(
             summary = Message("cli.graph.before_after", before=original, after=release)
     for each, path in readings:
         messages.note_ignored(each, path)
-    options.write_text(output, str(made), overwrite)
+    write_text(output, str(made), overwrite)
     if as_json:
         console.show_json({"drawing": str(output), "graph": summary})
         return

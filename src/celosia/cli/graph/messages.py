@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
-from celosia.cli.release_summary import show_warnings
+from celosia.cli.frame import show_warnings
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def show_release(
         )
     elif account.attacks:
         console.note(say("cli.graph.utility_measured_run_celosia"))
-    output = places.get("data")
+    output = places.get("release")
     written = places | {"certificate": None if output is None else certificate_path(output)}
     console.show_files(written)
     _note_isolated(release, output)

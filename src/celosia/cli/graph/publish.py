@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.cli.graph import messages, method_options
 from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.errors import InputError
@@ -102,7 +103,7 @@ def publish(
         "key": key,
     }
     inputs = (graph, rules.vertices, attributes)
-    options.check_outputs(places, inputs=inputs, overwrite=overwrite)
+    check_outputs(places, inputs=inputs, overwrite=overwrite)
     wanted = method_options.methods_from_options(methods, k_degree=k_degree)
     _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
     recipe = None if attributes is None else Recipe.load(attributes)
@@ -129,7 +130,7 @@ def publish(
     if key is not None:
         console.note(say("cli.graph.warning_re_identifies_every", the_key=key))
     messages.show_release(
-        release, reading, {"data": output, "report": report, "key": key}, as_json=as_json
+        release, reading, {"release": output, "report": report, "key": key}, as_json=as_json
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.errors import InputError
@@ -121,7 +122,7 @@ def release(
         "certificate": None if output is None else certificate_path(output),
         "report": report,
     }
-    options.check_outputs(places, inputs=(graph, rules.vertices), overwrite=overwrite)
+    check_outputs(places, inputs=(graph, rules.vertices), overwrite=overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
     chosen = {

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -52,7 +53,7 @@ def sample(
         Message("cli.output.world", number=number + 1): _place(output, number, worlds)
         for number in range(worlds)
     }
-    options.check_outputs(places, inputs=(release,), overwrite=overwrite)
+    check_outputs(places, inputs=(release,), overwrite=overwrite)
     rng = source(seed)
     with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
         content = open_release(release, progress=progress).content

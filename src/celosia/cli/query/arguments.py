@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from celosia.cli import options
+from celosia.cli import frame
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.queries.paths import ledger_path
@@ -100,7 +100,7 @@ def check_outputs(
     read = [question_file(question), None if ledger is None else Path(ledger)]
     if policy is not None:
         read += [Path(policy), ledger_path(policy)]
-    options.check_outputs(places, inputs=read, overwrite=overwrite)
+    frame.check_outputs(places, inputs=read, overwrite=overwrite)
     if output is not None and output.suffix.lower() != ".json":
         from celosia.frames import format_of
 

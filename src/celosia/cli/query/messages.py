@@ -88,7 +88,7 @@ def show_answer(
     if answer.head is not None:
         console.show(say("cli.query.head_ledger", head=answer.head))
     certificate = None if output is None else certificate_path(output)
-    console.show_files({"data": output, "certificate": certificate, "report": report})
+    console.show_files({"release": output, "certificate": certificate, "report": report})
     console.show(str(answer), strong=True)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -82,7 +83,7 @@ def load(
     only_remote = predicates or policy is not None or authorization is not None or plain
     if wrong or (not remote and only_remote) or (predicates and policy is not None):
         raise InputError("CEL-Q218")
-    options.check_outputs(
+    check_outputs(
         {"store": output},
         inputs=[] if remote else map(Path, sources),
         overwrite=overwrite or add,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import check_outputs
 from celosia.core.messages import say
 
 Store = Annotated[Path, typer.Argument(metavar="STORE", help="The store.", show_default=False)]
@@ -73,7 +74,7 @@ def export(
     """
     from celosia.queries.rdf.store import GraphStore
 
-    options.check_outputs({"export": output}, inputs=[store], overwrite=overwrite)
+    check_outputs({"export": output}, inputs=[store], overwrite=overwrite)
     with GraphStore.open(store) as graph, console.progress_bar(quiet=as_json) as progress:
         facts = graph.export(output, overwrite=overwrite, progress=progress)
     if as_json:

@@ -70,7 +70,7 @@ def show_answer(answer: NoisyAnswer, *, output: Path | None, report: Path | None
     drawn = Message("cli.release.entropy" if seed is None else "cli.release.seed", seed=seed)
     console.show(say("cli.release.noise_drawn_exactly_whole", drawn=drawn))
     certificate = None if output is None else certificate_path(output)
-    console.show_files({"data": output, "certificate": certificate, "report": report})
+    console.show_files({"release": output, "certificate": certificate, "report": report})
     console.show(str(answer), strong=True)
 
 

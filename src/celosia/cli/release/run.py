@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
 from celosia.cli import options as common
+from celosia.cli.frame import check_outputs
 from celosia.cli.release import display
 from celosia.cli.release.options import ReleaseOptions, ReleaseRequest, RowReleaseOptions
 from celosia.core.errors import InputError
@@ -67,7 +68,7 @@ def _check_paths(options: ReleaseOptions) -> None:
     output = options.output
     certificate = None if output is None else certificate_path(output)
     places = {"answer": output, "certificate": certificate, "report": options.report}
-    common.check_outputs(places, inputs=(options.table,), overwrite=options.overwrite)
+    check_outputs(places, inputs=(options.table,), overwrite=options.overwrite)
     if output is not None and output.suffix.lower() != ".json":
         format_of(output)
 
@@ -113,8 +114,11 @@ def _read(
     from celosia.frames import as_text
     from celosia.mechanisms.table_columns import read_columns
 
-    reading = common.ReadOptions(
-        options.delimiter, options.encoding, options.header, options.decimal
+    reading = common.Reading(
+        delimiter=options.delimiter,
+        encoding=options.encoding,
+        header=options.header,
+        decimal=options.decimal,
     )
     column = options.column
     frame = read_columns(
