@@ -33,7 +33,9 @@ CODE = re.compile(
     r"|NOT EXISTS \(SELECT \.\.\.\)"
 )
 """What is no language: places, names, code."""
-SENTENCES = {"_": (0,), "n_": (0, 1), "page": (1,), "Stage": (0,)}
+SENTENCES = {"_": (0,), "n_": (0, 1), "page": (1,), "Stage": (0,)} | dict.fromkeys(
+    ("heading", "lead", "main_heading", "notice", "paragraph", "quiet"), (0,)
+)
 """Calls with sentences, and where in them: the title of a page is its second argument."""
 METHODS = ("{method.kind}",)
 """Stages that are the name of a method."""

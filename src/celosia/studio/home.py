@@ -7,19 +7,18 @@ from nicegui import ui
 from celosia.studio.doors import DOORS
 from celosia.studio.language import _
 from celosia.studio.shell import page
+from celosia.studio.widgets.text import heading, lead, main_heading, paragraph
 
 
 @page("/", "Data privacy: publish, query, collect and check")
 def home() -> None:
     """Say what this is and show the doors."""
-    ui.label("Celosía").classes("celosia-h1").props("role=heading aria-level=1")
-    ui.label(
-        _(
-            "A celosía is the lattice screen of a Spanish window: those inside see out, nobody "
-            "sees in. This studio does the same for data: useful outside, private inside."
-        )
-    ).classes("celosia-lead")
-    _heading(_("Choose a door"))
+    main_heading("Celosía")
+    lead(
+        "A celosía is the lattice screen of a Spanish window: those inside see out, nobody "
+        "sees in. This studio does the same for data: useful outside, private inside."
+    )
+    heading("Choose a door")
     sentences = _sentences()
     with ui.element("div").classes("celosia-cards"):
         for address, name, icon in DOORS:
@@ -29,20 +28,16 @@ def home() -> None:
                 .style("text-decoration: none; display: block")
             ):
                 ui.icon(icon, size="2rem").props('aria-hidden="true"')
-                ui.label(_(name)).classes("celosia-h3").props("role=heading aria-level=3")
+                heading(_(name), 3)
                 ui.label(sentences[address]).style("color: var(--ink)")
-    _heading(_("Try with sample data"))
-    ui.label(_("No installation and no data needed: three clicks to a result."))
+    heading("Try with sample data")
+    paragraph("No installation and no data needed: three clicks to a result.")
     with ui.element("ul").classes("celosia-samples"):
         for address, link, text in _samples():
             with ui.element("li"):
                 ui.link(link, address).props("data-test=sample")
                 ui.label(text)
     _for_whom()
-
-
-def _heading(text: str) -> None:
-    ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
 
 
 def _sentences() -> dict[str, str]:
@@ -102,25 +97,19 @@ def _samples() -> list[tuple[str, str, str]]:
 
 
 def _for_whom() -> None:
-    _heading(_("For whom"))
+    heading("For whom")
     with ui.element("div").classes("celosia-split"):
         with ui.element("div"):
-            ui.label(_("Teachers and students")).classes("celosia-h3").props(
-                "role=heading aria-level=3"
-            )
-            ui.label(
-                _(
-                    "Read about a technique, play the attack that breaks it, change its "
-                    "parameters, and run it on a census. All numbers are computed here, by the "
-                    "same functions as in Python and on the command line."
-                )
+            heading("Teachers and students", 3)
+            paragraph(
+                "Read about a technique, play the attack that breaks it, change its "
+                "parameters, and run it on a census. All numbers are computed here, by the "
+                "same functions as in Python and on the command line."
             )
         with ui.element("div"):
-            ui.label(_("Data officers")).classes("celosia-h3").props("role=heading aria-level=3")
-            ui.label(
-                _(
-                    "Upload a table, see which records could be re-identified, compare all "
-                    "solutions, and download the release with a report and the command that "
-                    "repeats it."
-                )
+            heading("Data officers", 3)
+            paragraph(
+                "Upload a table, see which records could be re-identified, compare all "
+                "solutions, and download the release with a report and the command that "
+                "repeats it."
             )

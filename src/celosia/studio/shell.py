@@ -20,6 +20,7 @@ from celosia.studio.doors import DOORS
 from celosia.studio.language import NAMES, Language, _, negotiated
 from celosia.studio.runtime import studio
 from celosia.studio.visitors import Visitor
+from celosia.studio.widgets.text import heading, paragraph
 
 NOT_FOUND = ("CEL-W010", "CEL-W011", "CEL-W040", "CEL-L001")
 """Errors of an address that asks for something that is not there."""
@@ -200,9 +201,7 @@ def _frame(request: Request, door: str) -> Iterator[None]:
         job_list()
     ui.skip_link(_("Skip to the content"), target=middle)
     with ui.element("footer").classes("celosia-footer"):
-        ui.label(
-            _("Your files stay on the machine that runs this studio and are removed after use.")
-        )
+        paragraph("Your files stay on the machine that runs this studio and are removed after use.")
 
 
 def _doors(door: str) -> None:
@@ -242,12 +241,10 @@ def _switches(request: Request) -> None:
 def _way_out() -> None:
     """A button to leave a studio that asks who comes in; it asks first, for work is removed."""
     with ui.dialog() as asked, ui.card().classes("celosia-tight"):
-        ui.label(_("Leave the studio?")).classes("celosia-h2").props("role=heading aria-level=2")
-        ui.label(
-            _(
-                "Your files and results here are removed and your jobs end. To come back, the "
-                "password or token is asked again."
-            )
+        heading("Leave the studio?")
+        paragraph(
+            "Your files and results here are removed and your jobs end. To come back, the "
+            "password or token is asked again."
         )
         with (
             ui.row().classes("q-mt-md"),
@@ -260,7 +257,7 @@ def _way_out() -> None:
     door = ui.button(icon="logout", on_click=asked.open).props("flat dense no-wrap color=white")
     door.props["aria-label"] = door.props["title"] = _("Leave")
     with door:
-        ui.label(_("Leave")).classes("celosia-roomy q-ml-xs")
+        paragraph("Leave").classes("celosia-roomy q-ml-xs")
 
 
 def _query(request: Request) -> str:

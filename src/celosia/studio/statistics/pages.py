@@ -19,7 +19,7 @@ from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import heading
+from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 
 NAMES = {
     "tables": "Tables",
@@ -37,17 +37,13 @@ MOST_LISTED = 500
 @page("/statistics", "Statistics", door="/statistics")
 def overview() -> None:
     """All studies by family."""
-    heading(_("Statistics"))
-    ui.label(
-        _(
-            "Celosía builds on published results, and computes every one of them again. Choose a "
-            "study to see the published numbers beside ours."
-        )
-    ).classes("celosia-lead")
+    main_heading("Statistics")
+    lead(
+        "Celosía builds on published results, and computes every one of them again. Choose a "
+        "study to see the published numbers beside ours."
+    )
     for family, studies in families().items():
-        ui.label(_(NAMES.get(family, family))).classes("celosia-h2").props(
-            "role=heading aria-level=2"
-        )
+        heading(NAMES.get(family, family))
         with ui.element("div").classes("celosia-cards"):
             for study in studies:
                 _card(study)
@@ -60,9 +56,9 @@ def _card(study: lab.Study) -> None:
         .classes("celosia-card q-pa-md")
         .style("text-decoration: none; display: block")
     ):
-        ui.label(_(study.title)).classes("celosia-h3 q-mt-none").props("role=heading aria-level=3")
+        heading(study.title, 3).classes("q-mt-none")
         if found is None:
-            ui.label(_("Not computed yet on this machine")).classes("celosia-quiet")
+            quiet("Not computed yet on this machine")
         else:
             ui.label(_agreement(found)).style("color: var(--ink)")
 
@@ -71,11 +67,9 @@ def _card(study: lab.Study) -> None:
 def one_study(name: str, measure: str = "") -> None:
     """One study: where it comes from, what agrees, each measure as a chart, and all cells."""
     study = lab.find(name)
-    heading(_(study.title))
-    ui.label(_("Source: {source}", source=_(study.source))).classes("celosia-lead")
-    ui.label(_("A cell counts as the same when: {rules}", rules=_(study.rules))).classes(
-        "celosia-quiet"
-    )
+    main_heading(study.title)
+    lead("Source: {source}", source=_(study.source))
+    quiet("A cell counts as the same when: {rules}", rules=_(study.rules))
     results = ui.column().classes("w-full q-my-md")
 
     def show(found: dict[str, Any]) -> None:
@@ -120,7 +114,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
     all_measures = measures(found["rows"])
     drawn = [each for each in all_measures if each.is_number and len(each.runs) > 1]
     if drawn:
-        heading(_("Published beside reproduced"), 2)
+        heading("Published beside reproduced", 2)
         names = [each.name for each in drawn]
         first = chosen if chosen in names else names[0]
         select = ui.select(
@@ -140,7 +134,7 @@ def _results(found: dict[str, Any], chosen: str) -> None:
 
         select.on_value_change(lambda event: chose(event.value))
         show(first)
-    heading(_("All cells"), 2)
+    heading("All cells", 2)
     rows = found["rows"]
     with ui.expansion(n_("{count} cell", "{count} cells", len(rows)), icon="table_rows").classes(
         "w-full"

@@ -18,17 +18,8 @@ from celosia.studio.shell import notify_error, page, show_error
 from celosia.studio.synthesise import jobs, model
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
-from celosia.studio.widgets.method_form import (
-    downloads,
-    figures,
-    heading,
-    lead,
-    method_cards,
-    notice,
-    parameter_controls,
-    promise,
-    quiet,
-)
+from celosia.studio.widgets.method_form import downloads, method_cards, parameter_controls, promise
+from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
 
 FAMILIES = {"Measured, without a guarantee": model.PLAIN, "With a privacy loss": model.PRIVATE}
 
@@ -52,11 +43,9 @@ def _choice(workbench: MaskWorkbench) -> dict[str, Any]:
 
 def _choose(workbench: MaskWorkbench) -> None:
     lead(
-        _(
-            "Synthetic rows: none of them is a real person's record. They are drawn from a "
-            "model of the table. Without a privacy loss there is no guarantee: the studio "
-            "measures how many real records are repeated."
-        )
+        "Synthetic rows: none of them is a real person's record. They are drawn from a "
+        "model of the table. Without a privacy loss there is no guarantee: the studio "
+        "measures how many real records are repeated."
     )
     if workbench.work.load("synthetic") is not None:
         ui.link(_("See the last synthetic table"), f"/synthesise/{workbench.work.id}?step=result")
@@ -98,7 +87,7 @@ def _choose(workbench: MaskWorkbench) -> None:
             chosen=_choice(workbench)["method"],
         )
 
-    heading(_("Methods"))
+    heading("Methods")
     cards()
 
 
@@ -133,24 +122,20 @@ def _declared(workbench: MaskWorkbench, choice: Mapping[str, Any], draw: Any) ->
     """What is public of each column: the only thing that a private method may know beforehand."""
     state: dict[str, Any] = workbench.work.load("declared") or {}
     with ui.card().classes("w-full q-mt-md"):
-        heading(_("Public facts about the columns"))
+        heading("Public facts about the columns")
         quiet(
-            _(
-                "A private method must not learn the possible values from the data: enter "
-                "public bounds, such as ages from 0 to 100."
-            )
+            "A private method must not learn the possible values from the data: enter "
+            "public bounds, such as ages from 0 to 100."
         )
         place = ui.element("div").classes("w-full")
         if workbench.state["sample"] is not None:
-            quiet(_("Of a sample everything is public, so its values may be used."))
+            quiet("Of a sample everything is public, so its values may be used.")
             label = _("Use the values of the sample")
         else:
             notice(
-                _(
-                    "Values taken from the data break the guarantee, because they may "
-                    "disclose the value of one person. Use them to try the method, not to "
-                    "publish."
-                )
+                "Values taken from the data break the guarantee, because they may "
+                "disclose the value of one person. Use them to try the method, not to "
+                "publish."
             )
             label = _("Use the values from the data")
 
@@ -248,54 +233,48 @@ async def _result(workbench: MaskWorkbench) -> None:
     ui.link(_("Another method, or other settings"), f"/synthesise/{workbench.work.id}")
     if result["private"]:
         notice(
-            _(
-                "The table itself is covered by the privacy loss. The figures and drawings here "
-                "compare it with the real rows, and are not: keep them to yourself."
-            )
+            "The table itself is covered by the privacy loss. The figures and drawings here "
+            "compare it with the real rows, and are not: keep them to yourself."
         )
         if workbench.state["sample"] is None:
             quiet(
-                _(
-                    "Whether a column holds numbers was found out from the file; on the command "
-                    "line it is read as declared, which tells nothing."
-                )
+                "Whether a column holds numbers was found out from the file; on the command "
+                "line it is read as declared, which tells nothing."
             )
-    heading(_("Privacy"))
+    heading("Privacy")
     figures(mask_figures.privacy_figures(result))
-    heading(_("Fidelity"))
+    heading("Fidelity")
     lost = mask_figures.loss_figures(result)
     if lost:
         figures(lost)
     else:
-        quiet(_("Counts were made, not records: there is nothing to compare one by one."))
+        quiet("Counts were made, not records: there is nothing to compare one by one.")
     promise(result["guarantee"], simulation=result["simulation"])
     if result["nearest"] is not None:
-        heading(_("Distance to the nearest real record"))
+        heading("Distance to the nearest real record")
         quiet(
-            _(
-                "In a good synthetic table, rows are about as far from real records as real "
-                "records from each other. A peak at 0 that the dashed line lacks means "
-                "copies. A different category counts as one standard deviation."
-            )
+            "In a good synthetic table, rows are about as far from real records as real "
+            "records from each other. A peak at 0 that the dashed line lacks means "
+            "copies. A different category counts as one standard deviation."
         )
         charts.nearest(result["nearest"])
-    heading(_("Side by side"))
-    quiet(_("Rows on the right do not correspond to rows on the left."))
+    heading("Side by side")
+    quiet("Rows on the right do not correspond to rows on the left.")
     sides = await run.io_bound(both_sides, workbench.work.folder, ("real", "made"))
     if sides is not None:  # None where the studio is closing
         side_by_side(*sides, (_("Original"), _("Synthetic")))
     if result["distributions"]:
-        heading(_("Distributions"))
-        quiet(_("Broad bars are the original, narrow ones the synthetic table."))
+        heading("Distributions")
+        quiet("Broad bars are the original, narrow ones the synthetic table.")
         charts.distributions(result["distributions"], (_("original"), _("synthetic")))
     if result["correlations"] is not None:
-        heading(_("Drift of correlations"))
+        heading("Drift of correlations")
         charts.correlations(result["correlations"])
     _take(workbench, result)
 
 
 def _take(workbench: MaskWorkbench, result: Mapping[str, Any]) -> None:
-    heading(_("Download"))
+    heading("Download")
     files = [
         ("synthetic.csv", "table_view", _("Synthetic data"), _("CSV, to be published")),
         (
@@ -328,7 +307,7 @@ def _take(workbench: MaskWorkbench, result: Mapping[str, Any]) -> None:
             ),
         ]
     downloads(workbench.work.id, files)
-    heading(_("The same elsewhere"))
+    heading("The same elsewhere")
     try:
         texts = model.code(
             str(workbench.state["name"]),

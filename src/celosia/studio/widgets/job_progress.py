@@ -12,6 +12,7 @@ from celosia.studio import shell
 from celosia.studio.jobs import Job
 from celosia.studio.language import _, n_, percent
 from celosia.studio.runtime import studio
+from celosia.studio.widgets.text import paragraph, quiet
 
 OFTEN = 0.15
 """Seconds between two looks at a job."""
@@ -95,7 +96,7 @@ def follow(
             if job.state == "done":
                 await _called(on_done, job.result)
             elif job.state == "cancelled":
-                ui.label(_("Cancelled; nothing was kept.")).classes("celosia-quiet")
+                quiet("Cancelled; nothing was kept.")
             elif job.error is not None:
                 shell.show_error(job.error, attend=attend)
             if on_end is not None:
@@ -119,7 +120,7 @@ def job_list() -> None:
         holder.clear()
         with holder:
             if not found:
-                ui.label(_("No jobs yet. Long jobs are listed here while you continue."))
+                paragraph("No jobs yet. Long jobs are listed here while you continue.")
             for job in found:
                 with ui.row().classes("items-center no-wrap"):
                     if job.address:

@@ -14,7 +14,7 @@ from celosia.core.methods import Parameter
 from celosia.studio.language import _, short
 from celosia.studio.parameters import changed, help_text, shown
 from celosia.studio.shell import notify_error
-from celosia.studio.widgets.table import key_figures
+from celosia.studio.widgets.text import heading, notice, paragraph, quiet
 
 
 class MethodCard(Protocol):
@@ -33,37 +33,10 @@ class MethodCard(Protocol):
         """What it does."""
 
 
-def heading(text: str, level: int = 2) -> None:
-    """A heading of a level."""
-    ui.label(text).classes(f"celosia-h{level}").props(f"role=heading aria-level={level}")
-
-
-def lead(text: str) -> None:
-    """What a page is for."""
-    ui.label(text).classes("celosia-lead q-mb-md")
-
-
-def quiet(text: str) -> ui.label:
-    """A short explanation."""
-    return ui.label(text).classes("celosia-quiet").style("max-width: 46rem")
-
-
-def figures(found: Sequence[tuple[str, str, str]]) -> None:
-    """Key figures in boxes of one width."""
-    with ui.element("div").classes("celosia-even"):
-        key_figures(found)
-
-
 def summary_of(card: MethodCard) -> str:
     """What a method does, as a sentence begins."""
     text = re.sub(r"^mdav\b", "MDAV", _(card.summary))
     return text[:1].upper() + text[1:]
-
-
-def notice(text: str) -> None:
-    """Something that must not be overlooked."""
-    with ui.card().classes("celosia-warning w-full q-my-sm").props('role="note"'):
-        ui.label(text)
 
 
 def step_links(base: str, steps: Sequence[tuple[str, str, str]], current: str) -> None:
@@ -232,16 +205,14 @@ def promise(guarantee: Mapping[str, Any], *, simulation: bool) -> None:
     """What is promised, as the certificate says it."""
     if simulation:
         notice(
-            _(
-                "A seed was given, so this is a simulation: whoever knows the seed can repeat "
-                "every draw. Leave it empty for a release."
-            )
+            "A seed was given, so this is a simulation: whoever knows the seed can repeat "
+            "every draw. Leave it empty for a release."
         )
     with ui.expansion(_("The guarantee of the certificate"), icon="verified").classes("w-full"):
         ui.label(render(guarantee["promise"])).classes("text-bold celosia-break")
         ui.label(render(guarantee["protects"])).classes("celosia-break")
         if guarantee["leaves_open"]:
-            ui.label(_("Not covered:")).classes("q-mt-sm")
+            paragraph("Not covered:").classes("q-mt-sm")
             with ui.element("ul").classes("celosia-points"):
                 for gap in guarantee["leaves_open"]:
                     with ui.element("li"):

@@ -16,7 +16,7 @@ from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import show_table
-from celosia.studio.widgets.text import heading
+from celosia.studio.widgets.text import lead, main_heading, paragraph
 
 DOMAINS = (16, 100, 1_000, 10_000)
 
@@ -24,13 +24,11 @@ DOMAINS = (16, 100, 1_000, 10_000)
 @page("/collect/compare", "Compare protocols", door="/collect")
 def comparison(users: int = 1_000_000, domain: int = 1_000, epsilon: float = 2.0) -> None:
     """Every protocol on one chart, and which to take."""
-    heading(_("Which protocol?"))
-    ui.label(
-        _(
-            "The error of a rare value against epsilon, for every protocol that fits. It follows "
-            "from the exact variances alone; no data is read."
-        )
-    ).classes("celosia-lead")
+    main_heading("Which protocol?")
+    lead(
+        "The error of a rare value against epsilon, for every protocol that fits. It follows "
+        "from the exact variances alone; no data is read."
+    )
     choices: dict[str, Any] = {"users": users, "domain": domain, "epsilon": epsilon}
     with ui.element("div").classes("celosia-split"):
         ui.select(
@@ -82,13 +80,11 @@ def _compared(found: dict[str, Any], choices: dict[str, Any]) -> None:
         log_y=True,
         height="26rem",
     )
-    ui.label(
-        _(
-            "First choice: {protocol}, with an error of {error} of all devices. Where errors are "
-            "nearly the same, the shorter report goes first.",
-            protocol=best["label"],
-            error=percent(best["share"], 3),
-        )
+    paragraph(
+        "First choice: {protocol}, with an error of {error} of all devices. Where errors are "
+        "nearly the same, the shorter report goes first.",
+        protocol=best["label"],
+        error=percent(best["share"], 3),
     ).classes("text-bold")
     show_table(
         [

@@ -15,7 +15,7 @@ from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import heading
+from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 
 DATA_NAMES = {
     "letters": "Letters, some far more common than others",
@@ -48,14 +48,12 @@ def simulator(
     seed: int = 1,
 ) -> None:
     """The live simulation; all choices are in the address."""
-    heading(_("Collect with local differential privacy"))
-    ui.label(
-        _(
-            "Each device randomises its value before it sends a report, so that no report "
-            "reveals the value. The server never sees a value, but estimates the frequency "
-            "of each one. Start the simulation and watch."
-        )
-    ).classes("celosia-lead")
+    main_heading("Collect with local differential privacy")
+    lead(
+        "Each device randomises its value before it sends a report, so that no report "
+        "reveals the value. The server never sees a value, but estimates the frequency "
+        "of each one. Start the simulation and watch."
+    )
     choices: dict[str, Any] = {
         "data": data if data in DATA else "letters",
         "protocol": protocol if protocol in PROTOCOLS else "hcms",
@@ -84,9 +82,7 @@ def _controls(choices: dict[str, Any]) -> None:
             slider = ui.slider(min=0.1, max=10, step=0.1).bind_value(choices, "epsilon")
             slider.props["aria-label"] = "epsilon"
             slider.on_value_change(lambda event: label.set_text(_epsilon(event.value)))
-            ui.label(
-                _("stronger privacy on the left, more accurate estimates on the right")
-            ).classes("celosia-quiet")
+            quiet("stronger privacy on the left, more accurate estimates on the right")
     with ui.row().classes("q-my-md"):
         button = ui.button(_("Start the simulation"), icon="play_arrow")
         again = ui.button(_("New random seed"), icon="casino").props("flat")
@@ -121,12 +117,10 @@ def _controls(choices: dict[str, Any]) -> None:
 
     button.on_click(play)
     again.on_click(shuffle)
-    ui.label(
-        _(
-            "This is a simulation on made-up values: the truth is known here, so that it can be "
-            "drawn beside the estimates. A real server never sees it."
-        )
-    ).classes("celosia-quiet")
+    quiet(
+        "This is a simulation on made-up values: the truth is known here, so that it can be "
+        "drawn beside the estimates. A real server never sees it."
+    )
 
 
 def _epsilon(value: float) -> str:
@@ -172,7 +166,7 @@ class _CollectionView:
 
     def _draw(self, part: dict[str, Any]) -> None:
         with ui.column():
-            heading(_("How common each value is"), 2)
+            heading("How common each value is", 2)
             self._bars = chart.chart(
                 {
                     "legend": {"data": [_("Truth"), _("Estimate")]},
@@ -186,7 +180,7 @@ class _CollectionView:
                 ),
             )
         with ui.column():
-            heading(_("The error falls as devices report"), 2)
+            heading("The error falls as devices report", 2)
             self._lines = chart.chart(
                 {
                     "legend": {"data": [_("Error now"), _("Error expected in theory")]},
@@ -235,7 +229,7 @@ class _CollectionView:
     def _done(self, state: dict[str, Any]) -> None:
         facts = self._facts
         with self._table:
-            heading(_("Numbers"), 2)
+            heading("Numbers", 2)
             show_table(
                 [_("Value"), _("Truth"), _("Estimate"), _("From"), _("To")],
                 [
@@ -269,7 +263,7 @@ class _CollectionView:
 
 def _one_device(choices: dict[str, Any]) -> None:
     """What one device sends, twice for the same value."""
-    heading(_("One device, bit by bit"), 2)
+    heading("One device, bit by bit", 2)
     place = ui.column().classes("w-full")
 
     def show(found: list[list[int]]) -> None:
@@ -282,13 +276,11 @@ def _one_device(choices: dict[str, Any]) -> None:
                 + "</div>",
                 sanitize=False,  # noughts and ones only
             )
-        ui.label(
-            _(
-                "Two reports of the same device for the same value, with different "
-                "randomness. The smaller epsilon is, the less a report reveals about the "
-                "value."
-            )
-        ).classes("celosia-quiet")
+        quiet(
+            "Two reports of the same device for the same value, with different "
+            "randomness. The smaller epsilon is, the less a report reveals about the "
+            "value."
+        )
 
     with place:
         start(_("One device"), jobs.one_report, on_done=show, **choices)

@@ -14,35 +14,31 @@ from celosia.studio.graphs.pages.start import GraphWorkbench
 from celosia.studio.language import _, current, number, percent
 from celosia.studio.widgets.chart import bars
 from celosia.studio.widgets.job_progress import start
-from celosia.studio.widgets.method_form import heading, lead, quiet
 from celosia.studio.widgets.table import show_table
+from celosia.studio.widgets.text import heading, lead, quiet
 
 
 def show(workbench: GraphWorkbench) -> None:
     """The attacks that every release meets, and more when asked for."""
     result = workbench.work.load("result")
     if result is None:
-        lead(_("Nothing was published yet."))
+        lead("Nothing was published yet.")
         ui.link(_("Choose a method and publish"), f"/graphs/{workbench.work.id}?step=method")
         return
     lead(
-        _(
-            "Each attack looks for every person of the original in the release. Before means "
-            "the original graph with names removed."
-        )
+        "Each attack looks for every person of the original in the release. Before means "
+        "the original graph with names removed."
     )
     if not result["attacks"]:
         quiet(
-            _(
-                "No vertex of this release corresponds to a person: it has groups, or is a "
-                "new graph. Attacks on single vertices do not apply."
-            )
+            "No vertex of this release corresponds to a person: it has groups, or is a "
+            "new graph. Attacks on single vertices do not apply."
         )
         return
     if result["world"]:
-        quiet(_("The release is not a plain graph: one random world of it is attacked."))
+        quiet("The release is not a plain graph: one random world of it is attacked.")
     _structural(result["attacks"])
-    heading(_("More attacks"))
+    heading("More attacks")
     _more(workbench, result)
 
 
@@ -104,7 +100,7 @@ def _title(name: str) -> str:
 def _about(name: str) -> None:
     """What the attacker knows or does, and what helps."""
     ui.label(render(Message(f"methods.{name}.summary"), current()))
-    ui.label(_("What helps: {repair}", repair=_(REPAIRS[name]))).classes("celosia-quiet")
+    quiet("What helps: {repair}", repair=_(REPAIRS[name]))
 
 
 def _more(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
@@ -175,4 +171,4 @@ def _table(found: Sequence[Mapping[str, Any]]) -> None:
         caption=_("Success of each attack on the naive release, and on this one"),
     )
     if any(each["after"] is None for each in found):
-        quiet(_("Planted accounts are looked for in plain graphs only."))
+        quiet("Planted accounts are looked for in plain graphs only.")

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number
 from celosia.studio.widgets.chart import chart
-from celosia.studio.widgets.method_form import heading, quiet
+from celosia.studio.widgets.text import heading, quiet
 
 KEPT, GONE, COME = "#8a979b", "#b4532a", "#0f7c93"
 POINT = "#5478c4"
@@ -32,7 +32,7 @@ def draw_one(drawing: Mapping[str, Any]) -> None:
         marked="",
         words=n_("A graph with {count} edge.", "A graph with {count} edges.", side["edges"]),
     )
-    quiet(_("A larger point has more contacts. Move the drawing by dragging, zoom by scrolling."))
+    quiet("A larger point has more contacts. Move the drawing by dragging, zoom by scrolling.")
 
 
 def draw_both(drawing: Mapping[str, Any]) -> None:
@@ -74,12 +74,10 @@ def draw_both(drawing: Mapping[str, Any]) -> None:
 def _note(drawing: Mapping[str, Any]) -> None:
     if drawing["drawn"] < drawing["of"]:
         quiet(
-            _(
-                "The graph has {all} vertices, too many to be seen: the {some} with most contacts "
-                "are drawn, with the edges among them.",
-                all=number(drawing["of"]),
-                some=number(drawing["drawn"]),
-            )
+            "The graph has {all} vertices, too many to be seen: the {some} with most contacts "
+            "are drawn, with the edges among them.",
+            all=number(drawing["of"]),
+            some=number(drawing["drawn"]),
         )
 
 
@@ -98,10 +96,8 @@ def _legend(kind: str, drawing: Mapping[str, Any]) -> None:
         return
     if kind == "new":
         quiet(
-            _(
-                "The released graph is new: points on the right do not correspond to points "
-                "on the left, so edges cannot be compared."
-            )
+            "The released graph is new: points on the right do not correspond to points "
+            "on the left, so edges cannot be compared."
         )
         return
     labels = [("", _("in both graphs"))]
@@ -129,10 +125,8 @@ def _legend(kind: str, drawing: Mapping[str, Any]) -> None:
     inside = "".join(f'<span><i class="{name}"></i>{escape(text)}</span>' for name, text in labels)
     ui.html(f'<div class="celosia-lines">{inside}</div>', sanitize=False)  # escaped above
     quiet(
-        _(
-            "Points keep their places and names here, so that you can compare; the released file "
-            "has random numbers."
-        )
+        "Points keep their places and names here, so that you can compare; the released file "
+        "has random numbers."
     )
 
 

@@ -15,16 +15,9 @@ from celosia.studio.graphs.pages.start import GraphWorkbench
 from celosia.studio.language import _, percent, short
 from celosia.studio.widgets.chart import axis, chart
 from celosia.studio.widgets.code import show_code
-from celosia.studio.widgets.method_form import (
-    downloads,
-    figures,
-    heading,
-    lead,
-    notice,
-    promise,
-    quiet,
-)
+from celosia.studio.widgets.method_form import downloads, promise
 from celosia.studio.widgets.table import show_table
+from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
 
 WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
 """What compares two graphs without knowing which vertex is which."""
@@ -38,26 +31,24 @@ def show(workbench: GraphWorkbench) -> None:
     """Everything about the last release."""
     result = workbench.work.load("result")
     if result is None:
-        lead(_("Nothing was published yet."))
+        lead("Nothing was published yet.")
         ui.link(_("Choose a method and publish"), f"/graphs/{workbench.work.id}?step=method")
         return
     card = model.cards()[result["choice"]["method"]]
-    lead(_("Published by {method}.", method=card.title))
+    lead("Published by {method}.", method=card.title)
     _figures(result)
     if result["private"]:
         notice(
-            _(
-                "The graph itself is covered by the privacy loss. The figures and drawings here "
-                "compare it with the original, and are not: keep them to yourself."
-            )
+            "The graph itself is covered by the privacy loss. The figures and drawings here "
+            "compare it with the original, and are not: keep them to yourself."
         )
     promise(result["guarantee"], simulation=result["simulation"])
     _left_out(result.get("left_out", {}))
-    heading(_("Before and after"))
+    heading("Before and after")
     draw_both(result["drawing"])
-    heading(_("Degrees"))
+    heading("Degrees")
     _degrees(result)
-    heading(_("Utility of the graph"))
+    heading("Utility of the graph")
     _metrics(result)
     _take(workbench, result)
 
@@ -72,7 +63,7 @@ def _left_out(left_out: Mapping[str, Any]) -> None:
         if (what := left_out.get(name))
     ]
     if rows:
-        heading(_("What is left out"))
+        heading("What is left out")
         show_table([_("what"), _("which, or how many")], rows, caption=_("What is left out"))
 
 
@@ -138,15 +129,13 @@ def _degrees(result: Mapping[str, Any]) -> None:
     facts = result["degrees"]
     names = (_("original"), _("release"))
     if result["drawing"]["kind"] == "uncertain":
-        quiet(_("Of the release the expected degrees are drawn: the sums of the chances."))
+        quiet("Of the release the expected degrees are drawn: the sums of the chances.")
     elif result["drawing"]["kind"] == "groups":
-        quiet(_("Of the release one random graph that fits the groups is drawn."))
+        quiet("Of the release one random graph that fits the groups is drawn.")
     else:
         quiet(
-            _(
-                "All vertices from most contacts to fewest. Steps in the line are vertices that "
-                "share a degree, and hide among each other."
-            )
+            "All vertices from most contacts to fewest. Steps in the line are vertices that "
+            "share a degree, and hide among each other."
         )
     x, y = _("rank of the vertex"), _("degree (contacts)")
     kind = "value"
@@ -187,16 +176,14 @@ def _degrees(result: Mapping[str, Any]) -> None:
 def _metrics(result: Mapping[str, Any]) -> None:
     utility = result["utility"]
     if utility is None:
-        quiet(_("Not measured: the graph has more than two million edges."))
+        quiet("Not measured: the graph has more than two million edges.")
         return
     if result["world"]:
-        quiet(_("The release is no plain graph: one random world of it is measured."))
+        quiet("The release is no plain graph: one random world of it is measured.")
     if not result["matched"]:
         quiet(
-            _(
-                "The vertices of the release do not correspond to those of the original, so "
-                "only measures of the whole graph are compared."
-            )
+            "The vertices of the release do not correspond to those of the original, so "
+            "only measures of the whole graph are compared."
         )
     rows = []
     for name, (title, unit, meaning) in METRICS.items():
@@ -251,7 +238,7 @@ def _signed(drift: float | None) -> str:
 
 
 def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
-    heading(_("Download"))
+    heading("Download")
     kinds = {
         "edges": _("edge list, to be published"),
         "csv": _("pairs with their chances, to be published"),
@@ -280,15 +267,13 @@ def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
     downloads(workbench.work.id, files)
     if "key" in result["files"]:
         notice(
-            _(
-                "Keep this file secret: it re-identifies every vertex. Download the key only "
-                "if you need it, store it apart from the graph, and never publish it."
-            )
+            "Keep this file secret: it re-identifies every vertex. Download the key only "
+            "if you need it, store it apart from the graph, and never publish it."
         )
         link = ui.link(_("Download the key (secret)"), f"/files/{workbench.work.id}/key.csv")
         link.props('download data-test="file-key.csv"')
-    heading(_("The same elsewhere"))
-    quiet(_("Draws are new each time, so the released graph differs unless it is seeded."))
+    heading("The same elsewhere")
+    quiet("Draws are new each time, so the released graph differs unless it is seeded.")
     texts = model.code(
         str(workbench.state["name"]),
         workbench.state["sample"],

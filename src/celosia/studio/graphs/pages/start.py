@@ -16,16 +16,13 @@ from celosia.studio.shell import page, show_error, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import follow, start
 from celosia.studio.widgets.method_form import (
-    heading,
-    lead,
     method_cards,
-    notice,
     parameter_controls,
-    quiet,
     sample_cards,
     step_links,
     summary_of,
 )
+from celosia.studio.widgets.text import heading, lead, main_heading, notice, quiet
 from celosia.studio.widgets.upload import upload
 from celosia.studio.workbench import Workbench
 
@@ -44,15 +41,13 @@ class GraphWorkbench(Workbench):
 @page("/graphs", "Graphs", door="/graphs")
 def graphs_start() -> None:
     """Show the samples, the place for a file, and earlier work."""
-    ui.label(_("Publish a network")).classes("celosia-h1").props("role=heading aria-level=1")
+    main_heading("Publish a network")
     lead(
-        _(
-            "A network without names can still be re-identified by the number of contacts of "
-            "a person and by the edges among them. See how each method changes the graph, "
-            "which vertices are still found, and what utility is left."
-        )
+        "A network without names can still be re-identified by the number of contacts of "
+        "a person and by the edges among them. See how each method changes the graph, "
+        "which vertices are still found, and what utility is left."
     )
-    heading(_("Try with a sample"))
+    heading("Try with a sample")
     progress = ui.element("div").classes("w-full")
 
     def choose(sample: model.Sample) -> None:
@@ -61,12 +56,10 @@ def graphs_start() -> None:
             _begin(visitor().new_work(KIND), _(sample.title), sample=sample.name)
 
     sample_cards(model.SAMPLES, choose, lambda each: "")
-    heading(_("Bring a network"))
+    heading("Bring a network")
     quiet(
-        _(
-            "An edge list (two names on each line, as text or CSV), GraphML, GML, Pajek or "
-            "node-link JSON. Directions, loops and repeated edges are taken away, and counted."
-        )
+        "An edge list (two names on each line, as text or CSV), GraphML, GML, Pajek or "
+        "node-link JSON. Directions, loops and repeated edges are taken away, and counted."
     )
 
     def arrived(work: Work, file: str, shown: str) -> None:
@@ -97,7 +90,7 @@ def _earlier() -> None:
     ]
     if not found:
         return
-    heading(_("Go on with"))
+    heading("Go on with")
     for work, state in found[:8]:
         with ui.row().classes("items-center"):
             ui.link(str(state["name"]), f"/graphs/{work.id}?step=method").classes("celosia-break")
@@ -117,7 +110,7 @@ async def graphs_steps(work_id: str, step: str = "method") -> None:
     workbench = GraphWorkbench(visitor().work(work_id, KIND))
     known = step if step in STEPS else "method"
     with ui.row().classes("items-baseline"):
-        ui.label(_("Graphs")).classes("celosia-h1").props("role=heading aria-level=1")
+        main_heading("Graphs")
         ui.label(str(workbench.state["name"])).classes("celosia-quiet celosia-break")
         quiet(_size(workbench.state))
     step_links(
@@ -181,7 +174,7 @@ def _method(workbench: GraphWorkbench) -> None:
             chosen=workbench.state["choice"]["method"],
         )
 
-    heading(_("Methods"))
+    heading("Methods")
     cards()
 
 
@@ -191,11 +184,9 @@ def _unseen(workbench: GraphWorkbench) -> None:
     if names:
         state = ", ".join(names)
         notice(
-            _(
-                "The edges have attributes: {names}. Drawings, measures and attacks do not look at "
-                "them, and no method protects them.",
-                names=state,
-            )
+            "The edges have attributes: {names}. Drawings, measures and attacks do not look at "
+            "them, and no method protects them.",
+            names=state,
         )
 
 
@@ -232,10 +223,8 @@ def _chosen(workbench: GraphWorkbench) -> None:
                 on_change=lambda event: workbench.save(drop_edge_attributes=bool(event.value)),
             ).props('data-test="drop-edge-attributes"').classes("celosia-break")
         quiet(
-            _(
-                "Every release gets random numbers in place of names; attributes of the vertices "
-                "stay here."
-            )
+            "Every release gets random numbers in place of names; attributes of the vertices "
+            "stay here."
         )
 
 

@@ -8,29 +8,26 @@ from celosia.studio.language import _
 from celosia.studio.learn.glossary import terms
 from celosia.studio.learn.techniques import techniques
 from celosia.studio.shell import page
+from celosia.studio.widgets.text import heading, lead, main_heading
 
 
 @page("/learn", "Learn", door="/learn")
 def timeline() -> None:
     """All techniques in the order of their years, each with a sentence and a link."""
-    ui.label(_("How privacy was broken and repaired")).classes("celosia-h1").props(
-        "role=heading aria-level=1"
+    main_heading("How privacy was broken and repaired")
+    lead(
+        "Each technique answers an attack on an earlier one, or looks after data that the "
+        "others do not. Open one to read what it promises, to play the attack step by step, "
+        "and to change its parameters yourself. They stand in the order in which one leads to "
+        "the next; beside each, the years in which it was published."
     )
-    ui.label(
-        _(
-            "Each technique answers an attack on an earlier one, or looks after data that the "
-            "others do not. Open one to read what it promises, to play the attack step by step, "
-            "and to change its parameters yourself. They stand in the order in which one leads to "
-            "the next; beside each, the years in which it was published."
-        )
-    ).classes("celosia-lead")
     with ui.element("ol").classes("celosia-timeline"):
         for technique in techniques():
             with ui.element("li"):
                 ui.label(technique.years).classes("years")
                 ui.link(technique.name, f"/learn/{technique.slug}").classes("celosia-h3")
                 ui.label(technique.sentence)
-    ui.label(_("Words")).classes("celosia-h2").props("role=heading aria-level=2")
+    heading("Words")
     with ui.row():
         ui.link(_("Glossary: what each word means here"), "/learn/glossary")
 
@@ -38,10 +35,8 @@ def timeline() -> None:
 @page("/learn/glossary", "Glossary", door="/learn")
 def glossary() -> None:
     """The words, with their names in the other language."""
-    ui.label(_("Glossary")).classes("celosia-h1").props("role=heading aria-level=1")
-    ui.label(
-        _("Each word has one meaning in Celosía; beside it, its name in the other language.")
-    ).classes("celosia-lead")
+    main_heading("Glossary")
+    lead("Each word has one meaning in Celosía; beside it, its name in the other language.")
     with ui.element("dl").classes("celosia-glossary"):
         for term in terms():
             with ui.element("dt"):

@@ -13,6 +13,7 @@ from celosia.studio.learn.network_svg import network_svg
 from celosia.studio.learn.parts import Bars, Control, Network, Part, Story, Table, View
 from celosia.studio.widgets.chart import bars
 from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.text import heading
 
 MOST_BARS = 10
 """Bars from which on a chart takes the whole width."""
@@ -148,7 +149,7 @@ class Stepper:
         step = self._steps[self._step]
         self._body.clear()
         with self._body:
-            ui.label(step.title).classes("celosia-h3").props("role=heading aria-level=3")
+            heading(step.title, 3)
             ui.label(step.text)
             show_parts(step.parts)
             if step.learnt:

@@ -21,6 +21,7 @@ from celosia.studio.learn.techniques import (
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.widgets.job_progress import follow, start
+from celosia.studio.widgets.text import heading, main_heading
 
 SECTIONS = 4
 """Headings of every text: definition, why it breaks, what repairs it, sources."""
@@ -36,15 +37,15 @@ def technique_page(request: Request, technique: str) -> None:
     lesson = lesson_of(subject)
     ui.page_title(f"{subject.name} · Celosía")
     ui.link(_("All techniques"), "/learn").classes("celosia-quiet")
-    ui.label(subject.name).classes("celosia-h1").props("role=heading aria-level=1")
+    main_heading(subject.name)
     ui.label(f"{subject.years} · {subject.sentence}").classes("celosia-lead")
     definition, breaks, repairs, sources = sections(text_of(subject.text))
     ui.markdown(definition).classes("celosia-text")
-    _heading(_("A worked example"))
+    heading("A worked example")
     example = ui.element("div")
     ui.markdown(breaks).classes("celosia-text")
     attack = ui.element("div")
-    _heading(_("Try it yourself"))
+    heading("Try it yourself")
     live = ui.element("div")
     ui.markdown(repairs).classes("celosia-text")
     _onwards(subject)
@@ -69,10 +70,6 @@ def sections(text: str) -> list[str]:
     """
     parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
     return [part for part in parts if part.strip()][:SECTIONS]
-
-
-def _heading(text: str) -> None:
-    ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
 
 
 def _compute(subject: Technique, place: ui.element, draw: Any) -> None:

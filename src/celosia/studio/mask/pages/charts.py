@@ -11,7 +11,7 @@ from celosia.studio.comparison import REST
 from celosia.studio.language import _, number, percent, short
 from celosia.studio.widgets.chart import PALETTE, TEXT, axis, chart
 from celosia.studio.widgets.contrast import between, letters_on
-from celosia.studio.widgets.method_form import heading
+from celosia.studio.widgets.text import heading
 
 DRIFT = ("#b4532a", "#f4efe6", "#0f7c93")
 """Colours from a correlation that fell over one that stayed to one that rose."""

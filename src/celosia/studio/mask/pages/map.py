@@ -12,16 +12,14 @@ from celosia.studio.mask import jobs
 from celosia.studio.mask.pages import charts
 from celosia.studio.mask.pages.steps import MaskWorkbench, start_masking
 from celosia.studio.widgets.job_progress import start
-from celosia.studio.widgets.method_form import heading, lead, quiet
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 
 def show(workbench: MaskWorkbench) -> None:
     """Choose columns and measures, draw the map, apply a point."""
     lead(
-        _(
-            "Usual methods with four strengths each, on the same columns of numbers: what each "
-            "loses, and how many records can still be linked. Left and low is good."
-        )
+        "Usual methods with four strengths each, on the same columns of numbers: what each "
+        "loses, and how many records can still be linked. Left and low is good."
     )
     numbers = [
         each["name"]
@@ -29,7 +27,7 @@ def show(workbench: MaskWorkbench) -> None:
         if each["numeric"] and each["role"] != "identifier"
     ]
     if not numbers:
-        quiet(_("The table has no column of numbers, which these methods need."))
+        quiet("The table has no column of numbers, which these methods need.")
         return
     found = workbench.work.load("map")
     with ui.element("div").classes("celosia-parameters"):
@@ -86,8 +84,8 @@ def _drawn(workbench: MaskWorkbench, found: Mapping[str, Any]) -> None:
                 _offer(workbench, by_name[name], list(found["columns"]))
 
     charts.variants(found, choose)
-    quiet(_("Click a point to see it and to apply it, or choose it here."))
-    heading(_("Best trade-offs"))
+    quiet("Click a point to see it and to apply it, or choose it here.")
+    heading("Best trade-offs")
     with ui.row():
         best = [point for point in by_name.values() if point["is_best"]]
         for point in sorted(best, key=lambda each: float(each["loss"])):
@@ -107,12 +105,10 @@ def _drawn(workbench: MaskWorkbench, found: Mapping[str, Any]) -> None:
 def _offer(workbench: MaskWorkbench, point: Mapping[str, Any], columns: list[str]) -> None:
     with ui.card().classes("w-full").props('data-test="variant"'):
         ui.label(str(point["name"])).classes("text-bold")
-        ui.label(
-            _(
-                "It leaves a risk of {risk} and loses {loss}.",
-                risk=percent(point["risk"], 2),
-                loss=short(round(point["loss"], 4)),
-            )
+        paragraph(
+            "It leaves a risk of {risk} and loses {loss}.",
+            risk=percent(point["risk"], 2),
+            loss=short(round(point["loss"], 4)),
         )
 
         def apply() -> None:
@@ -127,5 +123,5 @@ def _offer(workbench: MaskWorkbench, point: Mapping[str, Any], columns: list[str
         ui.button(_("Apply it to the table"), icon="check", on_click=apply).props(
             'data-test="apply"'
         )
-        quiet(_("It takes the place of the recipe, and is run at once."))
+        quiet("It takes the place of the recipe, and is run at once.")
         place = ui.element("div").classes("w-full")

@@ -14,16 +14,9 @@ from celosia.studio.mask import model
 from celosia.studio.mask.pages import charts
 from celosia.studio.mask.pages.steps import MaskWorkbench
 from celosia.studio.widgets.code import show_code
-from celosia.studio.widgets.method_form import (
-    downloads,
-    figures,
-    heading,
-    lead,
-    notice,
-    promise,
-    quiet,
-)
+from celosia.studio.widgets.method_form import downloads, promise
 from celosia.studio.widgets.table import html_table
+from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
 
 SIZE = 12
 """Rows on a page of both tables."""
@@ -33,7 +26,7 @@ async def show(workbench: MaskWorkbench) -> None:
     """Everything about the last run of the recipe."""
     result = workbench.work.load("result")
     if result is None:
-        lead(_("There is no result yet."))
+        lead("There is no result yet.")
         ui.link(_("Go to the recipe and run it"), f"/mask/{workbench.work.id}?step=recipe")
         return
     lead(
@@ -46,35 +39,33 @@ async def show(workbench: MaskWorkbench) -> None:
         )
     )
     if not workbench.state["steps"] or result["touched"] != _touched(workbench):
-        quiet(_("The recipe has changed since: run it again to see what that does."))
-    heading(_("Risk that is left"))
+        quiet("The recipe has changed since: run it again to see what that does.")
+    heading("Risk that is left")
     figures(mask_figures.risk_figures(result))
-    heading(_("Loss"))
+    heading("Loss")
     lost = mask_figures.loss_figures(result)
     if lost:
         figures(lost)
     else:
-        quiet(_("No column of both tables can be compared."))
+        quiet("No column of both tables can be compared.")
     promise(result["guarantee"], simulation=result["simulation"])
-    heading(_("Before and after"))
+    heading("Before and after")
     sides = await run.io_bound(both_sides, workbench.work.folder, ("before", "after"))
     if result["aligned"]:
         quiet(
-            _(
-                "The same people on both sides, so that you can compare; in the released file the "
-                "rows are shuffled."
-            )
+            "The same people on both sides, so that you can compare; in the released file the "
+            "rows are shuffled."
         )
     else:
-        notice(_("The released rows are a selection: the two sides do not show the same people."))
+        notice("The released rows are a selection: the two sides do not show the same people.")
     if sides is not None:  # None where the studio is closing
         side_by_side(*sides, (_("Original"), _("Masked")))
-    heading(_("Distributions"))
-    quiet(_("Broad bars are the original, narrow ones the masked table."))
+    heading("Distributions")
+    quiet("Broad bars are the original, narrow ones the masked table.")
     charts.distributions(result["distributions"], (_("original"), _("masked")))
     if result["correlations"] is not None:
-        heading(_("Drift of correlations"))
-        quiet(_("After less before, for each pair of columns of numbers: 0 where nothing changed."))
+        heading("Drift of correlations")
+        quiet("After less before, for each pair of columns of numbers: 0 where nothing changed.")
         charts.correlations(result["correlations"])
     _take(workbench, result)
 
@@ -126,7 +117,7 @@ def _rounded(row: tuple[Any, ...]) -> list[Any]:
 
 
 def _take(workbench: MaskWorkbench, result: dict[str, Any]) -> None:
-    heading(_("Download"))
+    heading("Download")
     downloads(
         workbench.work.id,
         [
@@ -152,8 +143,8 @@ def _take(workbench: MaskWorkbench, result: dict[str, Any]) -> None:
             ),
         ],
     )
-    heading(_("The same elsewhere"))
-    quiet(_("Put recipe.toml beside the table first. Draws are new each time unless seeded."))
+    heading("The same elsewhere")
+    quiet("Put recipe.toml beside the table first. Draws are new each time unless seeded.")
     texts = model.code(str(workbench.state["name"]), workbench.state["sample"], seed=result["seed"])
     recipe = workbench.work.path("recipe.toml").read_text("utf-8")
     show_code([*((_(name), text) for name, text in texts), (_("Recipe (TOML)"), recipe)])

@@ -12,7 +12,8 @@ from celosia.studio.mask.model import SAMPLES, Sample
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
-from celosia.studio.widgets.method_form import heading, lead, quiet, sample_cards
+from celosia.studio.widgets.method_form import sample_cards
+from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 from celosia.studio.widgets.upload import upload
 
 KIND = "mask"
@@ -22,17 +23,13 @@ KIND = "mask"
 @page("/mask", "Mask and synthesise", door="/mask")
 def mask_start() -> None:
     """Show the samples, the place for a file, and earlier work."""
-    ui.label(_("Mask or synthesise a table")).classes("celosia-h1").props(
-        "role=heading aria-level=1"
-    )
+    main_heading("Mask or synthesise a table")
     lead(
-        _(
-            "Masking perturbs cells (noise, swapping, microaggregation) instead of "
-            "generalising them; synthesis generates rows like the real ones. For both, the "
-            "studio measures the remaining risk and the utility."
-        )
+        "Masking perturbs cells (noise, swapping, microaggregation) instead of "
+        "generalising them; synthesis generates rows like the real ones. For both, the "
+        "studio measures the remaining risk and the utility."
     )
-    heading(_("Try with a sample"))
+    heading("Try with a sample")
     progress = ui.element("div").classes("w-full")
 
     def choose(sample: Sample) -> None:
@@ -41,8 +38,8 @@ def mask_start() -> None:
             _begin(visitor().new_work(KIND), _(sample.title), sample=sample.name)
 
     sample_cards(SAMPLES, choose, lambda each: n_("{count} record", "{count} records", each.rows))
-    heading(_("Bring a table"))
-    quiet(_("CSV with any delimiter, Excel, Parquet or JSON lines; one record for each person."))
+    heading("Bring a table")
+    quiet("CSV with any delimiter, Excel, Parquet or JSON lines; one record for each person.")
 
     def arrived(work: Work, file: str, shown: str) -> None:
         _begin(work, shown, file=file, shown=shown)
@@ -70,7 +67,7 @@ def _earlier() -> None:
     ]
     if not found:
         return
-    heading(_("Go on with"))
+    heading("Go on with")
     for work, facts in found[:8]:
         with ui.row().classes("items-center"):
             ui.link(str(facts["name"]), f"/mask/{work.id}?step=recipe").classes("celosia-break")

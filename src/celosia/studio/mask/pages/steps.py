@@ -15,14 +15,8 @@ from celosia.studio.runtime import studio
 from celosia.studio.shell import page, show_error, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import follow, start
-from celosia.studio.widgets.method_form import (
-    heading,
-    lead,
-    method_cards,
-    parameter_controls,
-    quiet,
-    step_links,
-)
+from celosia.studio.widgets.method_form import method_cards, parameter_controls, step_links
+from celosia.studio.widgets.text import heading, lead, main_heading, paragraph, quiet
 from celosia.studio.workbench import Workbench
 
 STEPS = ("columns", "recipe", "result", "map")
@@ -57,7 +51,7 @@ def open_workbench(work_id: str) -> MaskWorkbench:
 def mask_head(workbench: MaskWorkbench, current: str) -> None:
     """The name of the table and the way to every step."""
     with ui.row().classes("items-baseline"):
-        ui.label(_("Mask and synthesise")).classes("celosia-h1").props("role=heading aria-level=1")
+        main_heading("Mask and synthesise")
         ui.label(str(workbench.state["name"])).classes("celosia-quiet celosia-break")
         quiet(n_("{count} record", "{count} records", workbench.state["rows"]))
     step_links(
@@ -105,10 +99,8 @@ def role_names() -> dict[str, str]:
 
 def _columns(workbench: MaskWorkbench) -> None:
     lead(
-        _(
-            "The role of each column, suggested by its name and its values; check each of "
-            "them. Linkage attacks use quasi-identifiers and masked columns."
-        )
+        "The role of each column, suggested by its name and its values; check each of "
+        "them. Linkage attacks use quasi-identifiers and masked columns."
     )
 
     def put(name: str, role: str) -> None:
@@ -141,12 +133,10 @@ def _columns(workbench: MaskWorkbench) -> None:
 
 def _weights(workbench: MaskWorkbench) -> None:
     numbers = {each["name"]: each["name"] for each in workbench.columns if each["numeric"]}
-    heading(_("Survey weights"))
+    heading("Survey weights")
     quiet(
-        _(
-            "If the table is a sample, a column may say how many people each record stands for. "
-            "Then the individual risk of the records is estimated too."
-        )
+        "If the table is a sample, a column may say how many people each record stands for. "
+        "Then the individual risk of the records is estimated too."
     )
     ui.select(
         {"": _("no column")} | numbers,
@@ -165,17 +155,15 @@ def _facts(column: Mapping[str, Any]) -> str:
 
 def _recipe(workbench: MaskWorkbench) -> None:
     lead(
-        _(
-            "A recipe masks columns step by step. Change what stands here, add steps, and run it: "
-            "nothing leaves this machine before you download it."
-        )
+        "A recipe masks columns step by step. Change what stands here, add steps, and run it: "
+        "nothing leaves this machine before you download it."
     )
 
     @ui.refreshable
     def steps() -> None:
         found = workbench.state["steps"]
         if not found:
-            quiet(_("No step yet: choose a method below."))
+            quiet("No step yet: choose a method below.")
         for place, step in enumerate(found):
             _step(workbench, place, step, len(found), steps.refresh)
 
@@ -194,7 +182,7 @@ def _recipe(workbench: MaskWorkbench) -> None:
         steps.refresh()
         ui.notify(_("Added as step {number}", number=len(workbench.state["steps"])))
 
-    heading(_("Add a step"))
+    heading("Add a step")
     method_cards(model.FAMILIES, model.cards(), add, label=_("Add"))
 
 
@@ -233,7 +221,7 @@ def _step(
 
     with ui.card().classes("w-full q-mb-md").props(f'data-test="step-{place + 1}"'):
         with ui.row().classes("items-center w-full"):
-            ui.label(_("Step {number}: {method}", number=place + 1, method=card.title)).classes(
+            paragraph("Step {number}: {method}", number=place + 1, method=card.title).classes(
                 "celosia-h3"
             ).props("role=heading aria-level=2").style("margin: 0")
             ui.space()

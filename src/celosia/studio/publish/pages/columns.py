@@ -15,6 +15,7 @@ from celosia.studio.publish.labels import finding, kind_word, reason, role_word
 from celosia.studio.publish.pages.steps import PublishWorkbench
 from celosia.studio.publish.suggestions import exposure, suggested_hierarchy
 from celosia.studio.widgets.table import key_figures
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 ROWS = 8
 """So many rows of the table are shown."""
@@ -34,12 +35,10 @@ ROLES = {
 def show(workbench: PublishWorkbench, first: int = 0) -> None:
     """The preview, the roles, and how many people they leave alone."""
     rows = pl.read_parquet(workbench.work.path(DATA), n_rows=ROWS).rows()
-    ui.label(
-        _(
-            "Set the role of each column. The suggested roles follow from column names and "
-            "values: check each of them."
-        )
-    ).classes("celosia-lead")
+    lead(
+        "Set the role of each column. The suggested roles follow from column names and "
+        "values: check each of them."
+    )
     figures = ui.element("div").classes("q-my-md celosia-even")
     figures.props('aria-live="polite" data-test="exposure"')
     shown = ui.html(sanitize=False)
@@ -59,7 +58,7 @@ def show(workbench: PublishWorkbench, first: int = 0) -> None:
                 _figures(workbench.form, profile)
 
     draw_preview()
-    ui.label(_("Roles")).classes("celosia-h2").props("role=heading aria-level=2")
+    heading("Roles")
     _legend()
     with ui.element("div").classes("celosia-roles"):
         begin = first - first % MANY if 0 < first < len(workbench.facts) else 0
@@ -92,11 +91,9 @@ def _pages(workbench: PublishWorkbench, begin: int) -> None:
 def _figures(form: PublishForm, profile: RiskProfile) -> None:
     quasi = form.named("quasi-identifier")
     if not quasi:
-        ui.label(
-            _(
-                "No column is a quasi-identifier yet. Choose those by which somebody could "
-                "recognise a person: age, sex, postal code, dates."
-            )
+        paragraph(
+            "No column is a quasi-identifier yet. Choose those by which somebody could "
+            "recognise a person: age, sex, postal code, dates."
         ).classes("text-bold")
         return
     share = profile.unique / profile.records if profile.records else 0.0
@@ -176,14 +173,12 @@ def _row(workbench: PublishWorkbench, column: ColumnForm, facts: dict[str, Any])
         with ui.element("div").classes("celosia-role-facts"):
             ui.label(column.name).classes("text-bold celosia-break")
             ui.label(_facts(facts, workbench.form.rows)).classes("celosia-quiet")
-            ui.label(
-                _(
-                    "Seems to be: {kind} ({why}). Suggested: {role}.",
-                    kind=finding(facts["seems"]),
-                    why=reason(facts["why"]),
-                    role=role_word(facts["role"]),
-                )
-            ).classes("celosia-quiet")
+            quiet(
+                "Seems to be: {kind} ({why}). Suggested: {role}.",
+                kind=finding(facts["seems"]),
+                why=reason(facts["why"]),
+                role=role_word(facts["role"]),
+            )
         buttons: dict[str, ui.button] = {}
         with ui.element("div").classes("celosia-role-choice").props('role="group"') as group:
             group.props["aria-label"] = _("Role of {column}", column=column.name)

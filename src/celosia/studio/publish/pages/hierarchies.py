@@ -22,6 +22,7 @@ from celosia.studio.publish.readers import ask_column
 from celosia.studio.runtime import studio
 from celosia.studio.widgets.job_progress import OFTEN
 from celosia.studio.widgets.table import show_table
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 CHECKED = 5_000
 """Columns with at most so many distinct values are checked beside the one that is edited."""
@@ -29,20 +30,18 @@ CHECKED = 5_000
 
 def show(workbench: PublishWorkbench, place: int) -> None:
     """The quasi-identifiers to choose from, and the hierarchy of the one that was chosen."""
-    ui.label(
-        _(
-            "Define the generalisation hierarchy of each quasi-identifier. Level 0 is the "
-            "raw value; the last level hides it completely."
-        )
-    ).classes("celosia-lead")
+    lead(
+        "Define the generalisation hierarchy of each quasi-identifier. Level 0 is the "
+        "raw value; the last level hides it completely."
+    )
     columns = [
         (at, column)
         for at, column in enumerate(workbench.form.columns)
         if column.role == "quasi-identifier" or _is_measured(workbench, column)
     ]
     if not columns:
-        ui.label(
-            _("No column is a quasi-identifier yet: give some that role in the step Columns.")
+        paragraph(
+            "No column is a quasi-identifier yet: give some that role in the step Columns."
         ).classes("text-bold")
         return
     chosen = next(((at, each) for at, each in columns if at == place), columns[0])
@@ -121,17 +120,15 @@ class Editor:
     ) -> None:
         self.workbench, self.name, self.values, self._mark = workbench, name, values, mark
         self.facts = workbench.facts[workbench.place(name)]
-        ui.label(name).classes("celosia-h2 celosia-break").props("role=heading aria-level=2")
-        ui.label(
-            _(
-                "{kind}, {values}, {empty}",
-                kind=kind_word(self.column.kind),
-                values=n_(
-                    "{count} different value", "{count} different values", self.facts["distinct"]
-                ),
-                empty=n_("{count} empty cell", "{count} empty cells", self.facts["empty"]),
-            )
-        ).classes("celosia-quiet")
+        heading(name).classes("celosia-break")
+        quiet(
+            "{kind}, {values}, {empty}",
+            kind=kind_word(self.column.kind),
+            values=n_(
+                "{count} different value", "{count} different values", self.facts["distinct"]
+            ),
+            empty=n_("{count} empty cell", "{count} empty cells", self.facts["empty"]),
+        )
         with ui.element("div").classes("celosia-split"):
             with ui.element("div"):
                 self._missing()
@@ -258,12 +255,10 @@ class Editor:
 
     def _uncovered(self, found: Preview) -> None:
         with ui.card().classes("celosia-error w-full").props('role="alert"'):
-            ui.label(
-                _(
-                    "Not covered by the hierarchy: {values} ({rows}).",
-                    values=n_("{count} value", "{count} values", found.uncovered_values),
-                    rows=n_("{count} record", "{count} records", found.uncovered_rows),
-                )
+            paragraph(
+                "Not covered by the hierarchy: {values} ({rows}).",
+                values=n_("{count} value", "{count} values", found.uncovered_values),
+                rows=n_("{count} record", "{count} records", found.uncovered_rows),
             ).classes("text-bold")
             show_table([_("value"), _("records")], found.uncovered)
             ui.button(

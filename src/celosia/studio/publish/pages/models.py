@@ -26,24 +26,23 @@ from celosia.studio.publish.pages.steps import PublishWorkbench, problem
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import parameter_controls
+from celosia.studio.widgets.text import heading, lead, paragraph
 from celosia.studio.widgets.upload import upload
 
 
 def show(workbench: PublishWorkbench) -> None:
     """The models as cards, what they promise together, and the settings."""
-    ui.label(
-        _(
-            "Choose the privacy models: conditions on every equivalence class (records with "
-            "equal quasi-identifiers). Each model covers risks that others leave open."
-        )
-    ).classes("celosia-lead")
+    lead(
+        "Choose the privacy models: conditions on every equivalence class (records with "
+        "equal quasi-identifiers). Each model covers risks that others leave open."
+    )
     with ui.element("div").classes("celosia-split"):
         with ui.element("div"):
-            _heading(_("Models"))
+            heading("Models")
             cards = ui.element("div").classes("column gap-2")
             _adding(workbench, cards)
         with ui.element("div"):
-            _heading(_("The guarantee in plain words"))
+            heading("The guarantee in plain words")
             summary = ui.element("div").props('aria-live="polite" data-test="promise"')
             population = ui.element("div").classes("w-full")
     _cards(workbench, cards)
@@ -71,15 +70,11 @@ def show(workbench: PublishWorkbench) -> None:
     settings(workbench)
 
 
-def _heading(text: str) -> None:
-    ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
-
-
 def _cards(workbench: PublishWorkbench, cards: ui.element) -> None:
     cards.clear()
     with cards:
         if not workbench.form.models:
-            ui.label(_("No model yet: nothing would be guaranteed. Add one below."))
+            paragraph("No model yet: nothing would be guaranteed. Add one below.")
         for place, model in enumerate(workbench.form.models):
             _card(workbench, cards, place, model)
 
@@ -103,7 +98,7 @@ def _card(
         ui.element("div").classes("celosia-card q-pa-md w-full").props(f'data-test="model-{name}"')
     ):
         with ui.row().classes("items-center no-wrap w-full"):
-            ui.label(title(name)).classes("celosia-h3 grow").props("role=heading aria-level=3")
+            heading(title(name), 3).classes("grow")
             button = ui.button(icon="close", on_click=remove).props("flat round dense")
             button.props["aria-label"] = _("Remove {model}", model=title(name))
         ui.label(purpose(name)).classes("celosia-quiet")
@@ -150,14 +145,11 @@ def _promise(workbench: PublishWorkbench) -> None:
             with ui.element("li"):
                 ui.label(promise(model))
         with ui.element("li"):
-            ui.label(
-                _(
-                    "At most {share} of the records ({count} of {rows}) are suppressed to reach "
-                    "this.",
-                    share=percent(form.suppression),
-                    count=number(int(form.suppression * form.rows)),
-                    rows=number(form.rows),
-                )
+            paragraph(
+                "At most {share} of the records ({count} of {rows}) are suppressed to reach this.",
+                share=percent(form.suppression),
+                count=number(int(form.suppression * form.rows)),
+                rows=number(form.rows),
             )
     ui.label(caveat({model["method"] for model in form.models})).classes("celosia-quiet")
 
@@ -174,9 +166,9 @@ def _wanted_population(workbench: PublishWorkbench) -> tuple[bool, str | None]:
 def _population(workbench: PublishWorkbench, *, asked: bool, present: str | None) -> None:
     if not asked and present is None:
         return
-    ui.label(_("The population")).classes("celosia-h3").props("role=heading aria-level=3")
+    heading("The population", 3)
     if present is not None:
-        ui.label(_("The table is compared with {file}.", file=present)).classes("celosia-break")
+        paragraph("The table is compared with {file}.", file=present).classes("celosia-break")
 
         def without() -> None:
             workbench.work.path(POPULATION).unlink(missing_ok=True)
@@ -184,11 +176,9 @@ def _population(workbench: PublishWorkbench, *, asked: bool, present: str | None
 
         ui.button(_("Remove the population"), icon="delete", on_click=without).props("flat dense")
     elif asked:
-        ui.label(
-            _(
-                "A model compares the table with the population that it is a sample of: bring a "
-                "table with the same quasi-identifiers."
-            )
+        paragraph(
+            "A model compares the table with the population that it is a sample of: bring a "
+            "table with the same quasi-identifiers."
         )
 
         def arrived(work: Work, file: str, shown: str) -> None:

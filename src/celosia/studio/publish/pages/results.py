@@ -24,13 +24,14 @@ from celosia.studio.publish.pages import (
     results_take,
     results_tradeoff,
 )
-from celosia.studio.publish.pages.results_parts import Results, address, lead
+from celosia.studio.publish.pages.results_parts import Results, address
 from celosia.studio.publish.pages.steps import step_bar, title
 from celosia.studio.publish.results_solutions import Solutions
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import follow
+from celosia.studio.widgets.text import lead, paragraph
 
 VIEWS: dict[str, Callable[[Results], Any]] = {
     "summary": results_summary.show,
@@ -71,7 +72,7 @@ async def show(work_id: str, request: Any, view: str = "summary") -> None:
         solutions = await run.io_bound(Solutions.load, work)
     if results.is_outdated(facts, form):
         with ui.card().classes("w-full q-mb-md").props('role="status"'):
-            ui.label(_("The settings have changed since this run; these are its results."))
+            paragraph("The settings have changed since this run; these are its results.")
             ui.link(_("Run again"), f"/publish/{work.id}?step=models")
     _tabs(work, wanted)
     found = VIEWS[wanted](Results(work, facts, solutions, dict(request.query_params)))
@@ -128,10 +129,8 @@ def _job(work: Work) -> Job | None:
 
 def _wait(work: Work, job: Job, view: str) -> None:
     lead(
-        _(
-            "The table is being published, every solution tried and both sides measured. You may "
-            "leave this page: the work goes on, and you find it in your jobs."
-        )
+        "The table is being published, every solution tried and both sides measured. You may "
+        "leave this page: the work goes on, and you find it in your jobs."
     )
 
     def ended() -> None:
@@ -145,9 +144,9 @@ def _wait(work: Work, job: Job, view: str) -> None:
 
 def _nothing(work: Work, job: Job | None) -> None:
     if job is not None and job.state == "cancelled":
-        lead(_("The run was cancelled; nothing was kept."))
+        lead("The run was cancelled; nothing was kept.")
     else:
-        lead(_("There are no results yet: choose models and run."))
+        lead("There are no results yet: choose models and run.")
     _ways_on(work)
 
 

@@ -8,24 +8,17 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.publish.pages.results_parts import (
-    Results,
-    heading,
-    lead,
-    not_computed,
-    quiet,
-)
+from celosia.studio.publish.pages.results_parts import Results, not_computed
 from celosia.studio.widgets.chart import Option, axis, chart
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 
 def show(found: Results) -> None:
     """All attacks in one chart, and each in words."""
-    heading(_("Attacks on the release"), 2)
+    heading("Attacks on the release", 2)
     lead(
-        _(
-            "Each attack was run on the raw table and on the release. The attackers know the "
-            "quasi-identifiers of people who are in the table: the worst case."
-        )
+        "Each attack was run on the raw table and on the release. The attackers know the "
+        "quasi-identifiers of people who are in the table: the worst case."
     )
     attacks = found.facts["attacks"]
     not_computed(found)
@@ -34,10 +27,8 @@ def show(found: Results) -> None:
     _draw(attacks)
     if not any(each["column"] for each in attacks):
         quiet(
-            _(
-                "No column is marked as sensitive, so attacks on sensitive values were left out. "
-                "Mark one under Columns to see them."
-            )
+            "No column is marked as sensitive, so attacks on sensitive values were left out. "
+            "Mark one under Columns to see them."
         )
     _left_out(found.facts.get("suppressed", ()))
     with ui.element("div").classes("celosia-cards q-mt-md"):
@@ -50,7 +41,7 @@ def _left_out(suppressed: Sequence[Mapping[str, Any]]) -> None:
     if not suppressed:
         return
     with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
-        ui.label(_("Suppressed records still show their sensitive values")).classes("text-bold")
+        paragraph("Suppressed records still show their sensitive values").classes("text-bold")
         ui.label(
             n_(
                 "{count} suppressed record is in no class, so all attacks but the linkages leave "
@@ -63,17 +54,15 @@ def _left_out(suppressed: Sequence[Mapping[str, Any]]) -> None:
             )
         )
         for each in suppressed:
-            ui.label(
-                _(
-                    "{column}: {same} of these {records} have the same value, so a guess among "
-                    "them is right in {share}.",
-                    column=each["column"],
-                    same=number(each["commonest"]),
-                    records=number(each["records"]),
-                    share=percent(each["commonest"] / each["records"]),
-                )
+            paragraph(
+                "{column}: {same} of these {records} have the same value, so a guess among "
+                "them is right in {share}.",
+                column=each["column"],
+                same=number(each["commonest"]),
+                records=number(each["records"]),
+                share=percent(each["commonest"] / each["records"]),
             )
-        quiet(_("Leave suppressed records out of the file (under Models) to close this."))
+        quiet("Leave suppressed records out of the file (under Models) to close this.")
 
 
 def name_of(attack: Mapping[str, Any]) -> str:
@@ -140,7 +129,7 @@ def _card(attack: Mapping[str, Any]) -> None:
     with ui.card().classes("celosia-tight"):
         heading(name_of(attack), 3)
         ui.label(_what(attack))
-        quiet(_("The attacker: {assumption}.", assumption=_assumption(attack)))
+        quiet("The attacker: {assumption}.", assumption=_assumption(attack))
         with ui.row().classes("items-center no-wrap"):
             exposed = attack["exposed"] > 0
             ui.icon("gpp_bad" if exposed else "verified_user").props('aria-hidden="true"').style(
@@ -156,16 +145,14 @@ def _card(attack: Mapping[str, Any]) -> None:
                 )
             )
         quiet(
-            _(
-                "Right on average in {average}, about the most exposed person in {greatest}; a "
-                "guess without the release in {guess}.",
-                average=percent(attack["average"], 2),
-                greatest=percent(attack["greatest"], 1),
-                guess=percent(attack["baseline"], 2 if attack["baseline"] > 0.001 else 4),
-            )
+            "Right on average in {average}, about the most exposed person in {greatest}; a "
+            "guess without the release in {guess}.",
+            average=percent(attack["average"], 2),
+            greatest=percent(attack["greatest"], 1),
+            guess=percent(attack["baseline"], 2 if attack["baseline"] > 0.001 else 4),
         )
         if exposed:
-            ui.label(_("How to prevent it: {what}.", what=_repair(attack)))
+            paragraph("How to prevent it: {what}.", what=_repair(attack))
 
 
 def _what(attack: Mapping[str, Any]) -> str:

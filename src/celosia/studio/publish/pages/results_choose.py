@@ -7,15 +7,9 @@ from collections.abc import Callable
 from nicegui import ui
 
 from celosia.studio.language import _
-from celosia.studio.publish.pages.results_parts import (
-    Results,
-    heading,
-    level_text,
-    picker,
-    quiet,
-    show_point,
-)
+from celosia.studio.publish.pages.results_parts import Results, level_text, picker, show_point
 from celosia.studio.publish.results_solutions import Levels, Solutions
+from celosia.studio.widgets.text import heading, quiet
 
 ANY = -1
 """In a list of levels: none of them is asked for."""
@@ -38,12 +32,10 @@ class LevelPicker:
     ) -> None:
         self._solutions = solutions
         self._pick = pick
-        heading(_("Choose by levels"), 3)
+        heading("Choose by levels", 3)
         quiet(
-            _(
-                "A level for each column. Where any level will do, the best solution with the "
-                "others is shown."
-            )
+            "A level for each column. Where any level will do, the best solution with the "
+            "others is shown."
         )
         usual = found.chosen if solutions.is_small else None
         start = given or usual or (ANY,) * len(solutions.shape)

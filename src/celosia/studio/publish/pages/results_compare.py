@@ -8,28 +8,19 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent, short
 from celosia.studio.publish import model_kinds, results_tray
-from celosia.studio.publish.pages.results_parts import (
-    Results,
-    apply,
-    heading,
-    keep,
-    lead,
-    metric_name,
-    quiet,
-)
+from celosia.studio.publish.pages.results_parts import Results, apply, keep, metric_name
 from celosia.studio.publish.results_tray import Candidate
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 NAMES = "ABCD"
 
 
 def show(found: Results) -> None:
     """The candidates beside each other."""
-    heading(_("Compare candidates"), 2)
+    heading("Compare candidates", 2)
     lead(
-        _(
-            "Keep up to four candidates here: this release, or points of the trade-off. Rows in "
-            "which they differ are marked with ≠."
-        )
+        "Keep up to four candidates here: this release, or points of the trade-off. Rows in "
+        "which they differ are marked with ≠."
     )
     tray = results_tray.load(found.work)
     release = Candidate.of_release(found.facts)
@@ -40,14 +31,14 @@ def show(found: Results) -> None:
             ).props("outline")
         ui.link(_("Find candidates in the trade-off"), found.address("tradeoff"))
     if not tray:
-        quiet(_("Nothing to compare yet."))
+        quiet("Nothing to compare yet.")
         return
     ui.html(_table(tray, release), sanitize=False)  # all cells are escaped
     _words(tray)
-    heading(_("What to do with them"), 3)
+    heading("What to do with them", 3)
     for place, candidate in enumerate(tray):
         with ui.row().classes("items-center"):
-            ui.label(_("Candidate {name}", name=NAMES[place]))
+            paragraph("Candidate {name}", name=NAMES[place])
             _apply_button(found, candidate, release)
             ui.button(
                 _("Remove"),
@@ -59,12 +50,12 @@ def show(found: Results) -> None:
 def _apply_button(found: Results, candidate: Candidate, release: Candidate) -> None:
     solutions = found.solutions
     if candidate == release:
-        quiet(_("This is the release as it is now."))
+        quiet("This is the release as it is now.")
         return
     same = (candidate.promise, candidate.suppression) == (release.promise, release.suppression)
     levels = tuple(level for level in candidate.levels if level is not None)
     if not same or solutions is None or not solutions.has(candidate.levels):
-        quiet(_("From another run; run its models again to publish it."))
+        quiet("From another run; run its models again to publish it.")
         return
     ui.button(
         _("Apply: publish like this"),

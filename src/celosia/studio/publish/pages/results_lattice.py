@@ -9,18 +9,11 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.publish.pages.results_choose import LevelPicker, Pick, detail_of
-from celosia.studio.publish.pages.results_parts import (
-    Results,
-    heading,
-    lead,
-    metric_name,
-    picker,
-    quiet,
-    show_point,
-)
+from celosia.studio.publish.pages.results_parts import Results, metric_name, picker, show_point
 from celosia.studio.publish.results_solutions import Levels, Node, Solutions
 from celosia.studio.widgets.chart import TEXT, Option, axis, chart
 from celosia.studio.widgets.contrast import between, letters_on
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 LOOKS = {
     "best": ("diamond", "#a5811a", 22),
@@ -38,12 +31,12 @@ MOST_NAMED = 60
 
 def show(found: Results) -> None:
     """The diagram or the grid, and the node that was clicked."""
-    heading(_("The lattice of all generalisations"), 2)
+    heading("The lattice of all generalisations", 2)
     solutions = found.solutions
     if solutions is None:
         return
     if not solutions.points:
-        lead(_("No node of the lattice meets the models; this release recodes each class."))
+        lead("No node of the lattice meets the models; this release recodes each class.")
         return
     shown = {key: found.query[key] for key in ("x", "y") if key in found.query}
 
@@ -78,11 +71,9 @@ def state_name(state: str) -> str:
 
 def _diagram(found: Results, solutions: Solutions, pick: Pick) -> None:
     lead(
-        _(
-            "Each node is a choice of levels: the raw table at the bottom, everything hidden at "
-            "the top. A line goes from a node to those that hide one level more. Click a node, or "
-            "choose its levels below the diagram."
-        )
+        "Each node is a choice of levels: the raw table at the bottom, everything hidden at "
+        "the top. A line goes from a node to those that hide one level more. Click a node, or "
+        "choose its levels below the diagram."
     )
     nodes, pairs = solutions.diagram()
     present = [
@@ -143,7 +134,7 @@ def _diagram(found: Results, solutions: Solutions, pick: Pick) -> None:
         on_click=lambda event: _clicked(event, solutions, pick),
     )
     drawn.props["data-test"] = "lattice"
-    quiet(_("Levels stand for: {columns}.", columns=", ".join(solutions.columns)))
+    quiet("Levels stand for: {columns}.", columns=", ".join(solutions.columns))
 
 
 def _drawn(
@@ -173,12 +164,10 @@ def _clicked(event: Any, solutions: Solutions, pick: Pick) -> None:
 
 def _grid(found: Results, solutions: Solutions, pick: Pick) -> None:
     lead(
-        _(
-            "The lattice has too many nodes to draw each of them. This grid takes two columns: "
-            "each cell stands for all nodes with these two levels, and says how many of them meet "
-            "the models and what the best of them costs. Click a cell for its best node, or choose "
-            "levels below the grid."
-        )
+        "The lattice has too many nodes to draw each of them. This grid takes two columns: "
+        "each cell stands for all nodes with these two levels, and says how many of them meet "
+        "the models and what the best of them costs. Click a cell for its best node, or choose "
+        "levels below the grid."
     )
     tall = sorted(range(len(solutions.shape)), key=lambda at: -solutions.shape[at])
     names = dict.fromkeys(solutions.columns)
@@ -292,11 +281,9 @@ def _grid(found: Results, solutions: Solutions, pick: Pick) -> None:
     )
     drawn.props["data-test"] = "grid"
     quiet(
-        _(
-            "In each cell: nodes that meet the models / nodes, and below the {metric} of the best "
-            "one. Grey and hatched: none meets them.",
-            metric=metric.lower(),
-        )
+        "In each cell: nodes that meet the models / nodes, and below the {metric} of the best "
+        "one. Grey and hatched: none meets them.",
+        metric=metric.lower(),
     )
     if solutions.is_cut or solutions.is_thinned:
         _incomplete(solutions)
@@ -306,23 +293,19 @@ def _incomplete(solutions: Solutions) -> None:
     """Why the counts of the grid may be too small."""
     with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
         if solutions.is_thinned:
-            ui.label(
-                _(
-                    "The grid counts only the {kept} solutions that were kept for this page (the "
-                    "front, and of the others evenly spread ones), of {found} that were found: a "
-                    "cell may have more that meet the models, and a grey one may have some.",
-                    kept=number(len(solutions.points)),
-                    found=number(solutions.found),
-                )
+            paragraph(
+                "The grid counts only the {kept} solutions that were kept for this page (the "
+                "front, and of the others evenly spread ones), of {found} that were found: a "
+                "cell may have more that meet the models, and a grey one may have some.",
+                kept=number(len(solutions.points)),
+                found=number(solutions.found),
             )
         if solutions.is_cut:
-            ui.label(
-                _(
-                    "The time was up after {tried} of {nodes} nodes; those that were not tried "
-                    "are counted as if they did not meet the models.",
-                    tried=number(solutions.tried),
-                    nodes=number(solutions.nodes),
-                )
+            paragraph(
+                "The time was up after {tried} of {nodes} nodes; those that were not tried "
+                "are counted as if they did not meet the models.",
+                tried=number(solutions.tried),
+                nodes=number(solutions.nodes),
             )
 
 

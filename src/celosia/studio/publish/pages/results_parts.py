@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +17,8 @@ from celosia.studio.publish.results_solutions import Levels, Point, Solutions
 from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.runtime import studio
 from celosia.studio.visitors import Work
-from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.table import show_table
+from celosia.studio.widgets.text import figures, heading, paragraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +51,6 @@ def address(work_id: str, view: str, **query: str | int) -> str:
     return f"/publish/{work_id}/results?{urlencode({'view': view, **query})}"
 
 
-def heading(text: str, level: int = 2) -> None:
-    """A heading in the order of the page."""
-    ui.label(text).classes(f"celosia-h{level}").props(f"role=heading aria-level={level}")
-
-
-def lead(text: str) -> None:
-    """What a view is about."""
-    ui.label(text).classes("celosia-lead q-mb-md")
-
-
-def quiet(text: str) -> None:
-    """A remark."""
-    ui.label(text).classes("celosia-quiet")
-
-
 def not_computed(found: Results) -> None:
     """Say which figures failed; nothing of the release depends on them."""
     names = {
@@ -74,19 +60,11 @@ def not_computed(found: Results) -> None:
     }
     failed = [names.get(each, each) for each in found.facts.get("not_computed", ())]
     if failed:
-        ui.label(
-            _(
-                "Not computed: {figures}. They need more memory than there is here, or failed; the "
-                "release is as good without them.",
-                figures=", ".join(failed),
-            )
+        paragraph(
+            "Not computed: {figures}. They need more memory than there is here, or failed; the "
+            "release is as good without them.",
+            figures=", ".join(failed),
         ).classes("text-bold").props('role="alert" data-test="not-computed"')
-
-
-def figures(found: Sequence[tuple[str, str, str]]) -> None:
-    """Key figures in boxes of one width."""
-    with ui.element("div").classes("celosia-even w-full"):
-        key_figures(found)
 
 
 def picker(label: str, options: Mapping[Any, str], value: Any, test: str) -> ui.select:
@@ -134,7 +112,7 @@ def show_point(found: Results, levels: Levels) -> None:
     """A node that was clicked: its levels, its figures, and what can be done with it."""
     solutions = found.solutions
     assert solutions is not None
-    heading(_("Levels {levels}", levels=" ".join(map(str, levels))), 3)
+    heading("Levels {levels}", 3, levels=" ".join(map(str, levels)))
     if solutions.has(levels):
         _figures(found, solutions.point(levels))
     else:
@@ -194,7 +172,7 @@ def _actions(found: Results, point: Point) -> None:
     with ui.row().classes("q-my-md items-center"):
         if point.levels == found.chosen:
             ui.icon("check_circle").props('aria-hidden="true"')
-            ui.label(_("This is the release as it is now."))
+            paragraph("This is the release as it is now.")
         else:
             button = ui.button(
                 _("Apply: publish like this"),

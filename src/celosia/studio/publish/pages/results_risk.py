@@ -8,18 +8,17 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, n_, percent
-from celosia.studio.publish.pages.results_parts import Results, heading, lead, quiet
+from celosia.studio.publish.pages.results_parts import Results
 from celosia.studio.widgets.chart import TEXT, Option, chart
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 
 def show(found: Results) -> None:
     """One gauge for each attacker."""
-    heading(_("Success of each attacker"), 2)
+    heading("Success of each attacker", 2)
     lead(
-        _(
-            "Each gauge goes from 0 % (no chance) to 100 % (certain). The filled needle is the "
-            "release, the thin one the raw table; the scale turns red above the threshold."
-        )
+        "Each gauge goes from 0 % (no chance) to 100 % (certain). The filled needle is the "
+        "release, the thin one the raw table; the scale turns red above the threshold."
     )
     with ui.element("div").classes("celosia-cards"):
         for gauge in found.facts["gauges"]:
@@ -129,12 +128,10 @@ def _draw(gauge: Mapping[str, Any]) -> None:
 
 
 def _figures(gauge: Mapping[str, Any]) -> None:
-    ui.label(
-        _(
-            "{after} after, {before} before",
-            after=percent(gauge["after"], 2),
-            before=percent(gauge["before"], 2),
-        )
+    paragraph(
+        "{after} after, {before} before",
+        after=percent(gauge["after"], 2),
+        before=percent(gauge["before"], 2),
     ).classes("text-bold")
     over = gauge["after"] > gauge["threshold"]
     with ui.row().classes("items-center no-wrap"):
@@ -148,11 +145,9 @@ def _figures(gauge: Mapping[str, Any]) -> None:
         )
     if gauge["baseline"] is not None:
         quiet(
-            _(
-                "{share} without the release, from how common each value is; the threshold is 20 "
-                "points above",
-                share=percent(gauge["baseline"], 2),
-            )
+            "{share} without the release, from how common each value is; the threshold is 20 "
+            "points above",
+            share=percent(gauge["baseline"], 2),
         )
     quiet(
         n_(

@@ -8,14 +8,15 @@ from nicegui import run, ui
 
 from celosia.studio.language import _, n_, number
 from celosia.studio.publish import results_table
-from celosia.studio.publish.pages.results_parts import Results, heading, lead, quiet
+from celosia.studio.publish.pages.results_parts import Results
 from celosia.studio.publish.results_table import Side
 from celosia.studio.widgets.table import html_table
+from celosia.studio.widgets.text import heading, lead, quiet
 
 
 async def show(found: Results) -> None:
     """One page of both tables, and a way to turn it."""
-    heading(_("The table before and after"), 2)
+    heading("The table before and after", 2)
     lead(
         _(
             "Both sides are sorted by class, so that you can compare them: records of one colour "
@@ -49,7 +50,7 @@ async def show(found: Results) -> None:
                 heading(name, 3)
                 sides.append((ui.html(sanitize=False), ui.label().classes("celosia-quiet")))
     if not found.facts["solution"]["suppressed"]:
-        quiet(_("No record is suppressed."))
+        quiet("No record is suppressed.")
 
     async def turn(page: int) -> None:
         both = await run.io_bound(results_table.page_of, found.work, page)

@@ -8,28 +8,20 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, n_, percent
-from celosia.studio.publish.pages.results_parts import (
-    Results,
-    heading,
-    lead,
-    not_computed,
-    picker,
-    quiet,
-)
+from celosia.studio.publish.pages.results_parts import Results, not_computed, picker
 from celosia.studio.widgets.chart import Option, axis, chart
 from celosia.studio.widgets.table import show_table
+from celosia.studio.widgets.text import heading, lead, quiet
 
 
 def show(found: Results) -> None:
     """The bars of one column, how far each moved, and a pair of columns."""
     shown = found.facts["distributions"]
     names = {each["column"]: each["column"] for each in shown}
-    heading(_("How often each value occurs, before and after"), 2)
+    heading("How often each value occurs, before and after", 2)
     lead(
-        _(
-            "A label of the release that stands for several values counts for each of them in "
-            "equal parts, as a reader of the release would have to count it."
-        )
+        "A label of the release that stands for several values counts for each of them in "
+        "equal parts, as a reader of the release would have to count it."
     )
     not_computed(found)
     column = found.query.get("column", "")
@@ -117,11 +109,9 @@ def _bars(shown: dict[str, Any]) -> None:
     )
     drawn.props["data-test"] = "bars"
     quiet(
-        _(
-            "{moved} of the records would have to change for both sides to be the same (total "
-            "variation).",
-            moved=percent(shown["moved"]),
-        )
+        "{moved} of the records would have to change for both sides to be the same (total "
+        "variation).",
+        moved=percent(shown["moved"]),
     )
 
 
@@ -129,7 +119,7 @@ def _pair(found: Results) -> None:
     pairs = found.facts["pairs"]
     if not pairs:
         return
-    heading(_("Two columns together"), 2)
+    heading("Two columns together", 2)
     names = {name: name for pair in pairs for name in (pair["first"], pair["second"])}
     first = found.query.get("x", pairs[0]["first"])
     second = found.query.get("y", pairs[0]["second"])
@@ -144,7 +134,7 @@ def _pair(found: Results) -> None:
                 lambda event, key=key, both=both: _go(found, **(both | {key: event.value}))
             )
     if pair is None:
-        quiet(_("Choose two different columns."))
+        quiet("Choose two different columns.")
         return
     turned = pair["first"] != first
     across = pair["second_values"] if turned else pair["first_values"]
@@ -157,11 +147,9 @@ def _pair(found: Results) -> None:
                 table = pair[side] if turned else list(zip(*pair[side], strict=True))
                 _map((first, across), (second, upwards), table, most=most, side=side)
     quiet(
-        _(
-            "Darker is more frequent, on the same scale on both sides. {moved} of the records "
-            "would have to change their pair.",
-            moved=percent(pair["moved"]),
-        )
+        "Darker is more frequent, on the same scale on both sides. {moved} of the records "
+        "would have to change their pair.",
+        moved=percent(pair["moved"]),
     )
 
 

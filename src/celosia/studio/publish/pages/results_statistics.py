@@ -8,14 +8,9 @@ from typing import Any
 from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent, short
-from celosia.studio.publish.pages.results_parts import (
-    Results,
-    heading,
-    lead,
-    not_computed,
-    quiet,
-)
+from celosia.studio.publish.pages.results_parts import Results, not_computed
 from celosia.studio.widgets.table import show_table
+from celosia.studio.widgets.text import heading, lead, quiet
 
 NOUGHT = 1e-9
 """What is smaller than this comes from rounding."""
@@ -23,27 +18,23 @@ NOUGHT = 1e-9
 
 def show(found: Results) -> None:
     """A table for each column of numbers."""
-    heading(_("Statistics of the numeric columns"), 2)
+    heading("Statistics of the numeric columns", 2)
     listed = found.facts["statistics"]
     not_computed(found)
     if not listed:
         lead(
-            _(
-                "No column of numbers is released as numbers or intervals, so there is nothing to "
-                "average. Give such a column a hierarchy of intervals to keep it countable."
-            )
+            "No column of numbers is released as numbers or intervals, so there is nothing to "
+            "average. Give such a column a hierarchy of intervals to keep it countable."
         )
         return
     lead(
-        _(
-            "An interval of the release counts as its midpoint; its limits count for minimum, "
-            "maximum and range. Suppressed and empty cells count only where that is said."
-        )
+        "An interval of the release counts as its midpoint; its limits count for minimum, "
+        "maximum and range. Suppressed and empty cells count only where that is said."
     )
     for entry in listed:
         heading(entry["column"], 3)
         if not entry["generalised"]:
-            quiet(_("Released unchanged."))
+            quiet("Released unchanged.")
         before, after = entry["before"], entry["after"]
         show_table(
             [_("statistic"), _("before"), _("after"), _("change")],

@@ -10,39 +10,30 @@ from nicegui import ui
 from celosia.core.messages import render
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.publish import model_kinds
-from celosia.studio.publish.pages.results_parts import (
-    Results,
-    figures,
-    heading,
-    keep,
-    level_text,
-    metric_name,
-    quiet,
-)
+from celosia.studio.publish.pages.results_parts import Results, keep, level_text, metric_name
 from celosia.studio.publish.results_tray import Candidate
 from celosia.studio.widgets.table import show_table
+from celosia.studio.widgets.text import figures, heading, paragraph, quiet
 
 
 def show(found: Results) -> None:
     """Promise, key figures, columns and warnings."""
     facts = found.facts
     with ui.card().classes("w-full celosia-tight"):
-        heading(_("The guarantee"), 2)
+        heading("The guarantee", 2)
         for model in facts["form"]["models"]:
             ui.label(model_kinds.promise(model))
         named = {model["method"] for model in facts["form"]["models"]}
         quiet(model_kinds.caveat(named))
         quiet(
-            _(
-                "This holds if each person has at most one record, and if of what the table holds "
-                "an attacker knows only: {columns}.",
-                columns=", ".join(column["name"] for column in facts["solution"]["columns"]),
-            )
+            "This holds if each person has at most one record, and if of what the table holds "
+            "an attacker knows only: {columns}.",
+            columns=", ".join(column["name"] for column in facts["solution"]["columns"]),
         )
     _warnings(facts)
-    heading(_("Key figures"), 2)
+    heading("Key figures", 2)
     figures(_figures(found))
-    heading(_("What became of each column"), 2)
+    heading("What became of each column", 2)
     _columns(found)
     ui.button(
         _("Add to the comparison"),
@@ -137,10 +128,8 @@ def _columns(found: Results) -> None:
     )
     if found.facts["identifiers"]:
         quiet(
-            _(
-                "Removed, because they identify people: {columns}.",
-                columns=", ".join(found.facts["identifiers"]),
-            )
+            "Removed, because they identify people: {columns}.",
+            columns=", ".join(found.facts["identifiers"]),
         )
     quiet(_how(found.facts))
 
@@ -165,5 +154,5 @@ def _how(facts: Mapping[str, Any]) -> str:
 def _warnings(facts: Mapping[str, Any]) -> None:
     for text in facts["warnings"]:
         with ui.card().classes("w-full celosia-tight celosia-warning q-mt-md").props('role="note"'):
-            ui.label(_("Please note")).classes("text-bold")
+            paragraph("Please note").classes("text-bold")
             ui.label(render(text))

@@ -7,23 +7,22 @@ from nicegui import ui
 from celosia.studio.language import _, number
 from celosia.studio.publish import code
 from celosia.studio.publish.form import PublishForm
-from celosia.studio.publish.pages.results_parts import Results, heading, lead, quiet
+from celosia.studio.publish.pages.results_parts import Results
 from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.text import heading, lead, quiet
 
 
 def show(found: Results) -> None:
     """All files, and the code drawer."""
-    heading(_("Download the release"), 2)
+    heading("Download the release", 2)
     lead(
-        _(
-            "The certificate says what is promised, how it was made and what the data file must "
-            "look like; keep it with the data."
-        )
+        "The certificate says what is promised, how it was made and what the data file must "
+        "look like; keep it with the data."
     )
     with ui.element("div").classes("celosia-cards"):
         for name, icon, title, text in _files():
             _card(found, name, icon, title, text)
-    heading(_("The same elsewhere"), 2)
+    heading("The same elsewhere", 2)
     form = PublishForm.from_dict(found.facts["form"])
     quiet(
         _(
@@ -79,4 +78,4 @@ def _card(found: Results, name: str, icon: str, title: str, text: str) -> None:
             link.props["download"] = name
             if name == "report.html":
                 ui.link(_("Read it here"), f"/files/{found.work.id}/{name}?show", new_tab=True)
-            quiet(_("{size} kB", size=number(max(1, path.stat().st_size // 1000))))
+            quiet("{size} kB", size=number(max(1, path.stat().st_size // 1000)))

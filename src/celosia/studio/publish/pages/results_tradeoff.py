@@ -8,17 +8,10 @@ from nicegui import ui
 
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.publish.pages.results_choose import LevelPicker, detail_of
-from celosia.studio.publish.pages.results_parts import (
-    Results,
-    heading,
-    lead,
-    metric_name,
-    picker,
-    quiet,
-    show_point,
-)
+from celosia.studio.publish.pages.results_parts import Results, metric_name, picker, show_point
 from celosia.studio.publish.results_solutions import Levels, Point, Solutions
 from celosia.studio.widgets.chart import axis, chart
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 
 LARGE = 2000
 """From this many points on they are drawn in one go."""
@@ -29,22 +22,18 @@ MANY = 500
 
 def show(found: Results) -> None:
     """The scatter with its front, and the solution that was clicked."""
-    heading(_("Every solution: its loss and its risk"), 2)
+    heading("Every solution: its loss and its risk", 2)
     solutions = found.solutions
     if solutions is None or not solutions.points:
         lead(
-            _(
-                "No generalisation of the whole table meets the models, so there is nothing to "
-                "choose from: this release recodes each class by itself."
-            )
+            "No generalisation of the whole table meets the models, so there is nothing to "
+            "choose from: this release recodes each class by itself."
         )
         return
     lead(
-        _(
-            "Each point is a solution. The points on the line form the Pareto front: no "
-            "other solution is better in both. Click a point, choose one of the front from "
-            "the list, or enter its levels below the chart."
-        )
+        "Each point is a solution. The points on the line form the Pareto front: no "
+        "other solution is better in both. Click a point, choose one of the front from "
+        "the list, or enter its levels below the chart."
     )
     highest = found.query.get("risk") == "highest"
     with ui.row().classes("items-center"):
@@ -196,10 +185,8 @@ def _draw(found: Results, solutions: Solutions, highest: bool, named: Levels | N
 
 def _remarks(solutions: Solutions, highest: bool) -> None:
     quiet(
-        _(
-            "{metric}: 0 % is the raw table, 100 % hides everything.",
-            metric=metric_name(solutions.metric),
-        )
+        "{metric}: 0 % is the raw table, 100 % hides everything.",
+        metric=metric_name(solutions.metric),
     )
     quiet(
         _("Highest risk: the chance to pick the record of the person who is most exposed.")
@@ -207,21 +194,17 @@ def _remarks(solutions: Solutions, highest: bool) -> None:
         else _("Average risk: the chance to pick the record of a random person.")
     )
     quiet(
-        _(
-            "{found} of {nodes} nodes of the lattice meet the models. Levels stand for: {columns}.",
-            found=number(solutions.found),
-            nodes=number(solutions.nodes),
-            columns=", ".join(solutions.columns),
-        )
+        "{found} of {nodes} nodes of the lattice meet the models. Levels stand for: {columns}.",
+        found=number(solutions.found),
+        nodes=number(solutions.nodes),
+        columns=", ".join(solutions.columns),
     )
     if solutions.is_cut:
-        ui.label(
-            _(
-                "The lattice is so large that the time was up before all of it was tried: "
-                "{tried} of {nodes} nodes were, spread over the whole lattice.",
-                tried=number(solutions.tried),
-                nodes=number(solutions.nodes),
-            )
+        paragraph(
+            "The lattice is so large that the time was up before all of it was tried: "
+            "{tried} of {nodes} nodes were, spread over the whole lattice.",
+            tried=number(solutions.tried),
+            nodes=number(solutions.nodes),
         )
     if solutions.is_thinned:
         quiet(

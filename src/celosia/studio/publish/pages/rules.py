@@ -13,6 +13,7 @@ from celosia.studio.language import _, current
 from celosia.studio.publish import rules
 from celosia.studio.publish.pages.exchange import exchange
 from celosia.studio.publish.pages.tree import edit_tree
+from celosia.studio.widgets.text import paragraph
 from celosia.tables.hierarchies import Dates, Mask
 from celosia.tables.hierarchies.dates import LABELS
 
@@ -44,12 +45,10 @@ def edit_rule(editor: Editor) -> None:
         "tree": edit_tree,
     }
     if rules.has_no_groups(editor.column, rule, editor.facts["distinct"]):
-        ui.label(
-            _(
-                "Nothing in these values says which belong together, so each is kept or becomes *. "
-                "Groups of your own keep more detail, for example town, province, region: choose a "
-                "tree, or import a CSV file with a row for each value."
-            )
+        paragraph(
+            "Nothing in these values says which belong together, so each is kept or becomes *. "
+            "Groups of your own keep more detail, for example town, province, region: choose a "
+            "tree, or import a CSV file with a row for each value."
         ).props('data-test="no-groups"')
     fields[method](editor, rule)
     exchange(editor)
@@ -62,7 +61,7 @@ def _methods() -> dict[str, str]:
 
 
 def _automatic(editor: Editor, rule: dict[str, Any]) -> None:
-    ui.label(_("The rule is found by looking at the values when the table is published."))
+    paragraph("The rule is found by looking at the values when the table is published.")
 
 
 class _Form:

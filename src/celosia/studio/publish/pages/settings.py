@@ -9,6 +9,7 @@ from nicegui import ui
 from celosia.studio.language import _, percent
 from celosia.studio.publish.form import metric
 from celosia.studio.publish.pages.steps import PublishWorkbench
+from celosia.studio.widgets.text import heading, quiet
 
 METRICS = (
     "loss",
@@ -23,7 +24,7 @@ METRICS = (
 
 def settings(workbench: PublishWorkbench) -> None:
     """Everything beside the models; what is usual is chosen already."""
-    ui.label(_("How it is done")).classes("celosia-h2").props("role=heading aria-level=2")
+    heading("How it is done")
     with ui.element("div").classes("celosia-split"):
         with ui.element("div").classes("celosia-card q-pa-md"):
             _suppression(workbench)
@@ -48,12 +49,10 @@ def _suppression(workbench: PublishWorkbench) -> None:
     slider = ui.slider(min=0, max=100, step=0.5, value=workbench.form.suppression * 100)
     slider.props('label data-test="suppression"').on("change", changed)
     slider.props["aria-label"] = _("Records that may be suppressed, at most, in per cent")
-    ui.label(
-        _(
-            "A suppressed record keeps its sensitive values and loses all quasi-identifiers. A "
-            "few suppressed records often save much precision for all the others."
-        )
-    ).classes("celosia-quiet q-mb-md")
+    quiet(
+        "A suppressed record keeps its sensitive values and loses all quasi-identifiers. A "
+        "few suppressed records often save much precision for all the others."
+    ).classes("q-mb-md")
 
 
 def _method(workbench: PublishWorkbench) -> None:
@@ -133,12 +132,10 @@ def _metric(workbench: PublishWorkbench) -> None:
 
 def _weights(workbench: PublishWorkbench) -> None:
     if not hasattr(metric(workbench.form), "weights"):
-        ui.label(_("This metric has no weights: it does not look at columns one by one.")).classes(
-            "celosia-quiet"
-        )
+        quiet("This metric has no weights: it does not look at columns one by one.")
         return
-    ui.label(_("Weight of each column. Columns with a larger weight keep more detail.")).classes(
-        "celosia-quiet q-mt-md"
+    quiet("Weight of each column. Columns with a larger weight keep more detail.").classes(
+        "q-mt-md"
     )
     for name in workbench.form.named("quasi-identifier"):
 

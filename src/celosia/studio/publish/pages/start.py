@@ -16,46 +16,41 @@ from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 from celosia.studio.widgets.upload import upload
 
 
 @page("/publish", "Publish", door="/publish")
 def publish_start() -> None:
     """Show the samples, the place for a file, and earlier work."""
-    ui.label(_("Publish a table")).classes("celosia-h1").props("role=heading aria-level=1")
-    ui.label(
-        _(
-            "Generalise and suppress records until the privacy models hold, with the least "
-            "loss of information. Choose a sample to try it, or upload your own table."
-        )
-    ).classes("celosia-lead")
-    _heading(_("Try with a sample"))
+    main_heading("Publish a table")
+    lead(
+        "Generalise and suppress records until the privacy models hold, with the least "
+        "loss of information. Choose a sample to try it, or upload your own table."
+    )
+    heading("Try with a sample")
     progress = ui.element("div").classes("w-full")
     with ui.element("div").classes("celosia-cards"):
         for sample in SAMPLES:
             _sample_card(sample, progress)
-    _heading(_("Bring a file"))
+    heading("Bring a file")
     _own_file()
     _earlier()
-
-
-def _heading(text: str) -> None:
-    ui.label(text).classes("celosia-h2").props("role=heading aria-level=2")
 
 
 def _sample_card(sample: Sample, progress: ui.element) -> None:
     title, story = _sample_text(sample.name)
     with ui.element("div").classes("celosia-card q-pa-md column"):
-        ui.label(title).classes("celosia-h3").props("role=heading aria-level=3")
+        heading(title, 3)
         ui.label(story)
-        ui.label(
+        quiet(
             n_(
                 "{count} row, {columns} columns",
                 "{count} rows, {columns} columns",
                 sample.rows,
                 columns=number(sample.columns),
             )
-        ).classes("celosia-quiet q-mb-sm")
+        ).classes("q-mb-sm")
         ui.space()
         button = ui.button(
             _("Use this sample"), icon="play_circle", on_click=lambda: _use(sample, title, progress)
@@ -103,12 +98,10 @@ def _use(sample: Sample, title: str, progress: ui.element) -> None:
 
 
 def _own_file() -> None:
-    ui.label(
-        _(
-            "CSV with any delimiter, Excel, Parquet or JSON lines. The file is read at once and "
-            "then removed; its table is removed an hour after your last visit, or when you say so."
-        )
-    ).classes("celosia-quiet")
+    quiet(
+        "CSV with any delimiter, Excel, Parquet or JSON lines. The file is read at once and "
+        "then removed; its table is removed an hour after your last visit, or when you say so."
+    )
     options = _reading_options()
 
     def arrived(work: Work, file: str, shown: str) -> None:
@@ -197,7 +190,7 @@ def _earlier() -> None:
     works = visitor().works(KIND)
     if not works:
         return
-    _heading(_("Your earlier work"))
+    heading("Your earlier work")
     busy = {
         job.address.split("?")[0].split("/")[2]
         for job in studio().jobs.of(visitor().token)
@@ -219,17 +212,15 @@ def _work_card(work: Work, form: PublishForm) -> None:
     with ui.element("div").classes("celosia-card q-pa-md column") as card:
         link = ui.link(form.file, f"/publish/{work.id}").classes("celosia-h3 celosia-break")
         link.props["aria-label"] = _("Go on with {file}", file=form.file)
-        ui.label(
+        quiet(
             n_(
                 "{count} row, {columns} columns",
                 "{count} rows, {columns} columns",
                 form.rows,
                 columns=number(len(form.columns)),
             )
-        ).classes("celosia-quiet")
-        ui.label(n_("changed {count} minute ago", "changed {count} minutes ago", minutes)).classes(
-            "celosia-quiet"
         )
+        quiet(n_("changed {count} minute ago", "changed {count} minutes ago", minutes))
         ui.space()
 
         def delete() -> None:

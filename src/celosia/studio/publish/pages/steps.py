@@ -23,6 +23,7 @@ from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.text import heading, main_heading, quiet
 
 KIND = "publish"
 """What works of this door are called."""
@@ -145,15 +146,15 @@ def _head(workbench: PublishWorkbench, step: str) -> None:
 def title(form: PublishForm) -> None:
     """The name of the table that a page is about, and its size."""
     with ui.column().classes("gap-0"):
-        ui.label(form.file).classes("celosia-h1 celosia-break").props("role=heading aria-level=1")
-        ui.label(
+        main_heading(form.file).classes("celosia-break")
+        quiet(
             n_(
                 "{count} row, {columns} columns",
                 "{count} rows, {columns} columns",
                 form.rows,
                 columns=number(len(form.columns)),
             )
-        ).classes("celosia-quiet")
+        )
 
 
 def _run_button(workbench: PublishWorkbench) -> None:
@@ -197,13 +198,11 @@ def _onward(workbench: PublishWorkbench, step: str) -> None:
 
 def _drawer(workbench: PublishWorkbench) -> None:
     """The same choices as text, up to date after every click."""
-    ui.label(_("The same as text")).classes("celosia-h2").props("role=heading aria-level=2")
-    ui.label(
-        _(
-            "Everything that you choose here can be written down: keep the schema and the command, "
-            "and the release can be made again without this studio."
-        )
-    ).classes("celosia-quiet")
+    heading("The same as text")
+    quiet(
+        "Everything that you choose here can be written down: keep the schema and the command, "
+        "and the release can be made again without this studio."
+    )
     update = show_code(_texts(workbench.form))
     workbench.listen(lambda: update(_texts(workbench.form)))
     ui.button(

@@ -14,6 +14,7 @@ from celosia.studio.publish import grid as grids
 from celosia.studio.publish.grid import Grid
 from celosia.studio.publish.hierarchy_tasks import is_small
 from celosia.studio.publish.rules import MOST_EDITED, editable, too_many
+from celosia.studio.widgets.text import quiet
 
 if TYPE_CHECKING:
     from celosia.studio.publish.pages.hierarchies import Editor
@@ -35,12 +36,10 @@ class _Tree:
     def __init__(self, editor: Editor, grid: Grid, rows: dict[str, int]) -> None:
         self._editor, self._grid, self._rows = editor, grid, rows
         self._ticked: list[str] = []
-        ui.label(
-            _(
-                "Tick values, or groups of one level, and put them together. A group that is "
-                "there already takes them in; a new name makes a new group."
-            )
-        ).classes("celosia-quiet")
+        quiet(
+            "Tick values, or groups of one level, and put them together. A group that is "
+            "there already takes them in; a new name makes a new group."
+        )
         with ui.row().classes("items-end w-full"):
             self._name = (
                 ui.input(_("Name of the group"), autocomplete=self._known())
@@ -88,13 +87,11 @@ class _Tree:
             return made
 
         top = self._grid.top
-        ui.label(
-            _(
-                "The tree has {levels} between the values and the root “{root}”.",
-                levels=n_("{count} level", "{count} levels", top),
-                root=self._grid.root,
-            )
-        ).classes("celosia-quiet")
+        quiet(
+            "The tree has {levels} between the values and the root “{root}”.",
+            levels=n_("{count} level", "{count} levels", top),
+            root=self._grid.root,
+        )
         tree = ui.tree(
             [node(top, label) for label in self._grid.labels(top)],
             tick_strategy="strict",

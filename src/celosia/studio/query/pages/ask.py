@@ -20,7 +20,7 @@ from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
-from celosia.studio.widgets.text import heading, name_editor
+from celosia.studio.widgets.text import heading, main_heading, name_editor, paragraph, quiet
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
@@ -29,7 +29,7 @@ EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 def ask_page(work_id: str, epsilon: float | None = None) -> None:
     """The bench: what may be asked on the left, the question in the middle, the budget below."""
     made = visitor().work(work_id, KIND)
-    heading(_("Query private data"))
+    main_heading("Query private data")
     place = ui.column().classes("w-full")
     with place:
         start(
@@ -55,13 +55,13 @@ class _QueryWorkbench:
                 self._editor(str(last.get("query", "")), epsilon)
         self._result = ui.column().classes("w-full q-mt-md")
         self._code = ui.column().classes("w-full")
-        heading(_("Budget"), 2)
+        heading("Budget", 2)
         self._ledger = ui.column().classes("w-full")
         self._show_ledger()
 
     def _editor(self, query: str, epsilon: float) -> None:
         examples = SQL_EXAMPLES if self._is_sql else SPARQL_EXAMPLES
-        heading(_("Question"), 2)
+        heading("Question", 2)
         self._text = ui.codemirror(
             query or examples[0][1],
             language="SQL" if self._is_sql else "SPARQL",
@@ -79,12 +79,10 @@ class _QueryWorkbench:
             {each: number(each, 2) for each in EPSILONS}, value=start_with
         ).props('no-caps padding="xs sm"')
         self._epsilon.props["aria-label"] = "epsilon"
-        ui.label(
-            _(
-                "epsilon, the privacy loss: stronger privacy on the left, a more accurate "
-                "answer on the right"
-            )
-        ).classes("celosia-quiet")
+        quiet(
+            "epsilon, the privacy loss: stronger privacy on the left, a more accurate "
+            "answer on the right"
+        )
         with ui.row().classes("q-my-sm"):
             ui.button(_("Explain (free)"), icon="account_tree", on_click=self._explain).props(
                 "outline data-test=explain"
@@ -133,22 +131,18 @@ class _QueryWorkbench:
 
 
 def _schema(schema: dict[str, Any], made: Work) -> None:
-    heading(_("Allowed queries"), 2)
+    heading("Allowed queries", 2)
     budget = schema["budget"]
-    ui.label(
-        _(
-            "Protected: every {unit}, with all that belongs to it. Budget: epsilon {epsilon}.",
-            unit=unit_word(schema["unit"]["name"]),
-            epsilon=short(budget["epsilon"]),
-        )
+    paragraph(
+        "Protected: every {unit}, with all that belongs to it. Budget: epsilon {epsilon}.",
+        unit=unit_word(schema["unit"]["name"]),
+        epsilon=short(budget["epsilon"]),
     )
-    ui.label(
-        _(
-            "Each question costs at least epsilon {least}; at most {questions} questions a day.",
-            least=short(schema["least_epsilon"]),
-            questions=number(schema["questions_per_day"]),
-        )
-    ).classes("celosia-quiet")
+    quiet(
+        "Each question costs at least epsilon {least}; at most {questions} questions a day.",
+        least=short(schema["least_epsilon"]),
+        questions=number(schema["questions_per_day"]),
+    )
     ui.link(_("See or change the policy"), f"/query/{made.id}/policy")
     with ui.element("div").classes("celosia-list").props('tabindex="0"'):
         for name, table in schema["tables"].items():
@@ -180,7 +174,7 @@ def _known(facts: dict[str, Any]) -> str:
 
 
 def _plan(plan: dict[str, Any]) -> None:
-    heading(_("How it would be answered"), 2)
+    heading("How it would be answered", 2)
     ui.html(_nested(model.tree(plan["tree"])), sanitize=False)  # escaped there
     key_figures(
         [
@@ -213,14 +207,12 @@ def _plan(plan: dict[str, Any]) -> None:
     )
     for note in plan["notes"]:
         ui.label(render(note)).classes("celosia-quiet")
-    ui.label(
-        _(
-            "The typical error is the usual size of the noise, in the unit of the answer: orders "
-            "for a count of orders, a price for a mean price."
-        )
-    ).classes("celosia-quiet")
+    quiet(
+        "The typical error is the usual size of the noise, in the unit of the answer: orders "
+        "for a count of orders, a price for a mean price."
+    )
     if len(plan["curve"]) > 1:
-        heading(_("More accurate answers cost more"), 3)
+        heading("More accurate answers cost more", 3)
         chart.lines(
             [(_("Typical error"), plan["curve"])],
             description=_("The typical error of the first number falls as epsilon grows."),
@@ -243,14 +235,12 @@ def _nested(branches: list[PlanBranch]) -> str:
 
 
 def _answer(answer: dict[str, Any]) -> None:
-    heading(_("Answer"), 2)
+    heading("Answer", 2)
     if answer["stored"]:
-        ui.label(
-            _(
-                "This question was answered before: the same answer again, for free. Asking for a "
-                "new one would cost again."
-            )
-        ).classes("celosia-quiet")
+        quiet(
+            "This question was answered before: the same answer again, for free. Asking for a "
+            "new one would cost again."
+        )
     rows = answer["rows"]
     names = list(rows[0]) if rows else []
     noisy = [name for name in names if any(_band(answer, at, name) for at in range(len(rows)))]
@@ -269,13 +259,13 @@ def _answer(answer: dict[str, Any]) -> None:
     else:
         _groups(answer, names, noisy)
     if answer["more"]:
-        ui.label(
+        quiet(
             n_(
                 "{count} more row is not shown here.",
                 "{count} more rows are not shown here.",
                 answer["more"],
             )
-        ).classes("celosia-quiet")
+        )
     _price(answer)
 
 

@@ -9,14 +9,13 @@ from nicegui import ui
 from celosia.studio.language import _, number, short
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.table import key_figures, show_table
+from celosia.studio.widgets.text import quiet
 
 
 def show_account(found: dict[str, Any]) -> None:
     """The budget that is left, question by question; says so where none was asked."""
     if not found["begun"] or not found["records"]:
-        ui.label(_("Nothing was spent yet. The ledger begins with the first question.")).classes(
-            "celosia-quiet"
-        )
+        quiet("Nothing was spent yet. The ledger begins with the first question.")
         return
     total, left = found["total"], found["remaining"]
     left_after, rest = [total], total

@@ -11,7 +11,7 @@ from celosia.studio.query import jobs
 from celosia.studio.shell import page, show_problem, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
-from celosia.studio.widgets.text import heading, name_editor
+from celosia.studio.widgets.text import heading, lead, main_heading, name_editor, paragraph
 from celosia.studio.widgets.upload import upload
 
 KIND = "query"
@@ -24,29 +24,25 @@ SAMPLES = (
 @page("/query", "Query", door="/query")
 def choose() -> None:
     """Samples, own tables, earlier work."""
-    heading(_("Query private data"))
-    ui.label(
-        _(
-            "An answer is the exact result plus noise that protects every person. Each query "
-            "is charged to a privacy budget; when the budget is spent, queries are refused."
-        )
-    ).classes("celosia-lead")
-    heading(_("Try with sample data"), 2)
+    main_heading("Query private data")
+    lead(
+        "An answer is the exact result plus noise that protects every person. Each query "
+        "is charged to a privacy budget; when the budget is spent, queries are refused."
+    )
+    heading("Try with sample data", 2)
     with ui.element("div").classes("celosia-cards"):
         for name, title, text in SAMPLES:
             with ui.card().classes("celosia-tight"):
-                ui.label(_(title)).classes("celosia-h3").props("role=heading aria-level=3")
+                heading(_(title), 3)
                 ui.label(_(text))
                 place = ui.column().classes("w-full")
                 ui.button(_("Open"), icon="lock_open", on_click=_maker(name, place)).props(
                     f"data-test=sample-{name}"
                 )
-    heading(_("Bring your own tables"), 2)
-    ui.label(
-        _(
-            "Each file becomes a table. Then say what each column means, whom to protect and how "
-            "much may be spent: a policy is drafted for you."
-        )
+    heading("Bring your own tables", 2)
+    paragraph(
+        "Each file becomes a table. Then say what each column means, whom to protect and how "
+        "much may be spent: a policy is drafted for you."
     )
     table = ui.input(
         _("Name of the table"),
@@ -113,7 +109,7 @@ def _earlier() -> None:
     works = [each for each in visitor().works(KIND) if each.path("policy.toml").is_file()]
     if not works:
         return
-    heading(_("Your databases"), 2)
+    heading("Your databases", 2)
     for each in works:
         with ui.row().classes("items-center"):
             ui.link(_shown(each), f"/query/{each.id}")
@@ -137,13 +133,11 @@ def _removed(each: Work) -> None:
 def policy(work_id: str) -> None:
     """The draft of a policy, to be filled in, with what is still wrong."""
     made = visitor().work(work_id, KIND)
-    heading(_("Allowed queries"))
-    ui.label(
-        _(
-            "Fill in the draft: whom to protect ([unit]), how much may be spent ([budget]), and "
-            "the bounds of each number. Nothing here may be measured on the data."
-        )
-    ).classes("celosia-lead")
+    main_heading("Allowed queries")
+    lead(
+        "Fill in the draft: whom to protect ([unit]), how much may be spent ([budget]), and "
+        "the bounds of each number. Nothing here may be measured on the data."
+    )
     file = made.path("policy.toml")
     text = file.read_text("utf-8") if file.is_file() else str(made.load("draft", ""))
     editor = ui.codemirror(text, language="TOML").classes("w-full q-mt-md celosia-editor")
