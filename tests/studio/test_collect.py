@@ -10,19 +10,20 @@ from celosia.studio.collect.model import (
     DATA,
     PROTOCOLS,
     Collection,
-    command_text,
+    CollectionForm,
     compared,
     edges,
-    python_text,
 )
 from tests.studio.conftest import Visit, visiting
 
-CHOICES = {"data": "letters", "devices": 2000, "protocol": "grr", "epsilon": 2.0, "seed": 1}
+FORM = CollectionForm(devices=2000, protocol="grr")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_comes_near_the_truth_and_says_how_near(protocol: str) -> None:
-    collection = Collection(data="letters", devices=4000, protocol=protocol, epsilon=4, seed=3)
+    collection = Collection(
+        CollectionForm(data="letters", devices=4000, protocol=protocol, epsilon=4, seed=3)
+    )
     states = list(collection.play())
     last = states[-1]
     assert last.devices == 4000
@@ -33,17 +34,24 @@ def test_every_protocol_comes_near_the_truth_and_says_how_near(protocol: str) ->
 
 @pytest.mark.parametrize("data", DATA)
 def test_all_data_can_be_played(data: str) -> None:
-    collection = Collection(data=data, devices=500, protocol="hcms", epsilon=2, seed=1)
+    collection = Collection(
+        CollectionForm(data=data, devices=500, protocol="hcms", epsilon=2, seed=1)
+    )
     assert 0 < sum(collection.truth) <= 1 + 1e-9
     assert len(collection.candidates) == len(collection.truth)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"data": "/etc/passwd"}, {"protocol": "__class__"}, {"devices": 10**7}]
+    "wrong",
+    [
+        CollectionForm(data="/etc/passwd"),
+        CollectionForm(protocol="__class__"),
+        CollectionForm(devices=10**7),
+    ],
 )
-def test_nothing_else_can_be_played(wrong: dict[str, object]) -> None:
+def test_nothing_else_can_be_played(wrong: CollectionForm) -> None:
     with pytest.raises(InputError) as refusal:
-        Collection(**(CHOICES | wrong))  # type: ignore[arg-type]
+        Collection(wrong)
     assert refusal.value.code == "CEL-W080"
 
 
@@ -56,7 +64,9 @@ def test_looks_grow_and_end_with_all_devices(devices: int) -> None:
 
 
 def test_the_same_device_sends_other_bits_each_time() -> None:
-    collection = Collection(data="letters", devices=100, protocol="oue", epsilon=1, seed=1)
+    collection = Collection(
+        CollectionForm(data="letters", devices=100, protocol="oue", epsilon=1, seed=1)
+    )
     assert collection.one_report(1) != collection.one_report(2)
     assert collection.one_report(1) == collection.one_report(1)
 
@@ -70,9 +80,9 @@ def test_every_protocol_errs_less_with_a_greater_epsilon() -> None:
 def test_the_python_text_runs_and_the_command_says_the_same(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    exec(python_text(**CHOICES))  # type: ignore[arg-type]
+    exec(FORM.python)
     assert "2,000" in capsys.readouterr().out
-    assert "--data letters:2000" in command_text(**CHOICES)  # type: ignore[arg-type]
+    assert "--data letters:2000" in FORM.command
 
 
 def test_devices_report_and_the_histogram_comes_out(both_languages: Visit) -> None:

@@ -36,6 +36,7 @@ from celosia.studio.settings import Settings
 from celosia.studio.visitors import Visitor, Visitors
 from celosia.studio.widgets.chart import check_keys
 from celosia.studio.widgets.table import MOST_LETTERS, html_table
+from celosia.studio.worker import task
 from tests.studio import jobs_for_tests as work
 
 with warnings.catch_warnings():  # it would rather have the next httpx, which is not ours to choose
@@ -287,7 +288,7 @@ def jobs() -> Iterator[Jobs]:
 
 
 def ended(jobs: Jobs, function: Callable[..., Any], **arguments: Any) -> Any:
-    job = jobs.submit("ana", "attack", function, **arguments)
+    job = jobs.submit("ana", "attack", task(function, **arguments))
     while not job.over:
         job.stop.wait(0.02)
     return job
@@ -308,7 +309,7 @@ def test_what_cannot_be_passed_on_ends_its_job_and_not_the_worker(jobs: Jobs) ->
 
 def test_whoever_has_no_room_starts_no_job(jobs: Jobs) -> None:
     with pytest.raises(EngineError) as refused:
-        jobs.submit("full", "attack", work.add, left=1, right=1)
+        jobs.submit("full", "attack", task(work.add, left=1, right=1))
     assert refused.value.code == "CEL-W025"
 
 

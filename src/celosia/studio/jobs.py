@@ -27,8 +27,8 @@ class Job:
 
     visitor: str = field(repr=False)
     title: str
-    function: str
-    arguments: dict[str, Any] = field(repr=False)
+    task: worker.Task[Any] | None = field(repr=False)
+    """What it does; None when it is over, for its arguments may be large."""
     address: str = ""
     """The page that shows its result."""
     language: Language = field(default_factory=current)
@@ -97,23 +97,14 @@ class Jobs:
         for thread in self._threads:
             thread.start()
 
-    def submit(
-        self,
-        visitor: str,
-        title: str,
-        function: Callable[..., Any],
-        *,
-        address: str = "",
-        **arguments: Any,
-    ) -> Job:
+    def submit(self, visitor: str, title: str, task: worker.Task[Any], *, address: str = "") -> Job:
         """Put a job at the end of its visitor's queue.
 
         Args:
             visitor: the token of the visitor.
             title: what to call it, in the visitor's language.
-            function: a module-level function of a `jobs` module.
+            task: what a worker does.
             address: the page that shows its result.
-            arguments: its arguments; the first, its progress, is given by the worker.
 
         Raises:
             EngineError: CEL-W022, the visitor has too many jobs already; CEL-W025, the files
@@ -121,8 +112,7 @@ class Jobs:
         """
         if not self._has_room(visitor):
             raise _full()
-        name = f"{function.__module__}.{function.__qualname__}"
-        job = Job(visitor, title, name, arguments, address)
+        job = Job(visitor, title, task, address)
         with self._changed:
             mine = [each for each in self._jobs if each.visitor == visitor]
             if sum(not each.over for each in mine) >= self._most:
@@ -244,7 +234,7 @@ class _Process:
         if self._process is None or not self._process.is_alive():
             self.end()
             self._start()
-        self._ours.send((job.function, job.arguments, job.language))
+        self._ours.send((job.task, job.language))
 
     def hear(self, seconds: float) -> worker.JobEvent | None:
         if not self._ours.poll(seconds):
@@ -267,7 +257,7 @@ class _Process:
 
 def _end(job: Job, state: State, *, result: Any = None, error: CelosiaError | None = None) -> None:
     job.result, job.error, job.ended = result, error, time.monotonic()
-    job.arguments = {}  # what it was given may be large
+    job.task = None
     job.state = state  # last: a reader of the state may then read the rest
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from celosia.core.errors import CelosiaError, EngineError
 from celosia.core.messages import Message, speaking
 from celosia.core.progress import Step
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PAUSE = 0.05
 """Seconds between two messages of progress: a page shows no more."""
@@ -56,10 +59,31 @@ class JobProgress:
         self._tell(JobEvent("part", value))
 
 
+@dataclass(frozen=True, slots=True)
+class Task(Generic[T]):
+    """A function of a `jobs` module and its arguments: what a worker is asked to do."""
+
+    function: str
+    arguments: Mapping[str, Any] = field(repr=False)
+
+
+def task(
+    function: Callable[Concatenate[JobProgress, P], T], /, *_none: P.args, **arguments: P.kwargs
+) -> Task[T]:
+    """A call that a worker makes; its first argument, the progress, is given there.
+
+    >>> from celosia.studio.collect import jobs
+    >>> task(jobs.compare, users=1_000, domain=16, epsilon=1.0)
+    Task(function='celosia.studio.collect.jobs.compare')
+    """
+    assert not _none, "arguments are named"
+    return Task(f"{function.__module__}.{function.__qualname__}", arguments)
+
+
 def serve(connection: Connection, memory: int, file: int | None = None) -> None:
     """Do jobs until the studio hangs up.
 
-    Each is the name of a function, its arguments, and the language of what it writes.
+    Each is a task, and the language of what it writes.
     """
     with suppress(ValueError):  # Ctrl-C is for the studio, which ends its workers itself
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -68,21 +92,20 @@ def serve(connection: Connection, memory: int, file: int | None = None) -> None:
     connection.send(JobEvent("ready"))
     while True:
         try:
-            name, arguments, spoken = connection.recv()
+            given, spoken = connection.recv()
         except (EOFError, OSError):
             return
         with speaking(spoken):
-            connection.send(_done(name, arguments, connection.send))
+            connection.send(_done(given, connection.send))
 
 
-def _done(name: str, arguments: dict[str, Any], tell: Callable[[JobEvent], None]) -> JobEvent:
+def _done(given: Task[Any], tell: Callable[[JobEvent], None]) -> JobEvent:
     try:
-        module, _, function = name.rpartition(".")
-        return JobEvent(
-            "done", getattr(import_module(module), function)(JobProgress(tell), **arguments)
-        )
+        module, _, name = given.function.rpartition(".")
+        function = getattr(import_module(module), name)
+        return JobEvent("done", function(JobProgress(tell), **given.arguments))
     except CelosiaError as error:
-        return JobEvent("failed", _placeless(error, str(arguments.get("folder") or "")))
+        return JobEvent("failed", _placeless(error, str(given.arguments.get("folder") or "")))
     except MemoryError:
         return JobEvent("failed", _too_large())
     except Exception:

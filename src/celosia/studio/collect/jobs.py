@@ -9,10 +9,10 @@ from celosia.studio.collect import model
 from celosia.studio.worker import JobProgress
 
 
-def play(progress: JobProgress, **choices: Any) -> dict[str, Any]:
+def play(progress: JobProgress, *, form: model.CollectionForm) -> dict[str, Any]:
     """Play a collection; each look at the estimates is a part."""
     progress(Step("Making the devices", 0))
-    collection = model.Collection(**choices)
+    collection = model.Collection(form)
     progress.part(
         {
             "values": [str(each) for each in collection.candidates],
@@ -25,14 +25,14 @@ def play(progress: JobProgress, **choices: Any) -> dict[str, Any]:
     for played in collection.play():
         state = played.as_dict()
         progress.part(state)
-        progress(Step("Devices report", played.devices, choices["devices"]))
+        progress(Step("Devices report", played.devices, form.devices))
     return state
 
 
-def one_report(progress: JobProgress, *, times: int = 2, **choices: Any) -> list[list[int]]:
-    """What one device might send, drawn several times for the same value."""
-    collection = model.Collection(**choices)
-    return [collection.one_report(choices["seed"] + time) for time in range(times)]
+def one_report(progress: JobProgress, *, form: model.CollectionForm) -> list[list[int]]:
+    """What one device might send, drawn twice for the same value."""
+    collection = model.Collection(form)
+    return [collection.one_report(form.seed + time) for time in range(2)]
 
 
 def compare(progress: JobProgress, *, users: int, domain: int, epsilon: float) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import ceil, sqrt
 from typing import Any
 
@@ -46,27 +46,72 @@ class Snapshot:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+@dataclass(slots=True, kw_only=True)
+class CollectionForm:
+    """What is to be played: made-up values, devices and their protocol; a page changes it."""
+
+    data: str = "letters"
+    protocol: str = "hcms"
+    epsilon: float = 2.0
+    """Of one report."""
+    devices: int = 50_000
+    seed: int = 1
+    """Which values and which coins."""
+
+    def nearest(self) -> CollectionForm:
+        """What can be played, where an address asks for something else.
+
+        >>> CollectionForm(devices=10**9, protocol="none").nearest()
+        CollectionForm(data='letters', protocol='hcms', epsilon=2.0, devices=1000000, seed=1)
+        """
+        return CollectionForm(
+            data=self.data if self.data in DATA else DATA[0],
+            protocol=self.protocol if self.protocol in PROTOCOLS else PROTOCOLS[0],
+            epsilon=min(max(self.epsilon, 0.1), 10.0),
+            devices=min(max(self.devices, 100), MOST_DEVICES),
+            seed=min(max(self.seed, 0), 10**6),
+        )
+
+    @property
+    def query(self) -> str:
+        """The same in an address."""
+        return "&".join(f"{each.name}={getattr(self, each.name)}" for each in fields(self))
+
+    @property
+    def command(self) -> str:
+        """The command that plays the same collection to its end."""
+        return (
+            f"celosia collect simulate --data {self.data}:{self.devices} "
+            f"--protocol {self.protocol} --epsilon {self.epsilon:g} --seed {self.seed}"
+        )
+
+    @property
+    def python(self) -> str:
+        """The Python that does the same."""
+        return f"""from celosia import datasets
+from celosia.collect import simulate
+from celosia.collect.simulation.protocol_fit import fit_protocol
+
+values = datasets.load("{self.data}", rows={self.devices}, seed={self.seed})["value"].to_list()
+protocol = fit_protocol("{self.protocol}", values, epsilon={self.epsilon:g})
+print(simulate(values, protocol=protocol, seed={self.seed}))
+"""
+
+
 class Collection:
     """Devices with made-up values that report one after the other.
-
-    Args:
-        data: the name of the values, one of `DATA`.
-        devices: how many report.
-        protocol: how, one of `PROTOCOLS`.
-        epsilon: of one report.
-        seed: which values and which coins.
 
     Raises:
         InputError: CEL-W080 no such data, protocol or number of devices; or what the protocol
             refuses.
     """
 
-    def __init__(
-        self, *, data: str, devices: int, protocol: str, epsilon: float, seed: int
-    ) -> None:
-        if data not in DATA or protocol not in PROTOCOLS or not 1 <= devices <= MOST_DEVICES:
+    def __init__(self, form: CollectionForm) -> None:
+        known = form.data in DATA and form.protocol in PROTOCOLS
+        if not known or not 1 <= form.devices <= MOST_DEVICES:
             raise InputError("CEL-W080", most=MOST_DEVICES)
-        made = datasets.load(data, rows=devices, seed=seed)["value"]
+        self.form, devices = form, form.devices
+        made = datasets.load(form.data, rows=devices, seed=form.seed)["value"]
         counts = Counter(made.to_list())
         self.candidates: tuple[Hashable, ...] = tuple(
             value for value, _count in counts.most_common(SHOWN)
@@ -74,20 +119,18 @@ class Collection:
         self.truth = tuple(counts[each] / devices for each in self.candidates)
         self._values: Any = made.to_numpy() if made.dtype.is_numeric() else made.to_list()
         self._asked = self.candidates
-        if protocol == "dbitflip":  # it knows buckets by their numbers only
+        if form.protocol == "dbitflip":  # it knows buckets by their numbers only
             place = {value: at for at, value in enumerate(sorted(counts))}
             self._values = np.array([place[each] for each in made.to_list()])
             self._asked = tuple(place[each] for each in self.candidates)
-        self.protocol: Protocol = fit_protocol(protocol, self._values, epsilon=epsilon)
-        self._seed = seed
-        self._devices = devices
+        self.protocol: Protocol = fit_protocol(form.protocol, self._values, epsilon=form.epsilon)
 
     def play(self) -> Iterator[Snapshot]:
         """The estimates as devices report: often at first, when they change most."""
         server = self.protocol.server()
-        client = self.protocol.client(rng=Seeded(self._seed))
+        client = self.protocol.client(rng=Seeded(self.form.seed))
         done = 0
-        for edge in edges(self._devices):
+        for edge in edges(self.form.devices):
             server.absorb(client.privatise(self._values[done:edge]))
             done = edge
             yield self._state(server.estimate(self._asked), done)
@@ -139,23 +182,3 @@ def compared(*, users: int, domain: int) -> dict[str, list[tuple[float, float, i
 def recommended(*, users: int, domain: int, epsilon: float) -> list[dict[str, Any]]:
     """The protocols that fit, the best first, as plain values."""
     return [each.as_dict() for each in choose(users=users, domain=domain, epsilon=epsilon).ranked]
-
-
-def command_text(*, data: str, devices: int, protocol: str, epsilon: float, seed: int) -> str:
-    """The command that plays the same collection to its end."""
-    return (
-        f"celosia collect simulate --data {data}:{devices} --protocol {protocol} "
-        f"--epsilon {epsilon:g} --seed {seed}"
-    )
-
-
-def python_text(*, data: str, devices: int, protocol: str, epsilon: float, seed: int) -> str:
-    """The Python that does the same."""
-    return f"""from celosia import datasets
-from celosia.collect import simulate
-from celosia.collect.simulation.protocol_fit import fit_protocol
-
-values = datasets.load("{data}", rows={devices}, seed={seed})["value"].to_list()
-protocol = fit_protocol("{protocol}", values, epsilon={epsilon:g})
-print(simulate(values, protocol=protocol, seed={seed}))
-"""

@@ -20,6 +20,7 @@ from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
+from celosia.studio.worker import task
 
 NAMES = {
     "tables": "Tables",
@@ -81,11 +82,9 @@ def one_study(name: str, measure: str = "") -> None:
         with results:
             start(
                 _(study.title),
-                jobs.run,
+                task(jobs.run, study=name, folder=str(_folder())),
                 on_done=show,
                 address=f"/statistics/{name}",
-                study=name,
-                folder=str(_folder()),
             )
 
     found = _kept(name)

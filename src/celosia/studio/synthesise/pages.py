@@ -20,6 +20,7 @@ from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import downloads, method_cards, parameter_controls, promise
 from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
+from celosia.studio.worker import task
 
 FAMILIES = {"Measured, without a guarantee": model.PLAIN, "With a privacy loss": model.PRIVATE}
 
@@ -144,10 +145,14 @@ def _declared(workbench: MaskWorkbench, choice: Mapping[str, Any], draw: Any) ->
             with place:
                 start(
                     _("Looking at the columns"),
-                    jobs.declare,
+                    task(
+                        jobs.declare,
+                        folder=str(workbench.work.folder),
+                        columns=[
+                            each for each in workbench.columns if each["name"] in workbench.names
+                        ],
+                    ),
                     on_done=lambda _result: draw(),
-                    folder=str(workbench.work.folder),
-                    columns=[each for each in workbench.columns if each["name"] in workbench.names],
                 )
 
         ui.button(label, on_click=fill).props('outline data-test="declare"')
@@ -206,15 +211,17 @@ def _run(workbench: MaskWorkbench, place: ui.element) -> None:
             return
         start(
             _("Synthesising {name}", name=str(workbench.state["name"])),
-            jobs.run,
+            task(
+                jobs.run,
+                folder=str(workbench.work.folder),
+                columns=workbench.columns,
+                choice=choice,
+                declared=declared,
+                holdout=bool(workbench.state.get("holdout")),
+                seed=workbench.state.get("seed"),
+            ),
             on_done=lambda _result: ui.navigate.to(address),
             address=address,
-            folder=str(workbench.work.folder),
-            columns=workbench.columns,
-            choice=choice,
-            declared=declared,
-            holdout=bool(workbench.state.get("holdout")),
-            seed=workbench.state.get("seed"),
         )
 
 

@@ -13,6 +13,7 @@ from celosia.studio.jobs import Job
 from celosia.studio.language import _, n_, percent
 from celosia.studio.runtime import studio
 from celosia.studio.widgets.text import paragraph, quiet
+from celosia.studio.worker import T, Task
 
 OFTEN = 0.15
 """Seconds between two looks at a job."""
@@ -20,31 +21,27 @@ OFTEN = 0.15
 
 def start(
     title: str,
-    function: Callable[..., Any],
+    task: Task[T],
     *,
-    on_done: Callable[[Any], Any],
-    on_part: Callable[[Any], Any] | None = None,
-    on_end: Callable[[], Any] | None = None,
+    on_done: Callable[[T], object],
+    on_part: Callable[[Any], object] | None = None,
+    on_end: Callable[[], object] | None = None,
     address: str = "",
     attend: bool = False,
-    **arguments: Any,
 ) -> Job | None:
     """Submit a job for the visitor of this page and follow it here; None if it was refused.
 
     Args:
         title: what it is called, in the page's language.
-        function: a module-level function of a `jobs` module.
+        task: what a worker does.
         on_done: called with the result when it is there; it may draw, here.
         on_part: called with each part that the job shows on its way.
         on_end: called when it is over in any way.
         address: the page that shows its result, for the list of jobs.
         attend: whether an error moves the focus: where the visitor waits for this and nothing else.
-        arguments: the arguments of the function.
     """
     try:
-        job = studio().jobs.submit(
-            shell.visitor().token, title, function, address=address, **arguments
-        )
+        job = studio().jobs.submit(shell.visitor().token, title, task, address=address)
     except CelosiaError as error:
         if attend:
             shell.show_error(error, attend=True)
@@ -58,9 +55,9 @@ def start(
 def follow(
     job: Job,
     *,
-    on_done: Callable[[Any], Any],
-    on_part: Callable[[Any], Any] | None = None,
-    on_end: Callable[[], Any] | None = None,
+    on_done: Callable[[Any], object],
+    on_part: Callable[[Any], object] | None = None,
+    on_end: Callable[[], object] | None = None,
     attend: bool = False,
 ) -> None:
     """Show a job until it is over; then the bar goes and `on_done` or the error is shown here."""

@@ -17,6 +17,7 @@ from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import lead, main_heading, paragraph
+from celosia.studio.worker import task
 
 DOMAINS = (16, 100, 1_000, 10_000)
 
@@ -50,10 +51,9 @@ def comparison(users: int = 1_000_000, domain: int = 1_000, epsilon: float = 2.0
         with place:
             start(
                 _("Comparing the protocols"),
-                jobs.compare,
+                task(jobs.compare, **choices),
                 on_done=partial(_compared, choices=dict(choices)),
                 address=f"/collect/compare?{words}",
-                **choices,
             )
 
     ui.button(_("Compare"), icon="compare_arrows", on_click=compare).classes("q-my-md")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.collect import jobs, model
-from celosia.studio.collect.model import DATA, MOST_DEVICES, PROTOCOLS
+from celosia.studio.collect import jobs
+from celosia.studio.collect.model import DATA, MOST_DEVICES, PROTOCOLS, CollectionForm
 from celosia.studio.language import _, n_, number, percent, short
 from celosia.studio.shell import page
 from celosia.studio.widgets import chart
@@ -16,6 +17,7 @@ from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
+from celosia.studio.worker import task
 
 DATA_NAMES = {
     "letters": "Letters, some far more common than others",
@@ -54,32 +56,26 @@ def simulator(
         "reveals the value. The server never sees a value, but estimates the frequency "
         "of each one. Start the simulation and watch."
     )
-    choices: dict[str, Any] = {
-        "data": data if data in DATA else "letters",
-        "protocol": protocol if protocol in PROTOCOLS else "hcms",
-        "epsilon": min(max(epsilon, 0.1), 10.0),
-        "devices": min(max(devices, 100), MOST_DEVICES),
-        "seed": min(max(seed, 0), 10**6),
-    }
-    _controls(choices)
+    form = CollectionForm(data=data, protocol=protocol, epsilon=epsilon, devices=devices, seed=seed)
+    _controls(form.nearest())
     ui.link(_("Compare all protocols"), "/collect/compare").classes("q-mt-lg block")
 
 
-def _controls(choices: dict[str, Any]) -> None:
+def _controls(form: CollectionForm) -> None:
     with ui.element("div").classes("celosia-sides"):
         ui.select(
             {each: _(DATA_NAMES[each]) for each in DATA}, label=_("Values of the devices")
-        ).bind_value(choices, "data")
+        ).bind_value(form, "data")
         ui.select(
             {each: _(PROTOCOL_NAMES[each]) for each in PROTOCOLS}, label=_("Protocol")
-        ).bind_value(choices, "protocol")
-        sizes = sorted({*DEVICES, choices["devices"]})
+        ).bind_value(form, "protocol")
+        sizes = sorted({*DEVICES, form.devices})
         ui.select({each: number(each) for each in sizes}, label=_("Devices")).bind_value(
-            choices, "devices"
+            form, "devices"
         )
         with ui.column().classes("gap-0"):
-            label = ui.label(_epsilon(choices["epsilon"]))
-            slider = ui.slider(min=0.1, max=10, step=0.1).bind_value(choices, "epsilon")
+            label = ui.label(_epsilon(form.epsilon))
+            slider = ui.slider(min=0.1, max=10, step=0.1).bind_value(form, "epsilon")
             slider.props["aria-label"] = "epsilon"
             slider.on_value_change(lambda event: label.set_text(_epsilon(event.value)))
             quiet("stronger privacy on the left, more accurate estimates on the right")
@@ -94,16 +90,15 @@ def _controls(choices: dict[str, Any]) -> None:
         stage.clear()
         button.disable()
         again.disable()
-        words = "&".join(f"{name}={value}" for name, value in choices.items())
-        ui.navigate.history.replace(f"/collect?{words}")
+        ui.navigate.history.replace(f"/collect?{form.query}")
         with stage:
-            _CollectionView(dict(choices), on_end=ended)
+            _CollectionView(replace(form), on_end=ended)
         address.clear()
         with address:
             show_code(
                 [
-                    (_("Command line"), model.command_text(**choices)),
-                    ("Python", model.python_text(**choices)),
+                    (_("Command line"), form.command),
+                    ("Python", form.python),
                 ]
             )
 
@@ -112,7 +107,7 @@ def _controls(choices: dict[str, Any]) -> None:
         again.enable()
 
     def shuffle() -> None:
-        choices["seed"] += 1
+        form.seed += 1
         play()
 
     button.on_click(play)
@@ -130,8 +125,8 @@ def _epsilon(value: float) -> str:
 class _CollectionView:
     """The drawing of one collection while it goes on."""
 
-    def __init__(self, choices: dict[str, Any], *, on_end: Any) -> None:
-        self._choices = choices
+    def __init__(self, form: CollectionForm, *, on_end: Any) -> None:
+        self._form = form
         self._facts: dict[str, Any] = {}
         self._path: list[tuple[float, float, float]] = []
         self._figures = ui.column().classes("w-full")
@@ -141,12 +136,11 @@ class _CollectionView:
         self._table = ui.column().classes("w-full")
         start(
             _("Devices report"),
-            jobs.play,
+            task(jobs.play, form=form),
             on_done=self._done,
             on_part=self._part,
             on_end=on_end,
             address="/collect",
-            **choices,
         )
 
     def _part(self, part: dict[str, Any]) -> None:
@@ -216,11 +210,11 @@ class _CollectionView:
                 ),
                 (
                     "epsilon",
-                    number(self._choices["epsilon"], 1),
+                    number(self._form.epsilon, 1),
                     _(
                         "no value makes a report more than e^epsilon = {times} times likelier "
                         "than another",
-                        times=short(exp(self._choices["epsilon"])),
+                        times=short(exp(self._form.epsilon)),
                     ),
                 ),
             ]
@@ -258,10 +252,10 @@ class _CollectionView:
                     ],
                     caption=_("Errors in percentage points"),
                 )
-            _one_device(self._choices)
+            _one_device(self._form)
 
 
-def _one_device(choices: dict[str, Any]) -> None:
+def _one_device(form: CollectionForm) -> None:
     """What one device sends, twice for the same value."""
     heading("One device, bit by bit", 2)
     place = ui.column().classes("w-full")
@@ -283,7 +277,7 @@ def _one_device(choices: dict[str, Any]) -> None:
         )
 
     with place:
-        start(_("One device"), jobs.one_report, on_done=show, **choices)
+        start(_("One device"), task(jobs.one_report, form=form), on_done=show)
 
 
 def _bar_series(facts: dict[str, Any], part: dict[str, Any]) -> list[dict[str, Any]]:

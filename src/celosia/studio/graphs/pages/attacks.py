@@ -16,6 +16,7 @@ from celosia.studio.widgets.chart import bars
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, quiet
+from celosia.studio.worker import task
 
 
 def show(workbench: GraphWorkbench) -> None:
@@ -125,13 +126,15 @@ def _more(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
         with place:
             start(
                 _("Attacking {name}", name=str(workbench.state["name"])),
-                jobs.attack,
+                task(
+                    jobs.attack,
+                    folder=str(workbench.work.folder),
+                    names=names,
+                    choice=result["choice"],
+                    seed=result["seed"],
+                ),
                 on_done=draw,
                 address=f"/graphs/{workbench.work.id}?step=attacks",
-                folder=str(workbench.work.folder),
-                names=names,
-                choice=result["choice"],
-                seed=result["seed"],
             )
 
     def draw(found: Sequence[Mapping[str, Any]]) -> None:

@@ -25,6 +25,7 @@ from celosia.studio.widgets.method_form import (
 from celosia.studio.widgets.text import heading, lead, main_heading, notice, quiet
 from celosia.studio.widgets.upload import upload
 from celosia.studio.workbench import Workbench
+from celosia.studio.worker import task
 
 KIND = "graphs"
 """What works of this door are called."""
@@ -73,12 +74,10 @@ def _begin(work: Work, title: str, **arguments: Any) -> None:
     address = f"/graphs/{work.id}?step=method"
     start(
         _("Reading {name}", name=title),
-        jobs.prepare,
+        task(jobs.prepare, folder=str(work.folder), **arguments),
         on_done=lambda _result: ui.navigate.to(address),
         address=address,
         attend=True,
-        folder=str(work.folder),
-        **arguments,
     )
 
 
@@ -250,11 +249,13 @@ def _run(workbench: GraphWorkbench, place: ui.element) -> None:
             return
         start(
             _("Publishing {name}", name=str(workbench.state["name"])),
-            jobs.run,
+            task(
+                jobs.run,
+                folder=str(workbench.work.folder),
+                choice=choice,
+                seed=workbench.state.get("seed"),
+                drop_edge_attributes=bool(workbench.state.get("drop_edge_attributes")),
+            ),
             on_done=lambda _result: ui.navigate.to(address),
             address=address,
-            folder=str(workbench.work.folder),
-            choice=choice,
-            seed=workbench.state.get("seed"),
-            drop_edge_attributes=bool(workbench.state.get("drop_edge_attributes")),
         )

@@ -22,6 +22,7 @@ from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.widgets.job_progress import follow, start
 from celosia.studio.widgets.text import heading, main_heading
+from celosia.studio.worker import task
 
 SECTIONS = 4
 """Headings of every text: definition, why it breaks, what repairs it, sources."""
@@ -89,10 +90,9 @@ def _compute(subject: Technique, place: ui.element, draw: Any) -> None:
         else:
             start(
                 _("Example: {name}", name=subject.name),
-                jobs.lesson,
+                task(jobs.lesson, technique=subject.slug),
                 on_done=draw,
                 address=address,
-                technique=subject.slug,
             )
 
 

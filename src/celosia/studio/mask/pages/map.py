@@ -13,6 +13,7 @@ from celosia.studio.mask.pages import charts
 from celosia.studio.mask.pages.steps import MaskWorkbench, start_masking
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
+from celosia.studio.worker import task
 
 
 def show(workbench: MaskWorkbench) -> None:
@@ -50,14 +51,16 @@ def show(workbench: MaskWorkbench) -> None:
         with place:
             start(
                 _("Map of variants"),
-                jobs.map_variants,
+                task(
+                    jobs.map_variants,
+                    folder=str(workbench.work.folder),
+                    columns=list(columns.value),
+                    risk=risk.value,
+                    loss=loss.value,
+                    seed=workbench.state.get("seed"),
+                ),
                 on_done=draw,
                 address=f"/mask/{workbench.work.id}?step=map",
-                folder=str(workbench.work.folder),
-                columns=list(columns.value),
-                risk=risk.value,
-                loss=loss.value,
-                seed=workbench.state.get("seed"),
             )
 
     def draw(result: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import sample_cards
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 from celosia.studio.widgets.upload import upload
+from celosia.studio.worker import task
 
 KIND = "mask"
 """What works of this door are called."""
@@ -52,12 +53,10 @@ def _begin(work: Work, title: str, **arguments: Any) -> None:
     address = f"/mask/{work.id}?step=recipe"
     start(
         _("Reading {name}", name=title),
-        jobs.prepare,
+        task(jobs.prepare, folder=str(work.folder), **arguments),
         on_done=lambda _result: ui.navigate.to(address),
         address=address,
         attend=True,
-        folder=str(work.folder),
-        **arguments,
     )
 
 

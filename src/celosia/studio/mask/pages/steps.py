@@ -18,6 +18,7 @@ from celosia.studio.widgets.job_progress import follow, start
 from celosia.studio.widgets.method_form import method_cards, parameter_controls, step_links
 from celosia.studio.widgets.text import heading, lead, main_heading, paragraph, quiet
 from celosia.studio.workbench import Workbench
+from celosia.studio.worker import task
 
 STEPS = ("columns", "recipe", "result", "map")
 
@@ -275,12 +276,14 @@ def start_masking(workbench: MaskWorkbench, steps: list[dict[str, Any]], place: 
             return
         start(
             _("Masking {name}", name=str(workbench.state["name"])),
-            jobs.run,
+            task(
+                jobs.run,
+                folder=str(workbench.work.folder),
+                columns=workbench.columns,
+                steps=steps,
+                seed=workbench.state.get("seed"),
+                weights=workbench.state.get("weights"),
+            ),
             on_done=lambda _result: ui.navigate.to(address),
             address=address,
-            folder=str(workbench.work.folder),
-            columns=workbench.columns,
-            steps=steps,
-            seed=workbench.state.get("seed"),
-            weights=workbench.state.get("weights"),
         )

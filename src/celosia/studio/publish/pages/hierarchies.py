@@ -23,6 +23,7 @@ from celosia.studio.runtime import studio
 from celosia.studio.widgets.job_progress import OFTEN
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
+from celosia.studio.worker import task
 
 CHECKED = 5_000
 """Columns with at most so many distinct values are checked beside the one that is edited."""
@@ -170,12 +171,14 @@ class Editor:
             job = studio().jobs.submit(
                 shell.visitor().token,
                 _("Hierarchy of {column}", column=self.name),
-                ask_column,
-                folder=str(self.workbench.work.folder),
-                column=asdict(self.column),
-                place=self.workbench.place(self.name),
-                what=what,
-                how=how,
+                task(
+                    ask_column,
+                    folder=str(self.workbench.work.folder),
+                    column=asdict(self.column),
+                    place=self.workbench.place(self.name),
+                    what=what,
+                    how=how,
+                ),
             )
             while not job.over:
                 await asyncio.sleep(OFTEN)

@@ -28,6 +28,7 @@ from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.method_form import parameter_controls
 from celosia.studio.widgets.text import heading, lead, paragraph
 from celosia.studio.widgets.upload import upload
+from celosia.studio.worker import task
 
 
 def show(workbench: PublishWorkbench) -> None:
@@ -184,14 +185,16 @@ def _population(workbench: PublishWorkbench, *, asked: bool, present: str | None
         def arrived(work: Work, file: str, shown: str) -> None:
             start(
                 _("Reading {file}", file=shown),
-                readers.read_population,
+                task(
+                    readers.read_population,
+                    folder=str(work.folder),
+                    file=file,
+                    shown=shown,
+                    reading={},
+                ),
                 on_done=lambda result: workbench.update(lambda form: form),
                 address=f"/publish/{work.id}?step=models",
                 attend=True,
-                folder=str(work.folder),
-                file=file,
-                shown=shown,
-                reading={},
             )
 
         upload(lambda: workbench.work, arrived, name="people")

@@ -19,6 +19,7 @@ from celosia.studio.runtime import studio
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, paragraph
+from celosia.studio.worker import task
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +214,13 @@ def apply(found: Results, levels: Levels) -> None:
         job = studio().jobs.submit(
             shell.visitor().token,
             _("Publishing at levels {levels}", levels=" ".join(map(str, levels))),
-            jobs.apply,
+            task(
+                jobs.apply,
+                folder=str(found.work.folder),
+                form=dict(found.facts["form"]),
+                levels=dict(zip(names, levels, strict=True)),
+            ),
             address=found.address("summary"),
-            folder=str(found.work.folder),
-            form=dict(found.facts["form"]),
-            levels=dict(zip(names, levels, strict=True)),
         )
     except CelosiaError as error:
         shell.notify_error(error)

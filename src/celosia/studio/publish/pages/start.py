@@ -18,6 +18,7 @@ from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.text import heading, lead, main_heading, quiet
 from celosia.studio.widgets.upload import upload
+from celosia.studio.worker import task
 
 
 @page("/publish", "Publish", door="/publish")
@@ -174,12 +175,11 @@ def _follow(work: Work, title: str, function: Any, **arguments: Any) -> None:
 
     begun = start(
         _("Reading {file}", file=title),
-        function,
+        task(function, **arguments),
         on_done=lambda result: ui.navigate.to(f"/publish/{work.id}"),
         on_end=ended,
         address=f"/publish/{work.id}",
         attend=True,
-        **arguments,
     )
     if begun is None:
         work.remove()

@@ -24,6 +24,7 @@ from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.text import heading, main_heading, quiet
+from celosia.studio.worker import task
 
 KIND = "publish"
 """What works of this door are called."""
@@ -114,10 +115,8 @@ def run(workbench: PublishWorkbench) -> None:
         job = studio().jobs.submit(
             visitor().token,
             _("Publishing {file}", file=form.file),
-            jobs.run,
+            task(jobs.run, folder=str(work.folder), form=form.as_dict()),
             address=f"/publish/{work.id}/results",
-            folder=str(work.folder),
-            form=form.as_dict(),
         )
     except CelosiaError as error:
         shell.notify_error(error)

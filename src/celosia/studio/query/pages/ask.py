@@ -21,6 +21,7 @@ from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.table import key_figures, show_table
 from celosia.studio.widgets.text import heading, main_heading, name_editor, paragraph, quiet
+from celosia.studio.worker import task
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
@@ -34,9 +35,8 @@ def ask_page(work_id: str, epsilon: float | None = None) -> None:
     with place:
         start(
             _("Opening the database"),
-            jobs.schema,
+            task(jobs.schema, folder=str(made.folder)),
             on_done=lambda schema: _QueryWorkbench(made, schema, epsilon),
-            folder=str(made.folder),
         )
 
 
@@ -97,13 +97,10 @@ class _QueryWorkbench:
         with self._result:
             start(
                 title,
-                function,
+                task(function, folder=str(self._work.folder), query=query, epsilon=epsilon),
                 on_done=on_done,
                 on_end=self._show_ledger,
                 address=f"/query/{self._work.id}",
-                folder=str(self._work.folder),
-                query=query,
-                epsilon=epsilon,
             )
         with self._code:
             show_code(
@@ -124,9 +121,8 @@ class _QueryWorkbench:
         with self._ledger:
             start(
                 _("Reading the ledger"),
-                jobs.account,
+                task(jobs.account, folder=str(self._work.folder)),
                 on_done=show_account,
-                folder=str(self._work.folder),
             )
 
 

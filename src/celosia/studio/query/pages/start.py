@@ -13,6 +13,7 @@ from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.text import heading, lead, main_heading, name_editor, paragraph
 from celosia.studio.widgets.upload import upload
+from celosia.studio.worker import task
 
 KIND = "query"
 SAMPLES = (
@@ -69,13 +70,10 @@ def choose() -> None:
         made.save("shown", shown)
         start(
             _("Reading the file"),
-            jobs.bring,
+            task(jobs.bring, folder=str(made.folder), file=file, table=table.value),
             on_done=lambda text: _drafted(made, text),
             address=f"/query/{made.id}/policy",
             attend=True,
-            folder=str(made.folder),
-            file=file,
-            table=table.value,
         )
 
     upload(lambda: visitor().new_work(KIND), arrived)
@@ -90,11 +88,9 @@ def _maker(name: str, place: ui.column) -> Any:
         with place:
             start(
                 _("Making the database"),
-                jobs.make_sample,
+                task(jobs.make_sample, folder=str(made.folder), sample=name),
                 on_done=lambda _nothing: ui.navigate.to(f"/query/{made.id}"),
                 address=f"/query/{made.id}",
-                folder=str(made.folder),
-                sample=name,
             )
 
     return make
@@ -151,10 +147,8 @@ def policy(work_id: str) -> None:
         with result:
             start(
                 _("Checking the policy"),
-                jobs.check,
+                task(jobs.check, folder=str(made.folder), text=editor.value),
                 on_done=lambda _schema: ui.navigate.to(f"/query/{work_id}"),
-                folder=str(made.folder),
-                text=editor.value,
             )
 
     ui.button(_("Check and open"), icon="verified", on_click=check).classes("q-my-md")
