@@ -49,7 +49,7 @@ def work(tmp_path: Path) -> Path:
 
 
 def published(folder: Path, kind: str, **parameters: Any) -> dict[str, Any]:
-    choice = model.first_choice(kind)
+    choice = model.cards()[kind].first_choice()
     choice["parameters"] |= parameters
     return jobs.run(VOICE, folder=str(folder), choice=choice, seed=3)
 
@@ -74,7 +74,7 @@ def test_a_form_asks_and_a_card_speaks_in_the_language_of_the_page() -> None:
         assert help_text(card.kind, amount).startswith("Cuántas aristas se cambian")
     finally:
         chosen.reset(token)
-    assert model.first_choice("random-switch")["parameters"] == {"amount": 0.2}
+    assert model.cards()["random-switch"].first_choice()["parameters"] == {"amount": 0.2}
 
 
 def test_every_word_has_a_spanish_one() -> None:
@@ -238,7 +238,7 @@ def test_edge_attributes_of_a_file_are_named_and_left_out_only_by_the_switch(
     about = jobs.prepare(VOICE, folder=str(tmp_path), file="upload.csv", shown="calls.csv")
     assert about["edge_attributes"] == ["weight", "time"]
     assert about["drop_edge_attributes"] is False
-    choice = model.first_choice("relabelling")
+    choice = model.cards()["relabelling"].first_choice()
     with pytest.raises(InputError, match="edge attributes weight, time") as refused:
         jobs.run(VOICE, folder=str(tmp_path), choice=choice)
     assert refused.value.code == "CEL-G033"

@@ -30,9 +30,9 @@ from celosia.studio.log_filter import LogFilter
 from celosia.studio.publish.form import ColumnForm
 from celosia.studio.publish.hierarchies import values_of
 from celosia.studio.publish.hierarchy_tasks import is_small
-from celosia.studio.publish.readers import LONGEST_NAME, check_names
 from celosia.studio.query import model
 from celosia.studio.settings import Settings
+from celosia.studio.uploads import LONGEST_NAME, check_names
 from celosia.studio.visitors import Visitor, Visitors
 from celosia.studio.widgets.chart import check_keys
 from celosia.studio.widgets.table import MOST_LETTERS, html_table

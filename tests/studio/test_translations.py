@@ -33,10 +33,18 @@ CODE = re.compile(
     r"|NOT EXISTS \(SELECT \.\.\.\)"
 )
 """What is no language: places, names, code."""
-SENTENCES = {"_": (0,), "n_": (0, 1), "page": (1,), "Stage": (0,)} | dict.fromkeys(
-    ("heading", "lead", "main_heading", "notice", "paragraph", "quiet"), (0,)
-)
+SENTENCES: dict[str, tuple[int, ...]] = {
+    "_": (0,),
+    "page": (1,),
+    "Stage": (0,),
+    "run_button": (0, 1),
+    "nothing_yet": (0, 1),
+    "same_elsewhere": (1,),
+} | dict.fromkeys(("heading", "lead", "main_heading", "notice", "paragraph", "quiet"), (0,))
 """Calls with sentences, and where in them: the title of a page is its second argument."""
+NAMED = ("Sample", "TableSample", "WorkStep", "Door", "start_page")
+"""Calls whose arguments of these names are sentences."""
+NAMES = ("title", "about", "bring", "kinds")
 METHODS = ("{method.kind}",)
 """Stages that are the name of a method."""
 Key = str | tuple[str, ...]
@@ -51,7 +59,7 @@ def wanted() -> dict[Key, str]:
     """
     found: dict[Key, str] = {name: "doors.py" for _address, name, _icon in DOORS}
     for file, call in calls():
-        if key := sentence(call):
+        for key in sentences(call):
             found.setdefault(key, f"{file.relative_to(STUDIO)}:{call.lineno}")
     return found
 
@@ -67,17 +75,28 @@ def calls() -> list[tuple[Path, ast.Call]]:
     ]
 
 
-def sentence(call: ast.Call) -> Key | None:
-    """The literal sentence of a call; None where it has none."""
-    places = SENTENCES.get(call.func.id, ()) if isinstance(call.func, ast.Name) else ()
-    texts = tuple(
-        each.value
-        for each in (call.args[place] for place in places if place < len(call.args))
-        if isinstance(each, ast.Constant) and isinstance(each.value, str)
-    )
-    if not texts or len(texts) != len(places):
-        return None
-    return texts if len(texts) > 1 else texts[0]
+def sentences(call: ast.Call) -> Iterator[Key]:
+    """The literal sentences of a call."""
+    called = call.func
+    name = called.id if isinstance(called, ast.Name) else ""
+    if isinstance(called, ast.Attribute) and called.attr in SENTENCES:
+        name = called.attr
+    if name == "n_":
+        one, many = (literal(each) for each in call.args[:2])
+        if one and many:
+            yield one, many
+    for place in SENTENCES.get(name, ()):
+        if place < len(call.args) and (text := literal(call.args[place])):
+            yield text
+    if name in NAMED:
+        for given in call.keywords:
+            if given.arg in NAMES and (text := literal(given.value)):
+                yield text
+
+
+def literal(node: ast.expr) -> str:
+    """The text of a literal; empty for anything else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 @cache

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from celosia.core.messages import render
+from celosia.core.messages import Message, render
 from celosia.core.methods import Method, Parameter, bad_parameter, checked, help_of, parameters
 from celosia.core.numbers import real, whole
 from celosia.studio.language import current
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCard:
+    """A method to choose, with the parameters that its form asks for."""
+
+    kind: str
+    """Its name in the registry."""
+    controls: tuple[Parameter, ...]
+    private: bool = False
+    """Whether it has a privacy loss."""
+    makes: str = ""
+    """The class of what it makes, where methods make different things."""
+
+    @property
+    def title(self) -> str:
+        """What it is called, in the language of the page."""
+        return render(Message(f"methods.{self.kind}.title"), current())
+
+    @property
+    def summary(self) -> str:
+        """What it does, in the language of the page, as a sentence begins."""
+        text = re.sub(
+            r"^mdav\b", "MDAV", render(Message(f"methods.{self.kind}.summary"), current())
+        )
+        return text[:1].upper() + text[1:]
+
+    def first_choice(self) -> dict[str, Any]:
+        """The method with the parameters that it starts with."""
+        return {"method": self.kind, "parameters": starting(self.controls)}
 
 
 def controls(method: type[Method]) -> tuple[Parameter, ...]:

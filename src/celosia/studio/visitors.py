@@ -37,6 +37,11 @@ class Work:
     id: str
     folder: Path
 
+    @classmethod
+    def at(cls, folder: str) -> Work:
+        """The work in a folder, for a job."""
+        return cls(Path(folder).name, Path(folder))
+
     def path(self, name: str) -> Path:
         """Where a file of this work lies, whether it exists or not.
 

@@ -1,29 +1,358 @@
-"""The state behind the pages of one piece of work, kept as JSON in a file of the work."""
+"""One workbench for every door: load, form, run as a job, results, take away.
+
+A door says once what it is (`Door`) and calls `start_page` for its first page. The pages of one
+piece of work open a `Workbench`: it keeps what was chosen as JSON, shows the steps, runs jobs and
+hands out files.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
 
-from celosia.core.errors import InputError
+from nicegui import ui
+
+from celosia.core.errors import CelosiaError, InputError
+from celosia.studio.language import _
+from celosia.studio.runtime import studio
+from celosia.studio.samples import Sample
+from celosia.studio.shell import show_error, visitor
 from celosia.studio.visitors import Work
+from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.job_progress import follow, start
+from celosia.studio.widgets.method_form import downloads, method_cards, sample_cards
+from celosia.studio.widgets.text import heading, lead, main_heading, quiet
+from celosia.studio.widgets.upload import SUFFIXES, upload
+from celosia.studio.worker import JobProgress, Task, task
+
+File = tuple[str, str, str, str]
+"""A file to take away: its name, an icon, what it is called, what it is for."""
+
+
+class Prepare(Protocol):
+    """A job that puts a sample or an uploaded file in place, and saves the first state."""
+
+    __module__: str
+    __qualname__: str
+
+    def __call__(
+        self,
+        progress: JobProgress,
+        /,
+        *,
+        folder: str,
+        sample: str | None = None,
+        file: str = "",
+        shown: str = "",
+    ) -> object:
+        """Either a sample, or a file of the folder with what the visitor called it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkStep:
+    """One page of a piece of work."""
+
+    name: str
+    """In the address; a whole address, with `{work}`, where it is a page of another door."""
+    title: str
+    icon: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """What the workbench must know of a door; all texts are sentences of the catalogues."""
+
+    name: str
+    """Of its works, of the state that they keep, and of its addresses."""
+    title: str
+    steps: tuple[WorkStep, ...]
+    first: str
+    """The step that comes after reading."""
+    prepare: Prepare
+    samples: tuple[Sample, ...]
+    size: Callable[[Mapping[str, Any]], str]
+    """What is said of the size of a work, from its state."""
+    suffixes: tuple[str, ...] = SUFFIXES
+
+    def step(self, name: str) -> str:
+        """The step that an address asks for; the first one where there is no such step."""
+        return name if name in {each.name for each in self.steps} else self.first
+
+    def address(self, work: Work, step: str) -> str:
+        """The address of a step of a work."""
+        if step.startswith("/"):
+            return step.format(work=work.id)
+        return f"/{self.name}/{work.id}?step={step}"
+
+
+def start_page(door: Door, *, title: str, about: str, bring: str, kinds: str) -> None:
+    """The first page of a door: samples, the place for a file, and earlier work.
+
+    Args:
+        door: the door.
+        title: the heading of the page.
+        about: what is done here.
+        bring: the heading above the place for a file.
+        kinds: which files are read.
+    """
+    main_heading(title)
+    lead(about)
+    heading("Try with a sample")
+    progress = ui.element("div").classes("w-full")
+
+    def choose(sample: Sample) -> None:
+        work = visitor().new_work(door.name)
+        progress.clear()
+        with progress:
+            asked = task(door.prepare, folder=str(work.folder), sample=sample.name)
+            begin(work, _(sample.title), asked, door.address(work, door.first), saved=door.name)
+
+    def arrived(work: Work, file: str, shown: str) -> None:
+        asked = task(door.prepare, folder=str(work.folder), file=file, shown=shown)
+        begin(work, shown, asked, door.address(work, door.first), saved=door.name)
+
+    sample_cards(door.samples, choose)
+    heading(bring)
+    quiet(kinds)
+    upload(lambda: visitor().new_work(door.name), arrived, suffixes=door.suffixes)
+    found = [
+        (work, state) for work in visitor().works(door.name) if (state := work.load(door.name))
+    ]
+    if found:
+        heading("Go on with")
+    for work, state in found[:8]:
+        with ui.row().classes("items-center"):
+            ui.link(str(state["name"]), door.address(work, door.first)).classes("celosia-break")
+            quiet(door.size(state))
+
+
+def begin(work: Work, title: str, asked: Task[Any], address: str, *, saved: str) -> None:
+    """Read what was brought, then go on; what was refused leaves nothing behind.
+
+    Args:
+        work: where it is kept.
+        title: what the visitor calls it.
+        asked: the job that reads it.
+        address: where to go when it is read.
+        saved: the name under which the job saves what it read.
+    """
+
+    def ended() -> None:
+        if work.load(saved) is None:
+            work.remove()
+
+    job = start(
+        _("Reading {name}", name=title),
+        asked,
+        on_done=lambda _result: ui.navigate.to(address),
+        on_end=ended,
+        address=address,
+        attend=True,
+    )
+    if job is None:
+        work.remove()
 
 
 class Workbench:
-    """One piece of work: what was read, chosen and found, shared by all pages of a door."""
+    """One piece of work: what was read, chosen and found, shared by all pages of a door.
 
-    def __init__(self, work: Work, name: str) -> None:
-        """Load the state that the work keeps under a name.
+    A subclass names its `door`, and may give names to parts of the state.
+    """
+
+    door: ClassVar[Door]
+
+    def __init__(self, work: Work) -> None:
+        """Load the state of a work.
 
         Raises:
             InputError: CEL-W076, nothing was read to the end.
         """
         self.work = work
-        self._name = name
-        self.state: dict[str, Any] = work.load(name) or {}
+        self.state: dict[str, Any] = work.load(self.door.name) or {}
         if not self.state:
             raise InputError("CEL-W076")
 
+    @classmethod
+    def open(cls, work_id: str) -> Self:
+        """The work of an address.
+
+        Raises:
+            InputError: CEL-W011, there is none; CEL-W076, it was not read to the end.
+        """
+        return cls(visitor().work(work_id, cls.door.name))
+
     def save(self, **values: Any) -> None:
         """Keep some values; other values that another window has changed stay."""
-        self.state = (self.work.load(self._name) or self.state) | values
-        self.work.save(self._name, self.state)
+        self.state = (self.work.load(self.door.name) or self.state) | values
+        self.work.save(self.door.name, self.state)
+
+    @property
+    def name(self) -> str:
+        """What the visitor calls it."""
+        return str(self.state["name"])
+
+    @property
+    def folder(self) -> str:
+        """Where its files are, for a job."""
+        return str(self.work.folder)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of a simulation; None for a release."""
+        found: int | None = self.state.get("seed")
+        return found
+
+    def address(self, step: str) -> str:
+        """The address of a step."""
+        return self.door.address(self.work, step)
+
+    def head(self, current: str) -> None:
+        """The name of the work, its size, and the way to every step."""
+        with ui.row().classes("items-baseline"):
+            main_heading(self.door.title)
+            ui.label(self.name).classes("celosia-quiet celosia-break")
+            quiet(self.door.size(self.state))
+        with ui.element("nav").classes("celosia-steps").props(f'aria-label="{_("Steps")}"'):
+            for step in self.door.steps:
+                with ui.link(target=self.address(step.name)).classes("celosia-step") as link:
+                    ui.icon(step.icon).props('aria-hidden="true"')
+                    ui.label(_(step.title))
+                if step.name == current:
+                    link.props('aria-current="step"')
+
+    def seed_box(self) -> ui.number:
+        """The seed: with one, a run is a simulation that can be repeated."""
+        box = ui.number(
+            _("Seed (for a simulation)"),
+            value=self.seed,
+            min=0,
+            on_change=lambda event: self.save(
+                seed=None if event.value is None else max(0, int(event.value))
+            ),
+        ).props("clearable debounce=400")
+        box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
+        return box
+
+    def run_button(
+        self,
+        label: str,
+        title: str,
+        asked: Callable[[], Task[Any]],
+        *,
+        result: str = "result",
+        beside: Callable[[], object] = lambda: None,
+    ) -> None:
+        """A button that runs a job and goes to its result; a job that still runs is shown again.
+
+        Args:
+            label: of the button.
+            title: what the job is called; `{name}` is the name of the work.
+            asked: checks the choices and says what to do.
+            result: the step, or the address, of the page with the result.
+            beside: draws what stands beside the button.
+        """
+        with ui.row().classes("items-center q-mt-md"):
+            button = ui.button(_(label), icon="play_arrow").props('data-test="run"')
+            beside()
+        place = ui.element("div").classes("w-full")
+        button.on_click(lambda: self.run(place, title, asked, result))
+        address = self.address(result)
+        for job in studio().jobs.of(visitor().token):
+            if job.address == address and not job.over:
+                with place:
+                    follow(job, on_done=lambda _result: ui.navigate.to(address))
+                return
+
+    def run(
+        self,
+        place: ui.element,
+        title: str,
+        asked: Callable[[], Task[Any]],
+        result: str = "result",
+    ) -> None:
+        """Run a job at a place of the page and go to its result; what is wrong is said at once."""
+        address = self.address(result)
+        place.clear()
+        with place:
+            try:
+                wanted = asked()
+            except CelosiaError as error:
+                show_error(error)
+                return
+            start(
+                _(title, name=self.name),
+                wanted,
+                on_done=lambda _result: ui.navigate.to(address),
+                address=address,
+            )
+
+    def nothing_yet(self, text: str, link: str) -> None:
+        """What is said in the place of results that are not there, with the way to them."""
+        lead(text)
+        ui.link(_(link), self.address(self.door.first))
+
+    def take_away(self, files: Sequence[File]) -> None:
+        """The files of a result."""
+        heading("Download")
+        downloads(self.work.id, files)
+
+    @staticmethod
+    def same_elsewhere(texts: Sequence[tuple[str, str]], note: str = "") -> None:
+        """The same as text: the command, the Python and the like, each with its name."""
+        heading("The same elsewhere")
+        if note:
+            quiet(note)
+        show_code([(_(name), text) for name, text in texts])
+
+
+def certificate_file(name: str, data: str) -> File:
+    """The certificate of a data file, to take away."""
+    text = _(
+        "what was done and is promised; beside the data call it {name}", name=f"{data}.cert.json"
+    )
+    return name, "verified", _("Certificate"), text
+
+
+def report_file(name: str) -> File:
+    """The report of a release, to take away."""
+    text = _("all measures, for those who may see the original")
+    return name, "description", _("Report"), text
+
+
+class MethodChoice:
+    """One method chosen among cards, with the form of its parameters.
+
+    Args:
+        families: the methods, those of like idea together.
+        cards: each by its name.
+        chosen: the name of the present one.
+        choose: keeps another one.
+        form: draws the present one.
+    """
+
+    def __init__(
+        self,
+        families: Mapping[str, Sequence[str]],
+        cards: Mapping[str, Any],
+        *,
+        chosen: Callable[[], str],
+        choose: Callable[[str], object],
+        form: Callable[[], object],
+    ) -> None:
+        def changed(kind: str) -> None:
+            choose(kind)
+            self.form.refresh()
+            shown.refresh()
+
+        @ui.refreshable
+        def shown() -> None:
+            method_cards(families, cards, changed, label=_("Choose"), chosen=chosen())
+
+        self.form = ui.refreshable(form)
+        self._cards = shown
+
+    def cards(self) -> None:
+        """All methods, to choose another."""
+        heading("Methods")
+        self._cards()

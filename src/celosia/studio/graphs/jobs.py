@@ -14,9 +14,11 @@ import numpy as np
 from celosia.core.errors import InputError
 from celosia.core.messages import LANGUAGES, Language, speaking
 from celosia.core.progress import Progress, Step
-from celosia.studio import stored_json
 from celosia.studio.graphs import drawing as graph_drawing
 from celosia.studio.graphs import model
+from celosia.studio.release_facts import guarantee_facts, write_release
+from celosia.studio.uploads import uploaded
+from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 if TYPE_CHECKING:
@@ -55,14 +57,14 @@ def prepare(
     from celosia.core.randomness import Seeded
     from celosia.graphs import as_graph, write
 
-    place = Path(folder)
+    work = Work.at(folder)
     if sample is not None:
         progress(Step("Making the sample", 0))
         reading = as_graph(model.sample_graph(sample))
     else:
-        reading = _read(progress, place / file, shown)
+        reading = _read(progress, work.path(file), shown)
     graph = reading.graph
-    write(graph, place / "graph.json", partial=True)
+    write(graph, work.path("graph.json"), partial=True)
     progress(Step("Placing the points", 0))
     about = {
         "sample": sample,
@@ -79,20 +81,15 @@ def prepare(
         "choice": {"method": "k-degree", "parameters": {"k": 3}},
         "seed": None,
     }
-    (place / "graphs.json").write_text(stored_json.dumps(about), "utf-8")
+    work.save("graphs", about)
     return about
 
 
 def _read(progress: JobProgress, path: Path, shown: str) -> ReadResult:
     from celosia.graphs import read
 
-    try:
+    with uploaded(path, shown):
         found = read(path, progress=progress)
-    except InputError as error:
-        # Where the file lies is ours to know.
-        raise error.replace(str(path), shown).replace(path.name, shown) from None
-    finally:
-        path.unlink(missing_ok=True)
     if found.graph.order < 2 or not found.graph.size:
         raise InputError("CEL-W074")
     return found
@@ -107,13 +104,13 @@ def _reading_texts(reading: ReadResult) -> dict[Language, str]:
     return found
 
 
-def _stored(place: Path) -> ReadResult:
+def _stored(work: Work) -> ReadResult:
     """The graph of a work, with what was done to the file that was brought."""
     from celosia.graphs import read
     from celosia.graphs.formats.rules import Counts
 
-    about = stored_json.loads((place / "graphs.json").read_text("utf-8"))
-    found = read(place / "graph.json")
+    about = work.load("graphs")
+    found = read(work.path("graph.json"))
     if "counts" not in about:  # the work of an earlier version
         return found
     return replace(found, counts=Counts(**about["counts"]), ignored=tuple(about["ignored"]))
@@ -140,8 +137,8 @@ def run(
     from celosia.core.randomness import source
     from celosia.graphs import method_from, publish
 
-    place = Path(folder)
-    reading = _stored(place)
+    work = Work.at(folder)
+    reading = _stored(work)
     graph = reading.graph
     method = method_from(choice["method"], choice["parameters"])
     rng = source(seed)
@@ -154,17 +151,12 @@ def run(
             rng=rng,
             progress=stages(progress, choice["method"]),
         )
-    files = _write(graph, release, place)
+    files = _write(graph, release, work.folder)
     progress(Step("Placing the points", 0))
     result = {
         "choice": {**choice},
         "files": files,
-        "guarantee": {
-            "promise": release.guarantee.promise,
-            "protects": release.guarantee.protects,
-            "leaves_open": list(release.guarantee.leaves_open),
-        },
-        "simulation": release.guarantee.simulation,
+        **guarantee_facts(release.guarantee),
         "private": method.is_private,
         "kept": release.methods[-1].kept,
         "seed": seed,
@@ -174,9 +166,9 @@ def run(
         "utility": None if release.account.utility is None else release.account.utility.as_dict(),
         "matched": release.account.matched,
         "world": release.account.world,
-    } | _drawn(graph, release, place, rng)
-    (place / "result.json").write_text(stored_json.dumps(result), "utf-8")
-    (place / "attacks.json").unlink(missing_ok=True)
+    } | _drawn(graph, release, work.folder, rng)
+    work.save("result", result)
+    work.path("attacks.json").unlink(missing_ok=True)
     return result
 
 
@@ -191,9 +183,7 @@ def _write(graph: Graph, release: GraphRelease, place: Path) -> dict[str, str]:
     with ExitStack() as files:
         if release.key is not None:
             files.enter_context(write_key(graph, release.key, key))
-        saved = release.save(place / name)
-    saved.with_name(f"{name}.cert.json").replace(place / "certificate.json")
-    release.report(place / "report.html")
+        write_release(release, place / name)
     found = {"data": name, "certificate": "certificate.json", "report": "report.html"}
     return found | ({} if release.key is None else {"key": "key.csv"})
 
@@ -266,11 +256,11 @@ def attack(
     from celosia.core.randomness import source
     from celosia.graphs import Graph, method_from
 
-    place = Path(folder)
-    if not (place / "world.npz").is_file():
+    work = Work.at(folder)
+    if not work.path("world.npz").is_file():
         raise InputError("CEL-W075")
-    graph = _stored(place).graph.without_names()
-    with np.load(place / "world.npz") as kept:
+    graph = _stored(work).graph.without_names()
+    with np.load(work.path("world.npz")) as kept:
         world = Graph.of(kept["edges"], order=int(kept["order"]))
     rng = source(seed)
     method = method_from(choice["method"], choice["parameters"])
@@ -284,7 +274,7 @@ def attack(
             way = _way(name, rng, progress)
             facts = {"before": way(graph, graph), "after": way(graph, world)}
         found.append({"name": name} | facts)
-    (place / "attacks.json").write_text(stored_json.dumps(found), "utf-8")
+    work.save("attacks", found)
     return found
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from celosia.core.messages import Message, render
-from celosia.core.methods import Parameter
 from celosia.core.notation import notation
-from celosia.studio.language import current
-from celosia.studio.parameters import controls, starting
+from celosia.studio.parameters import MethodCard, controls
+from celosia.studio.samples import Sample
 
 if TYPE_CHECKING:
     from celosia.graphs import Graph
@@ -52,62 +49,32 @@ ENDINGS = {"Graph": "edges", "UncertainGraph": "csv", "GeneralisedGraph": "json"
 """The file in which each kind of result is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A method to choose."""
-
-    kind: str
-    private: bool
-    makes: str
-    """`Graph`, `UncertainGraph` or `GeneralisedGraph`."""
-    controls: tuple[Parameter, ...]
-
-    @property
-    def title(self) -> str:
-        """What it is called, in the language of the page."""
-        return render(Message(f"methods.{self.kind}.title"), current())
-
-    @property
-    def summary(self) -> str:
-        """What it does, in the language of the page."""
-        return render(Message(f"methods.{self.kind}.summary"), current())
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A graph to begin with."""
-
-    name: str
-    title: str
-    about: str
-    python: str
-
-
 SAMPLES: tuple[Sample, ...] = (
     Sample(
-        "karate",
-        "Karate club",
-        "The 34 members of a club that quarrelled and split, and their 78 friendships (Zachary "
-        "1977).",
-        "graphs.examples.karate()",
+        name="karate",
+        title="Karate club",
+        about="The 34 members of a club that quarrelled and split, and their 78 friendships "
+        "(Zachary 1977).",
+        python="graphs.examples.karate()",
     ),
     Sample(
-        "dan",
-        "Dan and his friends",
-        "Nine people with names: Dan hides by his degree, and is found by his neighbourhood.",
-        "graphs.examples.dan()",
+        name="dan",
+        title="Dan and his friends",
+        about="Nine people with names: Dan hides by his degree, and is found by his neighbourhood.",
+        python="graphs.examples.dan()",
     ),
     Sample(
-        "friends",
-        "A network of friends",
-        "200 invented people with 600 friendships: a few know very many, as in social networks.",
-        "datasets.friends(200, 600)",
+        name="friends",
+        title="A network of friends",
+        about="200 invented people with 600 friendships: a few know very many, as in social "
+        "networks.",
+        python="datasets.friends(200, 600)",
     ),
     Sample(
-        "large",
-        "A large network",
-        "2,000 invented people with 10,000 friendships: too many to draw, so the hubs are.",
-        "datasets.friends(2000, 10000)",
+        name="large",
+        title="A large network",
+        about="2,000 invented people with 10,000 friendships: too many to draw, so the hubs are.",
+        python="datasets.friends(2000, 10000)",
     ),
 )
 
@@ -125,28 +92,16 @@ def sample_graph(name: str) -> Graph:
 
 
 @cache
-def cards() -> dict[str, Card]:
+def cards() -> dict[str, MethodCard]:
     """Every method by its name, with its controls; slow the first time, for kernels are loaded."""
     from celosia.graphs.registry import makes, methods
 
     return {
-        kind: Card(
-            kind,
-            method.is_private,
-            makes(method).__name__,
-            controls(method),
+        kind: MethodCard(
+            kind, controls(method), private=method.is_private, makes=makes(method).__name__
         )
         for kind, method in methods().items()
     }
-
-
-def first_choice(kind: str) -> dict[str, Any]:
-    """A method with its usual parameters.
-
-    >>> first_choice("k-degree")
-    {'method': 'k-degree', 'parameters': {'k': 3}}
-    """
-    return {"method": kind, "parameters": starting(cards()[kind].controls)}
 
 
 def check(choice: Mapping[str, Any]) -> None:

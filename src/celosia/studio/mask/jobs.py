@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from celosia.core.progress import Step
-from celosia.studio import comparison, stored_json
+from celosia.studio import comparison
 from celosia.studio.mask import model
+from celosia.studio.release_facts import guarantee_facts, write_release
+from celosia.studio.uploads import read_table_file
+from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 if TYPE_CHECKING:
@@ -40,16 +43,14 @@ def prepare(
         shown: what the visitor called it.
     """
     from celosia.assess.risk import detect
-    from celosia.studio.publish.readers import read_table
 
-    place = Path(folder)
-    data = place / "data.parquet"
+    work = Work.at(folder)
     if sample is not None:
         progress(Step("Making the sample", 0))
-        _sample(sample).write_parquet(data)
+        frame = _sample(sample)
     else:
-        read_table(progress, folder=folder, file=file, shown=shown, reading={})
-    frame = pl.read_parquet(data)
+        frame = read_table_file(progress, work.path(file), shown)
+    frame.write_parquet(work.path("data.parquet"))
     roles = {each.column: str(each.role) for each in detect(frame, progress=progress)}
     if sample == "incomes":
         roles = dict.fromkeys(frame.columns, "quasi-identifier")
@@ -68,9 +69,7 @@ def prepare(
     ]
     steps = model.first_recipe(columns)
     about = {"rows": frame.height, "columns": columns, "sample": sample, "name": shown or sample}
-    (place / "mask.json").write_text(
-        stored_json.dumps(about | {"steps": steps, "seed": None, "weights": None}), "utf-8"
-    )
+    work.save("mask", about | {"steps": steps, "seed": None, "weights": None})
     return about
 
 
@@ -120,7 +119,8 @@ def run(
     """Mask the table of a work by a recipe; files and `result.json` are written to its folder."""
     from celosia.tables.masking import Recipe, mask
 
-    place = Path(folder)
+    work = Work.at(folder)
+    place = work.folder
     model.check(columns, steps)
     table = model.recipe_table(columns, steps)
     recipe = Recipe.from_table(table)
@@ -129,7 +129,7 @@ def run(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them
         release = mask(frame, recipe, rng=rng, progress=progress)
-    write(release, place, "masked")
+    write_release(release, place / "masked.csv", prefix="masked-")
     (place / "recipe.toml").write_text(model.recipe_text(table), "utf-8")
     progress(Step("Comparing", 0))
     raw = frame.select(release.data.columns)
@@ -149,29 +149,16 @@ def run(
             "seed": seed,
         }
     )
-    (place / "result.json").write_text(stored_json.dumps(result), "utf-8")
+    work.save("result", result)
     return result
-
-
-def write(release: MaskedTable, place: Path, name: str) -> None:
-    """The data, its certificate and the report, under names of ours."""
-    saved = release.save(place / f"{name}.csv")
-    certificate = saved.with_name(saved.name + ".cert.json")
-    certificate.replace(place / f"{name}-certificate.json")
-    release.report(place / f"{name}-report.html")
 
 
 def result_facts(release: MaskedTable) -> dict[str, Any]:
     """What the release says of itself, as plain values."""
     account = release.account
     return {
+        **guarantee_facts(release.guarantee),
         "rows": release.data.height,
-        "guarantee": {
-            "promise": release.guarantee.promise,
-            "protects": release.guarantee.protects,
-            "leaves_open": list(release.guarantee.leaves_open),
-        },
-        "simulation": release.guarantee.simulation,
         "risk": None if account.risk is None else account.risk.as_dict(),
         "risk_before": None if account.risk_before is None else account.risk_before.as_dict(),
         "account": None if account.compared is None else account.compared.as_dict(),
@@ -247,9 +234,9 @@ def map_variants(
     from celosia.core.randomness import source
     from celosia.tables.masking.risk_utility_map import default_methods, map_methods
 
-    place = Path(folder)
+    work = Work.at(folder)
     rng: Source = source(seed)
-    frame = pl.read_parquet(place / "data.parquet")
+    frame = pl.read_parquet(work.path("data.parquet"))
     found = map_methods(frame, columns, risk=risk, loss=loss, rng=rng, progress=progress)
     tried = default_methods()
     points = []
@@ -258,5 +245,5 @@ def map_variants(
         method = parameters.pop("method", None)
         points.append(each.as_dict() | {"method": method, "parameters": parameters})
     result = {"risk": risk, "loss": loss, "columns": list(columns), "points": points}
-    (place / "map.json").write_text(stored_json.dumps(result), "utf-8")
+    work.save("map", result)
     return result

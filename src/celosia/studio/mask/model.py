@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Message, render
-from celosia.core.methods import Parameter
-from celosia.studio.language import current
-from celosia.studio.parameters import controls, starting
+from celosia.studio.parameters import MethodCard, controls, starting
+from celosia.studio.samples import Sample
 from celosia.studio.toml import inline, key_of, quoted
 
 ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
@@ -36,76 +33,35 @@ FOR_CATEGORIES = frozenset({"pram", "local-suppression", "recoding", "sampling"}
 """Methods that start with the columns of categories; the others with those of numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A method to choose."""
-
-    kind: str
-    randomised: bool
-    truthful: bool
-    private: bool
-    controls: tuple[Parameter, ...]
-
-    @property
-    def title(self) -> str:
-        """What it is called, in the language of the page."""
-        return render(Message(f"methods.{self.kind}.title"), current())
-
-    @property
-    def summary(self) -> str:
-        """What it does, in the language of the page."""
-        return render(Message(f"methods.{self.kind}.summary"), current())
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A table to begin with."""
-
-    name: str
-    title: str
-    about: str
-    rows: int
-    command: str
-    """How to get it as a file; empty where the studio alone hands it out."""
-    python: str
-
-
 SAMPLES: tuple[Sample, ...] = (
     Sample(
-        "incomes",
-        "Incomes",
-        "Invented people with income, tax and savings: three columns of numbers that belong "
+        name="incomes",
+        title="Incomes",
+        about="Invented people with income, tax and savings: three columns of numbers that belong "
         "together.",
-        1_000,
-        "",
-        "import polars as pl\n\nfrom celosia.lab.masking.figures import incomes\n\n"
+        rows=1_000,
+        python="import polars as pl\n\nfrom celosia.lab.masking.figures import incomes\n\n"
         "table = incomes().with_columns(pl.all().round(2))",
     ),
     Sample(
-        "census",
-        "Census",
-        "Invented people, distributed as in the 1994 US census: an age and eight columns of "
+        name="census",
+        title="Census",
+        about="Invented people, distributed as in the 1994 US census: an age and eight columns of "
         "categories.",
-        2_000,
-        "celosia datasets get census --rows 2000 -o census.csv",
-        "from celosia import datasets\n\ntable = datasets.census(2000)",
+        rows=2_000,
+        command="celosia datasets get census --rows 2000 -o census.csv",
+        python="from celosia import datasets\n\ntable = datasets.census(2000)",
     ),
 )
 
 
 @cache
-def cards() -> dict[str, Card]:
+def cards() -> dict[str, MethodCard]:
     """Every method by its name, with its controls; slow the first time, for kernels are loaded."""
     from celosia.tables.masking.registry import methods
 
     return {
-        kind: Card(
-            kind,
-            method.randomised,
-            method.truthful,
-            method.neighbours is not None,
-            controls(method),
-        )
+        kind: MethodCard(kind, controls(method), private=method.neighbours is not None)
         for kind, method in methods().items()
     }
 

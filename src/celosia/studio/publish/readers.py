@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import polars as pl
 from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.progress import Step
-from celosia.frames import read
 from celosia.studio.publish.form import (
     DATA,
     POPULATION,
@@ -23,13 +21,10 @@ from celosia.studio.publish.hierarchies import values_of
 from celosia.studio.publish.hierarchy_tasks import ask
 from celosia.studio.publish.samples import load_sample
 from celosia.studio.publish.suggestions import column_facts, suggest
+from celosia.studio.uploads import read_table_file
 from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
-MOST_COLUMNS = 300
-"""A table with more columns cannot be checked column by column."""
-LONGEST_NAME = 300
-"""Letters of a name of a column."""
 PROFILE = "profile"
 """The name under which a work keeps what is known of its columns."""
 
@@ -49,14 +44,14 @@ def read_table(
     Raises:
         InputError: the file is no table, has no rows, or has too many columns.
     """
-    frame = _read(progress, Path(folder) / file, shown, reading)
-    return _kept(progress, Path(folder), frame, shown, sample=None)
+    frame = read_table_file(progress, Path(folder) / file, shown, reading)
+    return _kept(progress, Work.at(folder), frame, shown, sample=None)
 
 
 def read_sample(progress: JobProgress, *, folder: str, name: str) -> dict[str, Any]:
     """Make a sample table, and keep it with the choices that make sense for it."""
     progress(Step("Making the sample", 0))
-    return _kept(progress, Path(folder), load_sample(name), f"{name}.csv", sample=name)
+    return _kept(progress, Work.at(folder), load_sample(name), f"{name}.csv", sample=name)
 
 
 def read_population(
@@ -67,14 +62,13 @@ def read_population(
     Raises:
         InputError: CEL-W057, a quasi-identifier is not among its columns.
     """
-    place = Path(folder)
-    work = Work(place.name, place)
+    work = Work.at(folder)
     form = PublishForm.load(work)
-    frame = _read(progress, place / file, shown, reading)
+    frame = read_table_file(progress, work.path(file), shown, reading)
     absent = [name for name in form.named("quasi-identifier") if name not in frame.columns]
     if absent:
         raise InputError("CEL-W057", columns=absent)
-    _write(frame, place / POPULATION)
+    _write(frame, work.path(POPULATION))
     form.with_options(population=shown).save(work)
     return {"rows": frame.height}
 
@@ -94,39 +88,9 @@ def ask_column(
     return ask(what, ColumnForm(**column), values, **how)
 
 
-def _read(progress: JobProgress, path: Path, shown: str, reading: dict[str, Any]) -> pl.DataFrame:
-    progress(Step("Reading the file", 0))
-    given = {key: value for key, value in reading.items() if value is not None}
-    if path.suffix == ".json":
-        given["format"] = "jsonl"
-    try:
-        frame = read(path, **given)
-    except InputError as error:
-        raise _named(error, path, shown) from None
-    finally:
-        path.unlink(missing_ok=True)
-    if frame.height == 0 or frame.width == 0:
-        raise InputError("CEL-W058")
-    if frame.width > MOST_COLUMNS:
-        raise InputError("CEL-W059", columns=frame.width, most=MOST_COLUMNS)
-    check_names(frame.columns)
-    return frame
-
-
-def check_names(names: Iterable[str]) -> None:
-    """Refuse names that no page could show.
-
-    Raises:
-        InputError: CEL-W060, one is too long.
-    """
-    if any(len(name) > LONGEST_NAME for name in names):
-        raise InputError("CEL-W060", longest=LONGEST_NAME)
-
-
 def _kept(
-    progress: JobProgress, folder: Path, frame: pl.DataFrame, shown: str, *, sample: str | None
+    progress: JobProgress, work: Work, frame: pl.DataFrame, shown: str, *, sample: str | None
 ) -> dict[str, Any]:
-    work = Work(folder.name, folder)
     progress(Step("Looking at the columns", 0, frame.width))
     facts = column_facts(
         frame, progress=lambda step: progress(Step("Looking at the columns", step.done, step.total))
@@ -141,8 +105,3 @@ def _kept(
 def _write(frame: pl.DataFrame, path: Path) -> None:
     with replacing(path, overwrite=True) as draft:
         frame.write_parquet(draft)
-
-
-def _named(error: InputError, path: Path, shown: str) -> InputError:
-    """The same error about the file as the visitor knows it; where it lies is ours to know."""
-    return error.replace(str(path), shown).replace(path.name, shown)

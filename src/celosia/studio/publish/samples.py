@@ -4,52 +4,70 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from celosia.studio.publish.form import ColumnForm, PublishForm
+from celosia.studio.samples import Sample
 
 QUASI = "quasi-identifier"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """A data set of `celosia.datasets` and what to choose for it at first."""
+class TableSample(Sample):
+    """A data set of `celosia.datasets`, and what to choose for it at first."""
 
-    name: str
-    rows: int
-    columns: int
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Models, suppression and the like, as `Choices` has them."""
+    k: int = 5
+    suppression: float = 0.05
 
 
 SAMPLES = (
-    Sample(name="census", rows=30_162, columns=9),
-    Sample(
+    TableSample(
+        name="census",
+        title="Census",
+        about="Invented people, distributed as in the US census of 1994, with eight "
+        "quasi-identifiers and their hierarchies: the table that papers compare.",
+        rows=30_162,
+        columns=9,
+    ),
+    TableSample(
         name="patients",
+        title="Patients",
+        about="Three groups of three; in one of them all have the same disease, which is "
+        "disclosed.",
         rows=9,
         columns=3,
-        settings={"models": ({"method": "k-anonymity", "k": 3},), "suppression": 0.0},
+        k=3,
+        suppression=0.0,
     ),
-    Sample(
+    TableSample(
         name="five-attributes",
+        title="Five attributes",
+        about="One outlier forces everybody to a coarser level: the case for suppression.",
         rows=11,
         columns=5,
-        settings={"models": ({"method": "k-anonymity", "k": 2},), "suppression": 0.1},
+        k=2,
+        suppression=0.1,
     ),
-    Sample(
+    TableSample(
         name="ethnic-postal",
+        title="Ethnic group and postal code",
+        about="Two columns and a lattice of six nodes, small enough to follow by hand.",
         rows=12,
         columns=2,
-        settings={"models": ({"method": "k-anonymity", "k": 2},), "suppression": 0.0},
+        k=2,
+        suppression=0.0,
     ),
-    Sample(
+    TableSample(
         name="suppression",
+        title="Generalise or suppress",
+        about="Four of eight records are unique: suppress them, or generalise further?",
         rows=8,
         columns=2,
-        settings={"models": ({"method": "k-anonymity", "k": 2},), "suppression": 0.25},
+        k=2,
+        suppression=0.25,
     ),
 )
 """The samples, the one that most visitors want first."""
@@ -121,7 +139,14 @@ def sample_choices(name: str, columns: tuple[ColumnForm, ...], rows: int) -> Pub
         )
         for column in columns
     )
-    return PublishForm(file=f"{name}.csv", sample=name, rows=rows, columns=chosen, **known.settings)
+    return PublishForm(
+        file=f"{name}.csv",
+        sample=name,
+        rows=rows,
+        columns=chosen,
+        models=({"method": "k-anonymity", "k": known.k},),
+        suppression=known.suppression,
+    )
 
 
 def load_sample(name: str) -> pl.DataFrame:

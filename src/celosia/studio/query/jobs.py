@@ -7,8 +7,8 @@ from typing import Any
 
 from celosia import frames
 from celosia.core.progress import Step
-from celosia.studio.publish.readers import check_names
 from celosia.studio.query import model
+from celosia.studio.uploads import check_names, uploaded
 from celosia.studio.worker import JobProgress
 
 
@@ -17,14 +17,12 @@ def make_sample(progress: JobProgress, *, folder: str, sample: str) -> None:
     model.make_sample(Path(folder), sample, progress)
 
 
-def bring(progress: JobProgress, *, folder: str, file: str, table: str) -> str:
+def bring(progress: JobProgress, *, folder: str, file: str, shown: str, table: str) -> str:
     """Make an uploaded file a table of the database, and draft the policy anew; the upload goes."""
     place = Path(folder)
     progress(Step("Reading the file", 0))
-    try:
+    with uploaded(place / file, shown):
         frame = frames.read(place / file)
-    finally:
-        (place / file).unlink(missing_ok=True)
     check_names(frame.columns)
     frames.write(frame, place / f"{table}.parquet")
     progress(Step("Drafting the policy", 0))

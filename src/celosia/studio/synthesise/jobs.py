@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from celosia.core.progress import Step
-from celosia.studio import comparison, stored_json
-from celosia.studio.mask.jobs import compared, pairs, recording_source, result_facts, write
+from celosia.studio import comparison
+from celosia.studio.mask.jobs import compared, pairs, recording_source, result_facts
+from celosia.studio.release_facts import write_release
 from celosia.studio.synthesise import model
+from celosia.studio.visitors import Work
 from celosia.studio.worker import JobProgress
 
 MOST_DECLARED = 200
@@ -29,8 +30,8 @@ def declare(
     Of a public sample this is public too. Of an uploaded table it is taken from the data, which
     no guarantee covers; the page says so.
     """
-    place = Path(folder)
-    frame = pl.read_parquet(place / "data.parquet")
+    work = Work.at(folder)
+    frame = pl.read_parquet(work.path("data.parquet"))
     found: dict[str, Any] = {}
     for done, each in enumerate(columns):
         progress(Step("Looking at the columns", done, len(columns)))
@@ -42,7 +43,7 @@ def declare(
         elif column.n_unique() <= MOST_DECLARED:
             values = column.unique().cast(pl.String).sort().to_list()
             found[each["name"]] = {"values": values}
-    (place / "declared.json").write_text(stored_json.dumps(found), "utf-8")
+    work.save("declared", found)
     return found
 
 
@@ -60,7 +61,8 @@ def run(
     from celosia.tables import Schema
     from celosia.tables.masking import Recipe, mask, method_from
 
-    place = Path(folder)
+    work = Work.at(folder)
+    place = work.folder
     method = method_from(choice["method"], model.method_parameters(choice, declared))
     names = list(choice["columns"])
     sensitive = [each["name"] for each in columns if each["role"] == "sensitive"]
@@ -87,7 +89,7 @@ def run(
             rng=rng,
             progress=progress,
         )
-    write(release, place, "synthetic")
+    write_release(release, place / "synthetic.csv", prefix="synthetic-")
     progress(Step("Comparing", 0))
     raw = frame.select(names)
     made = release.data
@@ -108,5 +110,5 @@ def run(
     if alike and made.height:
         result |= compared(raw, made, names)
         result["nearest"] = comparison.nearest_distances(raw, made, names, progress=progress)
-    (place / "synthetic.json").write_text(stored_json.dumps(result), "utf-8")
+    work.save("synthetic", result)
     return result

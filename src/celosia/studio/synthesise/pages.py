@@ -12,24 +12,25 @@ from celosia.studio.language import _, n_
 from celosia.studio.mask import figures as mask_figures
 from celosia.studio.mask import model as masking
 from celosia.studio.mask.pages import charts
-from celosia.studio.mask.pages.result import both_sides, side_by_side
-from celosia.studio.mask.pages.steps import MaskWorkbench, mask_head, open_workbench
-from celosia.studio.shell import notify_error, page, show_error
+from celosia.studio.mask.pages.result import both_sides, original_file, side_by_side
+from celosia.studio.mask.pages.start import MaskWorkbench
+from celosia.studio.shell import notify_error, page
 from celosia.studio.synthesise import jobs, model
-from celosia.studio.widgets.code import show_code
 from celosia.studio.widgets.job_progress import start
-from celosia.studio.widgets.method_form import downloads, method_cards, parameter_controls, promise
+from celosia.studio.widgets.method_form import parameter_controls, promise
 from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
-from celosia.studio.worker import task
+from celosia.studio.workbench import MethodChoice, certificate_file, report_file
+from celosia.studio.worker import Task, task
 
+RESULT = "/synthesise/{work}?step=result"
 FAMILIES = {"Measured, without a guarantee": model.PLAIN, "With a privacy loss": model.PRIVATE}
 
 
 @page("/synthesise/{work_id}", "Mask and synthesise", door="/mask")
 async def synthesise(work_id: str, step: str = "method") -> None:
     """Choose a method and run it, or look at what it made."""
-    workbench = open_workbench(work_id)
-    mask_head(workbench, f"/synthesise/{work_id}")
+    workbench = MaskWorkbench.open(work_id)
+    workbench.head("/synthesise/{work}")
     await run.io_bound(masking.cards)  # loads compiled kernels, once
     if step == "result" and workbench.work.load("synthetic") is not None:
         await _result(workbench)
@@ -49,47 +50,37 @@ def _choose(workbench: MaskWorkbench) -> None:
         "measures how many real records are repeated."
     )
     if workbench.work.load("synthetic") is not None:
-        ui.link(_("See the last synthetic table"), f"/synthesise/{workbench.work.id}?step=result")
+        ui.link(_("See the last synthetic table"), workbench.address(RESULT))
 
-    @ui.refreshable
-    def chosen() -> None:
+    def form() -> None:
         choice = _choice(workbench)
         _method(workbench, choice)
         if choice["method"] in model.PRIVATE:
-            _declared(workbench, choice, chosen.refresh)
+            _declared(workbench, choice, methods.form.refresh)
 
-    def begin() -> None:
-        _run(workbench, place)
-
-    chosen()
-    with ui.row().classes("items-center q-mt-md"):
-        ui.button(_("Make the synthetic table"), icon="play_arrow", on_click=begin).props(
-            'data-test="run"'
-        )
+    def holdout() -> None:
         ui.checkbox(
             _("Hold back a fifth of the records for a membership inference attack"),
             value=bool(workbench.state.get("holdout")),
             on_change=lambda event: workbench.save(holdout=bool(event.value)),
         )
-    place = ui.element("div").classes("w-full")
 
-    def choose(kind: str) -> None:
-        workbench.save(synthesis=model.first_choice(kind, workbench.columns))
-        chosen.refresh()
-        cards.refresh()
-
-    @ui.refreshable
-    def cards() -> None:
-        method_cards(
-            FAMILIES,
-            masking.cards(),
-            choose,
-            label=_("Choose"),
-            chosen=_choice(workbench)["method"],
-        )
-
-    heading("Methods")
-    cards()
+    methods = MethodChoice(
+        FAMILIES,
+        masking.cards(),
+        chosen=lambda: str(_choice(workbench)["method"]),
+        choose=lambda kind: workbench.save(synthesis=model.first_choice(kind, workbench.columns)),
+        form=form,
+    )
+    methods.form()
+    workbench.run_button(
+        "Make the synthetic table",
+        "Synthesising {name}",
+        lambda: _task(workbench),
+        result=RESULT,
+        beside=holdout,
+    )
+    methods.cards()
 
 
 def _method(workbench: MaskWorkbench, choice: Mapping[str, Any]) -> None:
@@ -147,7 +138,7 @@ def _declared(workbench: MaskWorkbench, choice: Mapping[str, Any], draw: Any) ->
                     _("Looking at the columns"),
                     task(
                         jobs.declare,
-                        folder=str(workbench.work.folder),
+                        folder=workbench.folder,
                         columns=[
                             each for each in workbench.columns if each["name"] in workbench.names
                         ],
@@ -198,31 +189,19 @@ def _declaration(column: Mapping[str, Any], state: Mapping[str, Any], put: Any) 
                 field.props["aria-label"] = f"{label}: {name}"
 
 
-def _run(workbench: MaskWorkbench, place: ui.element) -> None:
+def _task(workbench: MaskWorkbench) -> Task[Any]:
     choice = _choice(workbench)
     declared = workbench.work.load("declared") or {}
-    address = f"/synthesise/{workbench.work.id}?step=result"
-    place.clear()
-    with place:
-        try:
-            model.method_parameters(choice, declared)
-        except CelosiaError as error:
-            show_error(error)
-            return
-        start(
-            _("Synthesising {name}", name=str(workbench.state["name"])),
-            task(
-                jobs.run,
-                folder=str(workbench.work.folder),
-                columns=workbench.columns,
-                choice=choice,
-                declared=declared,
-                holdout=bool(workbench.state.get("holdout")),
-                seed=workbench.state.get("seed"),
-            ),
-            on_done=lambda _result: ui.navigate.to(address),
-            address=address,
-        )
+    model.method_parameters(choice, declared)
+    return task(
+        jobs.run,
+        folder=workbench.folder,
+        columns=workbench.columns,
+        choice=choice,
+        declared=declared,
+        holdout=bool(workbench.state.get("holdout")),
+        seed=workbench.seed,
+    )
 
 
 async def _result(workbench: MaskWorkbench) -> None:
@@ -237,7 +216,7 @@ async def _result(workbench: MaskWorkbench) -> None:
             method=card.title,
         )
     )
-    ui.link(_("Another method, or other settings"), f"/synthesise/{workbench.work.id}")
+    ui.link(_("Another method, or other settings"), workbench.address("/synthesise/{work}"))
     if result["private"]:
         notice(
             "The table itself is covered by the privacy loss. The figures and drawings here "
@@ -281,43 +260,32 @@ async def _result(workbench: MaskWorkbench) -> None:
 
 
 def _take(workbench: MaskWorkbench, result: Mapping[str, Any]) -> None:
-    heading("Download")
-    files = [
-        ("synthetic.csv", "table_view", _("Synthetic data"), _("CSV, to be published")),
+    held_back = [
         (
-            "synthetic-certificate.json",
-            "verified",
-            _("Certificate"),
-            _("what was done and is promised; beside the data call it synthetic.csv.cert.json"),
+            "members.parquet",
+            "group",
+            _("Members"),
+            _("original rows that the table was made from; keep them to yourself"),
         ),
         (
-            "synthetic-report.html",
-            "description",
-            _("Report"),
-            _("all measures, for those who may see the original"),
+            "outsiders.parquet",
+            "group_off",
+            _("Held back"),
+            _("original rows that were held back; keep them to yourself"),
         ),
-        ("data.parquet", "lock", _("Original data"), _("what you brought; keep it to yourself")),
     ]
-    if result["holdout"]:
-        files += [
-            (
-                "members.parquet",
-                "group",
-                _("Members"),
-                _("original rows that the table was made from; keep them to yourself"),
-            ),
-            (
-                "outsiders.parquet",
-                "group_off",
-                _("Held back"),
-                _("original rows that were held back; keep them to yourself"),
-            ),
+    workbench.take_away(
+        [
+            ("synthetic.csv", "table_view", _("Synthetic data"), _("CSV, to be published")),
+            certificate_file("synthetic-certificate.json", "synthetic.csv"),
+            report_file("synthetic-report.html"),
+            original_file(),
+            *(held_back if result["holdout"] else ()),
         ]
-    downloads(workbench.work.id, files)
-    heading("The same elsewhere")
+    )
     try:
         texts = model.code(
-            str(workbench.state["name"]),
+            workbench.name,
             workbench.state["sample"],
             workbench.columns,
             result["choice"],
@@ -328,4 +296,4 @@ def _take(workbench: MaskWorkbench, result: Mapping[str, Any]) -> None:
     except CelosiaError as error:  # what was declared has been taken back since
         notify_error(error)
         return
-    show_code([(_(name), text) for name, text in texts])
+    workbench.same_elsewhere(texts)

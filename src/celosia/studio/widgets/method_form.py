@@ -1,67 +1,30 @@
-"""Parts that the pages of masking, synthesis and graphs share: headings, steps, method controls."""
+"""Cards of samples and methods, forms of their parameters, guarantees, and files to take away."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from nicegui import ui
 
 from celosia.core.errors import CelosiaError
 from celosia.core.messages import render
 from celosia.core.methods import Parameter
-from celosia.studio.language import _, short
-from celosia.studio.parameters import changed, help_text, shown
+from celosia.studio.language import _, n_, number, short
+from celosia.studio.parameters import MethodCard, changed, help_text, shown
+from celosia.studio.samples import Sample
 from celosia.studio.shell import notify_error
 from celosia.studio.widgets.text import heading, notice, paragraph, quiet
 
 
-class MethodCard(Protocol):
-    """What a card of a method needs."""
-
-    @property
-    def kind(self) -> str:
-        """Its name in the registry."""
-
-    @property
-    def title(self) -> str:
-        """Its name for people."""
-
-    @property
-    def summary(self) -> str:
-        """What it does."""
-
-
-def summary_of(card: MethodCard) -> str:
-    """What a method does, as a sentence begins."""
-    text = re.sub(r"^mdav\b", "MDAV", _(card.summary))
-    return text[:1].upper() + text[1:]
-
-
-def step_links(base: str, steps: Sequence[tuple[str, str, str]], current: str) -> None:
-    """The steps of a work as links: (address or step, name, icon)."""
-    with ui.element("nav").classes("celosia-steps").props(f'aria-label="{_("Steps")}"'):
-        for step, name, icon in steps:
-            target = step if step.startswith("/") else f"{base}?step={step}"
-            link = ui.link(target=target).classes("celosia-step")
-            with link:
-                ui.icon(icon).props('aria-hidden="true"')
-                ui.label(name)
-            if step == current:
-                link.props('aria-current="step"')
-
-
-def sample_cards(
-    samples: Sequence[Any], choose: Callable[[Any], Any], more: Callable[[Any], str]
-) -> None:
-    """Samples to begin with; `more` says how large each is."""
+def sample_cards(samples: Sequence[Sample], choose: Callable[[Sample], object]) -> None:
+    """Samples to begin with, each with its size where it has one."""
     with ui.element("div").classes("celosia-cards"):
         for sample in samples:
             with ui.element("div").classes("celosia-card q-pa-md column"):
                 heading(_(sample.title), 3)
                 ui.label(_(sample.about))
-                ui.label(more(sample)).classes("celosia-quiet q-mb-sm")
+                ui.label(_size(sample)).classes("celosia-quiet q-mb-sm")
                 ui.space()
                 button = ui.button(
                     _("Use this sample"),
@@ -71,10 +34,26 @@ def sample_cards(
                 button.props["aria-label"] = _("Use the sample: {title}", title=_(sample.title))
 
 
+def table_size(rows: int, columns: int) -> str:
+    """How large a table is, in words."""
+    return n_(
+        "{count} row, {columns} columns",
+        "{count} rows, {columns} columns",
+        rows,
+        columns=number(columns),
+    )
+
+
+def _size(sample: Sample) -> str:
+    if sample.columns:
+        return table_size(sample.rows, sample.columns)
+    return n_("{count} record", "{count} records", sample.rows) if sample.rows else ""
+
+
 def method_cards(
     families: Mapping[str, Sequence[str]],
     cards: Mapping[str, MethodCard],
-    choose: Callable[[str], Any],
+    choose: Callable[[str], object],
     *,
     label: str,
     chosen: str = "",
@@ -89,8 +68,8 @@ def method_cards(
                 if kind == chosen:
                     frame.classes("chosen")
                 with frame:
-                    ui.label(_(card.title)).classes("text-bold")
-                    ui.label(summary_of(card)).classes("celosia-quiet q-mb-sm")
+                    ui.label(card.title).classes("text-bold")
+                    ui.label(card.summary).classes("celosia-quiet q-mb-sm")
                     ui.space()
                     with ui.row().classes("items-center w-full no-wrap"):
                         ui.label(card.kind).classes("celosia-kind")
@@ -100,7 +79,7 @@ def method_cards(
                             icon="check" if kind == chosen else None,
                             on_click=lambda kind=kind: choose(kind),
                         ).props(f'flat dense data-test="method-{kind}"')
-                        button.props["aria-label"] = f"{label}: {_(card.title)}"
+                        button.props["aria-label"] = f"{label}: {card.title}"
 
 
 def parameter_controls(

@@ -23,8 +23,7 @@ def show(workbench: GraphWorkbench) -> None:
     """The attacks that every release meets, and more when asked for."""
     result = workbench.work.load("result")
     if result is None:
-        lead("Nothing was published yet.")
-        ui.link(_("Choose a method and publish"), f"/graphs/{workbench.work.id}?step=method")
+        workbench.nothing_yet("Nothing was published yet.", "Choose a method and publish")
         return
     lead(
         "Each attack looks for every person of the original in the release. Before means "
@@ -125,16 +124,16 @@ def _more(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
         drawn.clear()
         with place:
             start(
-                _("Attacking {name}", name=str(workbench.state["name"])),
+                _("Attacking {name}", name=workbench.name),
                 task(
                     jobs.attack,
-                    folder=str(workbench.work.folder),
+                    folder=workbench.folder,
                     names=names,
                     choice=result["choice"],
                     seed=result["seed"],
                 ),
                 on_done=draw,
-                address=f"/graphs/{workbench.work.id}?step=attacks",
+                address=workbench.address("attacks"),
             )
 
     def draw(found: Sequence[Mapping[str, Any]]) -> None:

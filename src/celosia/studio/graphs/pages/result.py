@@ -14,10 +14,10 @@ from celosia.studio.graphs.pages.drawing import draw_both
 from celosia.studio.graphs.pages.start import GraphWorkbench
 from celosia.studio.language import _, percent, short
 from celosia.studio.widgets.chart import axis, chart
-from celosia.studio.widgets.code import show_code
-from celosia.studio.widgets.method_form import downloads, promise
+from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
 from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
+from celosia.studio.workbench import certificate_file, report_file
 
 WITHOUT_MATCH = ("degree_total_variation", "degree_earth_mover")
 """What compares two graphs without knowing which vertex is which."""
@@ -31,8 +31,7 @@ def show(workbench: GraphWorkbench) -> None:
     """Everything about the last release."""
     result = workbench.work.load("result")
     if result is None:
-        lead("Nothing was published yet.")
-        ui.link(_("Choose a method and publish"), f"/graphs/{workbench.work.id}?step=method")
+        workbench.nothing_yet("Nothing was published yet.", "Choose a method and publish")
         return
     card = model.cards()[result["choice"]["method"]]
     lead("Published by {method}.", method=card.title)
@@ -238,33 +237,20 @@ def _signed(drift: float | None) -> str:
 
 
 def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
-    heading("Download")
     kinds = {
         "edges": _("edge list, to be published"),
         "csv": _("pairs with their chances, to be published"),
         "json": _("groups and the edges between them, to be published"),
     }
     data = result["files"]["data"]
-    files = [
-        (data, "hub", _("Published graph"), kinds[data.rpartition(".")[2]]),
-        (
-            "certificate.json",
-            "verified",
-            _("Certificate"),
-            _(
-                "what was done and is promised; beside the data call it {name}",
-                name=f"{data}.cert.json",
-            ),
-        ),
-        (
-            "report.html",
-            "description",
-            _("Report"),
-            _("all measures, for those who may see the original"),
-        ),
-        ("graph.json", "lock", _("Original graph"), _("what you brought; keep it to yourself")),
-    ]
-    downloads(workbench.work.id, files)
+    workbench.take_away(
+        [
+            (data, "hub", _("Published graph"), kinds[data.rpartition(".")[2]]),
+            certificate_file("certificate.json", data),
+            report_file("report.html"),
+            ("graph.json", "lock", _("Original graph"), _("what you brought; keep it to yourself")),
+        ]
+    )
     if "key" in result["files"]:
         notice(
             "Keep this file secret: it re-identifies every vertex. Download the key only "
@@ -272,13 +258,13 @@ def _take(workbench: GraphWorkbench, result: Mapping[str, Any]) -> None:
         )
         link = ui.link(_("Download the key (secret)"), f"/files/{workbench.work.id}/key.csv")
         link.props('download data-test="file-key.csv"')
-    heading("The same elsewhere")
-    quiet("Draws are new each time, so the released graph differs unless it is seeded.")
-    texts = model.code(
-        str(workbench.state["name"]),
-        workbench.state["sample"],
-        result["choice"],
-        seed=result["seed"],
-        drop_edge_attributes=result.get("drop_edge_attributes", False),
+    workbench.same_elsewhere(
+        model.code(
+            workbench.name,
+            workbench.state["sample"],
+            result["choice"],
+            seed=result["seed"],
+            drop_edge_attributes=result.get("drop_edge_attributes", False),
+        ),
+        "Draws are new each time, so the released graph differs unless it is seeded.",
     )
-    show_code([(_(name), text) for name, text in texts])

@@ -10,7 +10,8 @@ from nicegui import ui
 from celosia.studio.language import _, percent, short
 from celosia.studio.mask import jobs
 from celosia.studio.mask.pages import charts
-from celosia.studio.mask.pages.steps import MaskWorkbench, start_masking
+from celosia.studio.mask.pages.start import MaskWorkbench
+from celosia.studio.mask.pages.steps import MASKING, masking_task
 from celosia.studio.widgets.job_progress import start
 from celosia.studio.widgets.text import heading, lead, paragraph, quiet
 from celosia.studio.worker import task
@@ -53,14 +54,14 @@ def show(workbench: MaskWorkbench) -> None:
                 _("Map of variants"),
                 task(
                     jobs.map_variants,
-                    folder=str(workbench.work.folder),
+                    folder=workbench.folder,
                     columns=list(columns.value),
                     risk=risk.value,
                     loss=loss.value,
-                    seed=workbench.state.get("seed"),
+                    seed=workbench.seed,
                 ),
                 on_done=draw,
-                address=f"/mask/{workbench.work.id}?step=map",
+                address=workbench.address("map"),
             )
 
     def draw(result: dict[str, Any]) -> None:
@@ -121,7 +122,7 @@ def _offer(workbench: MaskWorkbench, point: Mapping[str, Any], columns: list[str
                 "parameters": point["parameters"],
             }
             workbench.save(steps=[step])
-            start_masking(workbench, [step], place)
+            workbench.run(place, MASKING, lambda: masking_task(workbench, [step]))
 
         ui.button(_("Apply it to the table"), icon="check", on_click=apply).props(
             'data-test="apply"'

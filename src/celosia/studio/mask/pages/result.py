@@ -12,11 +12,11 @@ from celosia.studio.language import _, n_, number
 from celosia.studio.mask import figures as mask_figures
 from celosia.studio.mask import model
 from celosia.studio.mask.pages import charts
-from celosia.studio.mask.pages.steps import MaskWorkbench
-from celosia.studio.widgets.code import show_code
-from celosia.studio.widgets.method_form import downloads, promise
+from celosia.studio.mask.pages.start import MaskWorkbench
+from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import html_table
 from celosia.studio.widgets.text import figures, heading, lead, notice, quiet
+from celosia.studio.workbench import File, certificate_file, report_file
 
 SIZE = 12
 """Rows on a page of both tables."""
@@ -26,8 +26,7 @@ async def show(workbench: MaskWorkbench) -> None:
     """Everything about the last run of the recipe."""
     result = workbench.work.load("result")
     if result is None:
-        lead("There is no result yet.")
-        ui.link(_("Go to the recipe and run it"), f"/mask/{workbench.work.id}?step=recipe")
+        workbench.nothing_yet("There is no result yet.", "Go to the recipe and run it")
         return
     lead(
         n_(
@@ -117,34 +116,24 @@ def _rounded(row: tuple[Any, ...]) -> list[Any]:
 
 
 def _take(workbench: MaskWorkbench, result: dict[str, Any]) -> None:
-    heading("Download")
-    downloads(
-        workbench.work.id,
+    workbench.take_away(
         [
             ("masked.csv", "table_view", _("Masked data"), _("CSV, to be published")),
-            (
-                "masked-certificate.json",
-                "verified",
-                _("Certificate"),
-                _("what was done and is promised; beside the data call it masked.csv.cert.json"),
-            ),
-            (
-                "masked-report.html",
-                "description",
-                _("Report"),
-                _("all measures, for those who may see the original"),
-            ),
+            certificate_file("masked-certificate.json", "masked.csv"),
+            report_file("masked-report.html"),
             ("recipe.toml", "receipt_long", _("Recipe"), _("roles and steps, to do it again")),
-            (
-                "data.parquet",
-                "lock",
-                _("Original data"),
-                _("what you brought; keep it to yourself"),
-            ),
-        ],
+            original_file(),
+        ]
     )
-    heading("The same elsewhere")
-    quiet("Put recipe.toml beside the table first. Draws are new each time unless seeded.")
-    texts = model.code(str(workbench.state["name"]), workbench.state["sample"], seed=result["seed"])
+    texts = model.code(workbench.name, workbench.state["sample"], seed=result["seed"])
     recipe = workbench.work.path("recipe.toml").read_text("utf-8")
-    show_code([*((_(name), text) for name, text in texts), (_("Recipe (TOML)"), recipe)])
+    workbench.same_elsewhere(
+        [*texts, ("Recipe (TOML)", recipe)],
+        "Put recipe.toml beside the table first. Draws are new each time unless seeded.",
+    )
+
+
+def original_file() -> File:
+    """The table as it was brought, to take away."""
+    text = _("what you brought; keep it to yourself")
+    return "data.parquet", "lock", _("Original data"), text

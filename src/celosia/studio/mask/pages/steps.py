@@ -7,65 +7,16 @@ from typing import Any
 
 from nicegui import run, ui
 
-from celosia.core.errors import CelosiaError
 from celosia.studio.language import _, n_
 from celosia.studio.mask import jobs, model
-from celosia.studio.mask.pages.start import KIND
-from celosia.studio.runtime import studio
-from celosia.studio.shell import page, show_error, visitor
-from celosia.studio.visitors import Work
-from celosia.studio.widgets.job_progress import follow, start
-from celosia.studio.widgets.method_form import method_cards, parameter_controls, step_links
-from celosia.studio.widgets.text import heading, lead, main_heading, paragraph, quiet
-from celosia.studio.workbench import Workbench
-from celosia.studio.worker import task
+from celosia.studio.mask.pages.start import MaskWorkbench
+from celosia.studio.shell import page
+from celosia.studio.widgets.method_form import method_cards, parameter_controls
+from celosia.studio.widgets.text import heading, lead, paragraph, quiet
+from celosia.studio.worker import Task, task
 
-STEPS = ("columns", "recipe", "result", "map")
-
-
-class MaskWorkbench(Workbench):
-    """One piece of work: its table, roles, recipe and results."""
-
-    def __init__(self, work: Work) -> None:
-        super().__init__(work, "mask")
-
-    @property
-    def columns(self) -> list[dict[str, Any]]:
-        """What is known of the columns, and their roles."""
-        return list(self.state["columns"])
-
-    @property
-    def names(self) -> list[str]:
-        """The columns that may be masked: all but identifiers, which are never released."""
-        return [each["name"] for each in self.columns if each["role"] != "identifier"]
-
-
-def open_workbench(work_id: str) -> MaskWorkbench:
-    """The work of an address.
-
-    Raises:
-        InputError: CEL-W011, there is none; CEL-W076, its table was not read to the end.
-    """
-    return MaskWorkbench(visitor().work(work_id, KIND))
-
-
-def mask_head(workbench: MaskWorkbench, current: str) -> None:
-    """The name of the table and the way to every step."""
-    with ui.row().classes("items-baseline"):
-        main_heading("Mask and synthesise")
-        ui.label(str(workbench.state["name"])).classes("celosia-quiet celosia-break")
-        quiet(n_("{count} record", "{count} records", workbench.state["rows"]))
-    step_links(
-        f"/mask/{workbench.work.id}",
-        [
-            ("columns", _("Columns"), "view_column"),
-            ("recipe", _("Recipe"), "format_list_numbered"),
-            ("result", _("Result"), "compare"),
-            ("map", _("Map of variants"), "scatter_plot"),
-            (f"/synthesise/{workbench.work.id}", _("Synthesise"), "auto_awesome"),
-        ],
-        current,
-    )
+MASKING = "Masking {name}"
+"""What the job is called."""
 
 
 @page("/mask/{work_id}", "Mask and synthesise", door="/mask")
@@ -74,9 +25,9 @@ async def mask_steps(work_id: str, step: str = "recipe") -> None:
     from celosia.studio.mask.pages import map as mask_map  # they use this module
     from celosia.studio.mask.pages import result  # they use this module
 
-    workbench = open_workbench(work_id)
-    known = step if step in STEPS else "recipe"
-    mask_head(workbench, known)
+    workbench = MaskWorkbench.open(work_id)
+    known = workbench.door.step(step)
+    workbench.head(known)
     if known == "columns":
         _columns(workbench)
     elif known == "recipe":
@@ -127,9 +78,7 @@ def _columns(workbench: MaskWorkbench) -> None:
                     ).classes("w-full")
                     select.props["aria-label"] = _("Role of {column}", column=each["name"])
     _weights(workbench)
-    ui.link(_("On to the recipe"), f"/mask/{workbench.work.id}?step=recipe").classes(
-        "q-mt-md block"
-    )
+    ui.link(_("On to the recipe"), workbench.address("recipe")).classes("q-mt-md block")
 
 
 def _weights(workbench: MaskWorkbench) -> None:
@@ -168,15 +117,13 @@ def _recipe(workbench: MaskWorkbench) -> None:
         for place, step in enumerate(found):
             _step(workbench, place, step, len(found), steps.refresh)
 
-    def begin() -> None:
-        start_masking(workbench, workbench.state["steps"], running)
-
     steps()
-    with ui.row().classes("items-center q-mt-md"):
-        ui.button(_("Run the recipe"), icon="play_arrow", on_click=begin).props('data-test="run"')
-        _seed(workbench)
-    running = ui.element("div").classes("w-full")
-    _running(workbench, running)
+    workbench.run_button(
+        "Run the recipe",
+        MASKING,
+        lambda: masking_task(workbench, workbench.state["steps"]),
+        beside=lambda: workbench.seed_box().style("min-width: min(17rem, 100%)"),
+    )
 
     def add(kind: str) -> None:
         workbench.save(steps=[*workbench.state["steps"], model.new_step(kind, workbench.columns)])
@@ -185,19 +132,6 @@ def _recipe(workbench: MaskWorkbench) -> None:
 
     heading("Add a step")
     method_cards(model.FAMILIES, model.cards(), add, label=_("Add"))
-
-
-def _seed(workbench: MaskWorkbench) -> None:
-    box = ui.number(
-        _("Seed (for a simulation)"),
-        value=workbench.state.get("seed"),
-        min=0,
-        on_change=lambda event: workbench.save(
-            seed=None if event.value is None else max(0, int(event.value))
-        ),
-    ).style("min-width: min(17rem, 100%)")
-    box.props("clearable debounce=400")
-    box.tooltip(_("With a seed every draw can be repeated; leave it empty for a release."))
 
 
 def _step(
@@ -254,36 +188,18 @@ def _step(
         )
 
 
-def _running(workbench: MaskWorkbench, place: ui.element) -> None:
-    """Show a job of this work that is still at it, after a reload."""
-    address = f"/mask/{workbench.work.id}?step=result"
-    for job in studio().jobs.of(visitor().token):
-        if job.address == address and not job.over:
-            with place:
-                follow(job, on_done=lambda _result: ui.navigate.to(address))
-            return
+def masking_task(workbench: MaskWorkbench, steps: list[dict[str, Any]]) -> Task[Any]:
+    """Masking by these steps, if they can be run.
 
-
-def start_masking(workbench: MaskWorkbench, steps: list[dict[str, Any]], place: ui.element) -> None:
-    """Run a recipe, and go to its result; what is wrong with it is said at once."""
-    place.clear()
-    address = f"/mask/{workbench.work.id}?step=result"
-    with place:
-        try:
-            model.check(workbench.columns, steps)
-        except CelosiaError as error:
-            show_error(error)
-            return
-        start(
-            _("Masking {name}", name=str(workbench.state["name"])),
-            task(
-                jobs.run,
-                folder=str(workbench.work.folder),
-                columns=workbench.columns,
-                steps=steps,
-                seed=workbench.state.get("seed"),
-                weights=workbench.state.get("weights"),
-            ),
-            on_done=lambda _result: ui.navigate.to(address),
-            address=address,
-        )
+    Raises:
+        InputError: what is wrong with them.
+    """
+    model.check(workbench.columns, steps)
+    return task(
+        jobs.run,
+        folder=workbench.folder,
+        columns=workbench.columns,
+        steps=steps,
+        seed=workbench.seed,
+        weights=workbench.state.get("weights"),
+    )

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from celosia.core.errors import CelosiaError
 from celosia.studio import shell
-from celosia.studio.language import _, n_, number
+from celosia.studio.language import _
 from celosia.studio.publish import (
     PublishForm,
     command_text,
@@ -23,6 +23,7 @@ from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.code import show_code
+from celosia.studio.widgets.method_form import table_size
 from celosia.studio.widgets.text import heading, main_heading, quiet
 from celosia.studio.worker import task
 
@@ -146,14 +147,7 @@ def title(form: PublishForm) -> None:
     """The name of the table that a page is about, and its size."""
     with ui.column().classes("gap-0"):
         main_heading(form.file).classes("celosia-break")
-        quiet(
-            n_(
-                "{count} row, {columns} columns",
-                "{count} rows, {columns} columns",
-                form.rows,
-                columns=number(len(form.columns)),
-            )
-        )
+        quiet(table_size(form.rows, len(form.columns)))
 
 
 def _run_button(workbench: PublishWorkbench) -> None:

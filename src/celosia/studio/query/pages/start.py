@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nicegui import ui
 
 from celosia.studio.language import _
 from celosia.studio.query import jobs
+from celosia.studio.samples import Sample
 from celosia.studio.shell import page, show_problem, visitor
 from celosia.studio.visitors import Work
 from celosia.studio.widgets.job_progress import start
+from celosia.studio.widgets.method_form import sample_cards
 from celosia.studio.widgets.text import heading, lead, main_heading, name_editor, paragraph
 from celosia.studio.widgets.upload import upload
 from celosia.studio.worker import task
 
 KIND = "query"
 SAMPLES = (
-    ("shop", "A shop, in SQL", "Customers, their orders and lines, invented. Ask with joins."),
-    ("graph", "A network of buyers, in SPARQL", "Who follows whom and likes what, as RDF facts."),
+    Sample(
+        name="shop",
+        title="A shop, in SQL",
+        about="Customers, their orders and lines, invented. Ask with joins.",
+    ),
+    Sample(
+        name="graph",
+        title="A network of buyers, in SPARQL",
+        about="Who follows whom and likes what, as RDF facts.",
+    ),
 )
 
 
@@ -30,17 +38,23 @@ def choose() -> None:
         "An answer is the exact result plus noise that protects every person. Each query "
         "is charged to a privacy budget; when the budget is spent, queries are refused."
     )
-    heading("Try with sample data", 2)
-    with ui.element("div").classes("celosia-cards"):
-        for name, title, text in SAMPLES:
-            with ui.card().classes("celosia-tight"):
-                heading(_(title), 3)
-                ui.label(_(text))
-                place = ui.column().classes("w-full")
-                ui.button(_("Open"), icon="lock_open", on_click=_maker(name, place)).props(
-                    f"data-test=sample-{name}"
-                )
-    heading("Bring your own tables", 2)
+    heading("Try with sample data")
+    place = ui.column().classes("w-full")
+
+    def make(sample: Sample) -> None:
+        made = visitor().new_work(KIND)
+        made.save("shown", sample.name)
+        place.clear()
+        with place:
+            start(
+                _("Making the database"),
+                task(jobs.make_sample, folder=str(made.folder), sample=sample.name),
+                on_done=lambda _nothing: ui.navigate.to(f"/query/{made.id}"),
+                address=f"/query/{made.id}",
+            )
+
+    sample_cards(SAMPLES, make)
+    heading("Bring your own tables")
     paragraph(
         "Each file becomes a table. Then say what each column means, whom to protect and how "
         "much may be spent: a policy is drafted for you."
@@ -70,7 +84,7 @@ def choose() -> None:
         made.save("shown", shown)
         start(
             _("Reading the file"),
-            task(jobs.bring, folder=str(made.folder), file=file, table=table.value),
+            task(jobs.bring, folder=str(made.folder), file=file, shown=shown, table=table.value),
             on_done=lambda text: _drafted(made, text),
             address=f"/query/{made.id}/policy",
             attend=True,
@@ -78,22 +92,6 @@ def choose() -> None:
 
     upload(lambda: visitor().new_work(KIND), arrived)
     _earlier()
-
-
-def _maker(name: str, place: ui.column) -> Any:
-    def make() -> None:
-        made = visitor().new_work(KIND)
-        made.save("shown", name)
-        place.clear()
-        with place:
-            start(
-                _("Making the database"),
-                task(jobs.make_sample, folder=str(made.folder), sample=name),
-                on_done=lambda _nothing: ui.navigate.to(f"/query/{made.id}"),
-                address=f"/query/{made.id}",
-            )
-
-    return make
 
 
 def _drafted(made: Work, text: str) -> None:
@@ -105,7 +103,7 @@ def _earlier() -> None:
     works = [each for each in visitor().works(KIND) if each.path("policy.toml").is_file()]
     if not works:
         return
-    heading("Your databases", 2)
+    heading("Your databases")
     for each in works:
         with ui.row().classes("items-center"):
             ui.link(_shown(each), f"/query/{each.id}")
@@ -114,10 +112,10 @@ def _earlier() -> None:
             ).props("flat dense")
 
 
-def _shown(each: Work) -> str:
+def _shown(work: Work) -> str:
     """What a database is called: one of ours, or the file that was brought."""
-    name = str(each.load("shown", ""))
-    return next((_(title) for sample, title, _text in SAMPLES if sample == name), name)
+    name = str(work.load("shown", ""))
+    return next((_(each.title) for each in SAMPLES if each.name == name), name)
 
 
 def _removed(each: Work) -> None:

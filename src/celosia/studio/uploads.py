@@ -1,0 +1,77 @@
+"""Files that visitors bring, as jobs read them: each goes as soon as it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from celosia.core.errors import InputError
+from celosia.core.progress import Step
+from celosia.studio.worker import JobProgress
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_COLUMNS = 300
+"""A table with more columns cannot be checked column by column."""
+LONGEST_NAME = 300
+"""Letters of a name of a column."""
+
+
+@contextmanager
+def uploaded(path: Path, shown: str) -> Iterator[Path]:
+    """An uploaded file while it is read; errors call it as the visitor does, then it goes.
+
+    Args:
+        path: where it lies, which is ours to know.
+        shown: what the visitor called it.
+    """
+    try:
+        yield path
+    except InputError as error:
+        raise error.replace(str(path), shown).replace(path.name, shown) from None
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def read_table_file(
+    progress: JobProgress, path: Path, shown: str, reading: dict[str, Any] | None = None
+) -> pl.DataFrame:
+    """An uploaded table.
+
+    Args:
+        progress: how to tell of progress.
+        path: our name of the upload.
+        shown: what the visitor called it.
+        reading: delimiter, encoding, header and decimal mark, where the visitor gave them.
+
+    Raises:
+        InputError: CEL-W058 it has no rows, CEL-W059 too many columns, CEL-W060 a name that is
+            too long; or what is wrong with the file.
+    """
+    from celosia.frames import read  # Polars comes with it
+
+    progress(Step("Reading the file", 0))
+    given = {key: value for key, value in (reading or {}).items() if value is not None}
+    if path.suffix == ".json":
+        given["format"] = "jsonl"
+    with uploaded(path, shown):
+        frame = read(path, **given)
+    if frame.height == 0 or frame.width == 0:
+        raise InputError("CEL-W058")
+    if frame.width > MOST_COLUMNS:
+        raise InputError("CEL-W059", columns=frame.width, most=MOST_COLUMNS)
+    check_names(frame.columns)
+    return frame
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse names that no page could show.
+
+    Raises:
+        InputError: CEL-W060, one is too long.
+    """
+    if any(len(name) > LONGEST_NAME for name in names):
+        raise InputError("CEL-W060", longest=LONGEST_NAME)
