@@ -89,7 +89,8 @@ def serve(connection: Connection, memory: int, file: int | None = None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit(memory, file)
     _warm()
-    connection.send(JobEvent("ready"))
+    with suppress(OSError):  # a studio that closed meanwhile hears nothing
+        connection.send(JobEvent("ready"))
     while True:
         try:
             given, spoken = connection.recv()
