@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from celosia.assess.recognisers import check_digits
 from celosia.assess.recognisers.kinds import KINDS
@@ -431,10 +431,8 @@ def _candidates(text: str) -> Iterator[Match]:
             group: int | str = "value" if "value" in recogniser.pattern.groupindex else 0
             start, end = match.span(group)
             start, end = _fitted(recogniser, text, start, end)
-            score = recogniser.judge(
-                text[start:end],
-                lambda a=start, b=end, words=recogniser.context: _has_context(text, a, b, words),
-            )
+            context = partial(_has_context, text, start, end, recogniser.context)
+            score = recogniser.judge(text[start:end], context)
             if score:
                 yield Match(start, end, recogniser.kind, recogniser.name, round(score, 3))
 

@@ -205,7 +205,7 @@ def expected_collisions(values: int, *, bits: int) -> float:
     >>> round(expected_collisions(10**7, bits=32))
     11642
     """
-    return values * (values - 1) / 2 / 2**bits
+    return values * (values - 1) / 2 / 2.0**bits
 
 
 def check_outside(key: Path, outputs: Sequence[Path]) -> None:
