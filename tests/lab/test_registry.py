@@ -6,10 +6,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from celosia import InputError
+from celosia.core.catalogue import read_family
 from celosia.core.progress import Progress
 from celosia.lab import Row, Study, find, register, registry, studies
 
@@ -118,3 +120,25 @@ def test_names_do_not_depend_on_the_language_in_which_the_studies_are_loaded() -
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert said.split() == [study.name for study in studies()]
+
+
+def test_the_catalogue_describes_every_study_and_no_other() -> None:
+    ours = {study.name for study in studies()}
+    described = {name for name, _part in _described(read_family("lab")["studies"])}
+    assert described == ours
+    assert all(
+        (name, part) in _described(read_family("lab")["studies"])
+        for name in ours
+        for part in ("title", "source", "rules")
+    )
+
+
+def _described(entries: dict[str, Any], name: str = "") -> set[tuple[str, str]]:
+    """The parts of texts by the name of their study."""
+    found = set()
+    for key, entry in entries.items():
+        if "text" in entry:
+            found.add((name, key))
+        else:
+            found |= _described(entry, f"{name}/{key}" if name else key)
+    return found

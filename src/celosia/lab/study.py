@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from celosia.core.errors import InputError
-from celosia.core.messages import Language, current, speaking
+from celosia.core.messages import Language, Message, current, speaking
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.report import Block
 from celosia.lab.findings import Findings, Row
@@ -19,6 +21,10 @@ class StudyRun(Protocol):
 
     def __call__(self, path: Path | None, progress: Progress) -> Sequence[Row]:
         """The cells; `path` is where the original data lies, if it is not installed."""
+
+
+Drawing = Callable[[Findings, Progress], Sequence[Block]]
+"""Draws what a report shows before the cells."""
 
 
 def no_figures(findings: Findings, progress: Progress) -> Sequence[Block]:
@@ -55,7 +61,7 @@ class Study:
     rules: str
     """How near a cell must come to count as the same."""
     work: StudyRun
-    figures: Callable[[Findings, Progress], Sequence[Block]] = no_figures
+    figures: Drawing = no_figures
     """What the report shows before the cells."""
     at_size: Callable[[int], StudyRun] | None = None
     """The work on a graph of so many facts, for a study that makes its own."""
@@ -101,3 +107,115 @@ class Study:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.title}"
+
+
+def declared(
+    name: str,
+    work: StudyRun,
+    *,
+    figures: Drawing = no_figures,
+    at_size: Callable[[int], StudyRun] | None = None,
+    **fields: object,
+) -> Study:
+    """A study whose title, source and rules are in the catalogue, below `lab.studies` by its name.
+
+    Args:
+        name: of the study.
+        work: computes its cells.
+        figures: draws what its report shows first.
+        at_size: the work on a graph of so many facts.
+        fields: of the templates.
+    """
+    key = f"lab.studies.{name.replace('/', '.')}"
+    return Study(
+        name=name,
+        title=Message(f"{key}.title", **fields),
+        source=Message(f"{key}.source", **fields),
+        rules=Message(f"{key}.rules", **fields),
+        work=work,
+        figures=figures,
+        at_size=at_size,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a family of studies: modules with published cells, and how to compute them.
+
+    A module has `rows(progress)`, which gives the cells; it is loaded when the part is run, for
+    some load compiled kernels.
+    """
+
+    name: str
+    modules: tuple[str, ...] = ()
+    """Names in the package of the family; the one called as the part where there are none."""
+    figures: Drawing = no_figures
+    needs_data: bool = False
+    """Whether it works on tables that the reader must have: `rows(progress, path=...)`."""
+    has_graph: bool = False
+    """Whether it makes a graph, of a size to choose: `rows(progress, triples=...)`."""
+
+    def rows(
+        self, family: str, path: Path | None, triples: int | None, progress: Progress
+    ) -> list[Row]:
+        """The cells, computed again."""
+        found: list[Row] = []
+        for name in self.modules or (self.name,):
+            module = import_module(f"celosia.lab.{family}.{name}")
+            compute: Callable[..., Iterable[Row]] = module.rows
+            if self.needs_data:
+                found += compute(progress, path=path)
+            elif self.has_graph and triples is not None:
+                found += compute(progress, triples=triples)
+            else:
+                found += compute(progress)
+        return found
+
+
+def family(name: str, *parts: Part, **fields: object) -> tuple[Study, ...]:
+    """The study of all parts, and one for each of them.
+
+    Args:
+        name: of the whole, and of the package with the modules of its parts.
+        parts: in the order in which they are run and drawn.
+        fields: of the templates of titles, sources and rules.
+    """
+
+    def study(whole: str, some: Sequence[Part]) -> Study:
+        def draw(findings: Findings, progress: Progress) -> Sequence[Block]:
+            return [block for part in some for block in part.figures(findings, progress)]
+
+        def at_size(triples: int | None) -> StudyRun:
+            return partial(_compute, name, some, triples)
+
+        return declared(
+            whole,
+            at_size(None),
+            figures=draw,
+            at_size=at_size if any(part.has_graph for part in some) else None,
+            **fields,
+        )
+
+    return study(name, parts), *(study(f"{name}/{part.name}", (part,)) for part in parts)
+
+
+def _compute(
+    family: str, parts: Sequence[Part], triples: int | None, path: Path | None, progress: Progress
+) -> list[Row]:
+    """The cells of all parts; those that need data only where it is given, or alone."""
+    if len(parts) == 1:
+        progress(Step(Message("lab.study.computing", name=parts[0].name), 0))
+        return parts[0].rows(family, path, triples, progress)
+    able = [part for part in parts if path is not None or not part.needs_data]
+    found: list[Row] = []
+    for done, part in enumerate(able):
+        step = Step(Message("lab.study.computing", name=part.name), done, len(able))
+        progress(step)
+        # Every step of a part tells how far the study has come, and may end it there.
+        found += part.rows(family, path, triples, partial(_tell, step, progress))
+    progress(Step(Message("lab.study.comparing"), len(able), len(able)))
+    return found
+
+
+def _tell(step: Step, progress: Progress, _inner: Step) -> None:
+    progress(step)

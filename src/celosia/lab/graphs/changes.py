@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.attacks import link_posterior, simulated_posterior
@@ -28,7 +29,7 @@ SEEDS = 30
 SWITCHES = 30
 
 
-def rows() -> Iterator[Row]:
+def rows(progress: Progress = silent) -> Iterator[Row]:
     """All of them."""
     yield from _degrees()
     yield from _metrics()

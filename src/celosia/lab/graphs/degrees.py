@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.generators import ring
@@ -42,7 +43,7 @@ _EDITS = (None, examples.G10_EDGE_CHANGE, examples.G10_VERTEX_ADDED)
 Whole = NDArray[np.int64]
 
 
-def rows() -> Iterator[Row]:
+def rows(progress: Progress = silent) -> Iterator[Row]:
     """All of them."""
     yield from _figure()
     yield from _raised()

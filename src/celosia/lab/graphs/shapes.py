@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.graphs import examples
 from celosia.graphs.attacks import (
     classes,
@@ -34,7 +35,7 @@ from celosia.lab.masking.equivalence_classes import format_groups
 from celosia.lab.mechanisms.cells import compare_equal
 
 
-def rows() -> Iterator[Row]:
+def rows(progress: Progress = silent) -> Iterator[Row]:
     """All of them."""
     yield from _followers()
     yield from _dan()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import comb
 
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.generalisation import (
@@ -25,7 +26,7 @@ from celosia.lab.graphs.figure_graphs import in_words, name_groups
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 
 
-def rows() -> Iterator[Row]:
+def rows(progress: Progress = silent) -> Iterator[Row]:
     """All of them."""
     graph = examples.g9()
     yield from _partition(graph)

@@ -9,6 +9,7 @@ from math import log2
 import numpy as np
 
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.graph import Graph
@@ -29,7 +30,7 @@ from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed
 WORLDS = 400
 
 
-def rows() -> Iterator[Row]:
+def rows(progress: Progress = silent) -> Iterator[Row]:
     """All of them."""
     original = examples.uncertain_original()
     graph = UncertainGraph.of(

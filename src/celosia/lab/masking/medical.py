@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from celosia.assess import attacks
 from celosia.assess.linkage import align, distance_linkage
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
@@ -45,7 +46,7 @@ PROVINCE = Recoding(hierarchy={"method": "mask", "levels": [3]}, level=1)
 RANGES = Recoding(breaks=(20, 30, 50, 80))
 
 
-def rows() -> Iterator[Row]:
+def rows(progress: Progress = silent) -> Iterator[Row]:
     """All facts of the tables, in the order of their numbers."""
     yield from _original()
     yield from _noise()

@@ -35,15 +35,15 @@ GAINS = {3: 0.95, 5: 0.95}
 """By k: how much of the published loss the refinement may leave; elsewhere, none more."""
 
 
-def rows(folder: Path | None, progress: Progress) -> Iterator[Row]:
+def rows(progress: Progress, *, path: Path | None) -> Iterator[Row]:
     """The losses for k = 3, 4, 5 and 10 on both tables.
 
     Raises:
         InputError: CEL-L010 no folder, CEL-L011 a file that is not there, CEL-L012 another table.
     """
-    if folder is None:
+    if path is None:
         raise InputError("CEL-L010")
-    tables = {name: _table(folder, *FILES[name]) for name in PUBLISHED}
+    tables = {name: _table(path, *FILES[name]) for name in PUBLISHED}
     for done, (name, published) in enumerate(PUBLISHED.items()):
         progress(Step(Message("lab.masking.grouping", name=name), done, len(PUBLISHED)))
         for found in losses(tables[name], list(published)):

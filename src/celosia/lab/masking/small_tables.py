@@ -11,6 +11,7 @@ from celosia.assess import attacks
 from celosia.assess.linkage import align, distance_linkage
 from celosia.assess.risk.individual import individual_risk
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.lab.findings import Row
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses, format_groups
 from celosia.lab.masking.medical import apply_method
@@ -31,7 +32,7 @@ from celosia.tables.masking.perturbation.transitions import invariant_matrix, pl
 SHOWN = ("shown_postcode", "shown_age")
 
 
-def rows() -> Iterator[Row]:
+def rows(progress: Progress = silent) -> Iterator[Row]:
     """All of them."""
     yield from _salaries()
     yield from _nationalities()

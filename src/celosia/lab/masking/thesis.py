@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from celosia.core.messages import Message
+from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.lab.findings import Row
 from celosia.lab.masking.equivalence_classes import EquivalenceClasses
@@ -29,7 +30,7 @@ from celosia.tables.masking import Microaggregation, Noise, RankSwap, Recoding, 
 JOBS = ("Back-End developer", "Front-End developer")
 
 
-def rows() -> Iterator[Row]:
+def rows(progress: Progress = silent) -> Iterator[Row]:
     """All of them."""
     yield from _classes()
     yield from _coding()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import exp
 
 from celosia.accounting import belief_interval
@@ -13,21 +13,10 @@ from celosia.core.report import Block, Figure, Heading
 from celosia.lab.findings import Findings, Row
 from celosia.lab.mechanisms import means, top_c
 
-Drawing = Callable[[Findings, Progress], Sequence[Block]]
-
 PRIORS = (0.01, 0.1, 0.5)
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 LAWS = ((0, 1), (0, 2), (0, 4), (-5, 4))
 """Centres and scales of the densities that are drawn."""
-
-
-def every(*drawings: Drawing) -> Drawing:
-    """All figures one after the other."""
-
-    def draw(findings: Findings, progress: Progress) -> Sequence[Block]:
-        return [block for drawing in drawings for block in drawing(findings, progress)]
-
-    return draw
 
 
 def beliefs(findings: Findings, progress: Progress) -> Sequence[Block]:

@@ -14,17 +14,10 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
 from celosia.lab.tables.cells import cells_of
-from celosia.lab.tables.runs import LOSS, NONE, RATIO, Run, matches, runs
+from celosia.lab.tables.runs import NONE, Run, matches, runs
 from celosia.lab.tables.setting import published_schema
 from celosia.lab.tolerance import Cell
 from celosia.tables import Hierarchy, Schema, publish
-
-RULES = Message(
-    "lab.tables.counts_levels_ages_and_modes_exactly",
-    absolute=LOSS.absolute,
-    relative=RATIO.relative,
-)
-"""When a cell counts as reproduced."""
 
 
 def reproduce(file: str, start: str, path: Path | None, progress: Progress) -> list[Row]:
@@ -45,7 +38,7 @@ def reproduce(file: str, start: str, path: Path | None, progress: Progress) -> l
             Step(Message("lab.tables.running", name=run.name), done, len(wanted)), progress
         )
         found += _compare(run, _compute(run, rows, schema, hierarchies, watch))
-    progress(Step(Message("lab.collect.comparing"), len(wanted), len(wanted)))
+    progress(Step(Message("lab.study.comparing"), len(wanted), len(wanted)))
     return found
 
 
