@@ -17,7 +17,7 @@ import polars as pl
 from bench.timing import seconds
 from celosia import InputError, KAnonymity, datasets, frames
 from celosia.tables import Column, Role, Schema
-from celosia.tables.coded_column import code_column
+from celosia.tables.coded_table import code_column
 from celosia.tables.recoding import Lattice, find_optimum
 
 LIMITS = (0.0, 0.02, 0.05, 1.0)

@@ -110,11 +110,11 @@ REGISTRIES = {
     "Privacy models": ("celosia.tables.models.notation", "MODELS"),
     "Metrics": ("celosia.tables.metrics", "METRICS"),
     "Hierarchies": ("celosia.tables.hierarchies.notation", "BUILDERS"),
-    "Masking, synthetic and private tables": ("celosia.tables.masking.registry", "methods"),
+    "Masking, synthetic and private tables": ("celosia.tables.masking.recipe", "methods"),
     "Graphs": ("celosia.graphs.registry", "methods"),
     "Attacks on graphs": ("celosia.graphs.attacks.registry", "ATTACKS"),
-    "Attacks on tables": ("celosia.assess.attacks.registry", "ATTACKS"),
-    "Classifiers": ("celosia.assess.utility.classifiers", "CLASSIFIERS"),
+    "Attacks on tables": ("celosia.assess.attacks.summary", "ATTACKS"),
+    "Classifiers": ("celosia.assess.utility.learning", "CLASSIFIERS"),
     "Protocols for devices": ("celosia.collect.registry", "PROTOCOLS"),
 }
 """Where the methods of each sort are listed: a mapping by name, or a function that returns one."""

@@ -26,8 +26,7 @@ from celosia.core.errors import EngineError, InputError, PrivacyWarning
 from celosia.core.randomness import Seeded, Source, System
 from celosia.engines.spark import row_order, tables
 from celosia.engines.spark.paths import draft_name, forget
-from celosia.engines.spark.row_functions import check_draws
-from celosia.engines.spark.tables import SparkTables
+from celosia.engines.spark.tables import SparkTables, check_draws
 from celosia.engines.tables import ColumnMap, RecodingMap
 from celosia.tables import publish
 from celosia.tables.run_on_engine import publish_on

@@ -14,7 +14,7 @@ import pytest
 from celosia import KAnonymity, datasets
 from celosia.assess.risk import RiskProfile, measure
 from celosia.tables import Role, Schema, TableRelease, publish
-from celosia.tables.coded_column import code_column
+from celosia.tables.coded_table import code_column
 from celosia.tables.recoding import Lattice, find_optimum
 
 Publisher = Callable[[int, float], TableRelease]

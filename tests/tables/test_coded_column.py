@@ -11,7 +11,7 @@ import pytest
 
 from celosia.core.errors import InputError
 from celosia.tables import Column, Hierarchy, Intervals, Role, Tree
-from celosia.tables.coded_column import CodedColumn, code_column
+from celosia.tables.coded_table import CodedColumn, code_column
 from celosia.tables.hierarchies import Builder
 from celosia.tables.recoding import Lattice
 

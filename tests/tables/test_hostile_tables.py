@@ -28,7 +28,7 @@ from celosia.tables import (
     check,
     publish,
 )
-from celosia.tables.coded_column import code_column
+from celosia.tables.coded_table import code_column
 from celosia.tables.metrics import Loss
 from celosia.tables.recoding import Lattice, greedy_search
 

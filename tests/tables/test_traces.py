@@ -17,7 +17,7 @@ from celosia.core.errors import CelosiaError
 from celosia.core.progress import Step
 from celosia.engines import DuckDB
 from celosia.tables import Column, Hierarchy, Mask, publish, publish_file
-from celosia.tables.coded_column import code_column
+from celosia.tables.coded_table import code_column
 from celosia.tables.recoding import Lattice
 
 SECRET = "SECRET-VALUE-OF-A-DROPPED-PERSON"

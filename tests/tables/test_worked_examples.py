@@ -11,7 +11,7 @@ import pytest
 
 from celosia import KAnonymity, datasets
 from celosia.tables import Column, Dates, Intervals, Mask, Role, Schema, TableRelease, Tree, publish
-from celosia.tables.coded_column import code_column
+from celosia.tables.coded_table import code_column
 from celosia.tables.hierarchies import Builder
 from celosia.tables.recoding import Lattice
 

@@ -104,7 +104,7 @@ def check(
 
     `celosia hierarchy check age.csv --table people.csv --column age`
     """
-    from celosia.tables.coded_column import code_column
+    from celosia.tables.coded_table import code_column
     from celosia.tables.hierarchies import read_hierarchy
     from celosia.tables.schema import Column, Role
 

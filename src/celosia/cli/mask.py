@@ -22,7 +22,7 @@ def _methods(wanted: bool) -> None:
     from celosia.core.messages import say
     from celosia.core.methods import parameters
     from celosia.tables.masking.method import REACHES
-    from celosia.tables.masking.registry import methods
+    from celosia.tables.masking.recipe import methods
 
     for name, kind in methods().items():
         console.show(name, strong=True)

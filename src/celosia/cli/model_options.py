@@ -119,7 +119,7 @@ class MetricOptions:
 
 def note_open_identity(models: Sequence[Model]) -> None:
     """Warn where none of the models prevents re-identification."""
-    from celosia.tables.models.gaps import IDENTITY
+    from celosia.tables.models.model import IDENTITY
 
     if all(IDENTITY in model.leaves_open() for model in models):
         console.note(say("cli.explore.warning", identity_open=Message("cli.advice.identity_open")))

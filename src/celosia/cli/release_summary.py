@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
     """Print the levels, the risk before and after, and how the solution was found."""
-    from celosia.tables.search_report import describe_search
+    from celosia.tables.solution import describe_search
 
     solution, risk, before = release.solution, release.risk, release.risk_before
     console.show_table(

@@ -21,6 +21,18 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return Message("words.did_you_mean", name=near[0]) if near else ""
 
 
+def quoted_names(names: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Unknown names for a message, in quotes, each with the nearest known one.
+
+    >>> quoted_names(["agee"], ["age", "zip"])
+    ["'agee' (did you mean 'age'?)"]
+    """
+    near = list(known)
+    return [
+        Message("words.quoted_name", name=name, hint=did_you_mean(name, near)) for name in names
+    ]
+
+
 def counted(number: int, one: str, many: str) -> str:
     """A number with the words that go with it.
 

@@ -29,7 +29,7 @@ from celosia.graphs.relabelling import Relabelling, relabel
 from celosia.graphs.release import Content, GraphRelease, MethodOutcome
 from celosia.graphs.uncertain import UncertainGraph
 from celosia.tables.masking import Recipe
-from celosia.tables.masking.steps import run_steps
+from celosia.tables.masking.run import run_steps
 from celosia.tables.run import check_table, released_names
 
 NOTHING = Message("graphs.promise.none")

@@ -138,7 +138,7 @@ def nearest_distances(
         there are too few records.
     """
     from celosia.assess.alignment import align
-    from celosia.assess.linkage.nearest import nearest, standardise
+    from celosia.assess.linkage.distance import nearest, standardise
     from celosia.tables.masking.account import evenly_spaced
 
     real = original[evenly_spaced(original.height, MOST_POINTS)]

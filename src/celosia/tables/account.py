@@ -14,7 +14,7 @@ from celosia.core.messages import Message
 from celosia.core.provenance import Provenance
 from celosia.core.wording import joined
 from celosia.tables.models import SensitiveModel
-from celosia.tables.models.gaps import HOMOGENEITY
+from celosia.tables.models.model import HOMOGENEITY
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import Protection
 from celosia.tables.schema import Role

@@ -17,7 +17,7 @@ from celosia.core.report import (
 )
 from celosia.core.wording import number
 from celosia.tables.recoding.exploration import Exploration
-from celosia.tables.search_report import metric_name
+from celosia.tables.solution import metric_name
 
 MOST_LISTED = 200
 """A front with more solutions is listed up to here; the drawing has them all."""

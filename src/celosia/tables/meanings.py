@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from celosia.assess.meaning import SUPPRESSED, Meaning
 from celosia.core.errors import InputError
 from celosia.frames import TableLike, as_frame, as_text
-from celosia.tables.coded_column import CodedColumn, code_column
+from celosia.tables.coded_table import CodedColumn, code_column
 from celosia.tables.hierarchies import Dates, Hierarchy, Mask
 from celosia.tables.recoding.mondrian.meaning import RangeMeaning
 from celosia.tables.recoding.mondrian.ranged_axis import is_ranged

@@ -10,7 +10,7 @@ import polars as pl
 
 from celosia.engines import Groups
 from celosia.engines.tables import ColumnMap, RecodingMap, changed_source
-from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_table import CodedColumn
 from celosia.tables.protection import Protection
 from celosia.tables.run import released_names, without_minus_zero
 from celosia.tables.schema import Role, Schema

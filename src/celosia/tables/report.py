@@ -29,8 +29,7 @@ from celosia.core.report import (
 )
 from celosia.core.wording import number, sentence
 from celosia.tables.models import AverageRisk, Model, model_from_dict
-from celosia.tables.search_report import method_blocks
-from celosia.tables.solution import Solution
+from celosia.tables.solution import Solution, method_blocks
 
 
 def document(

@@ -29,16 +29,56 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.wording import did_you_mean, quoted_names
 from celosia.frames import ColumnType
 from celosia.tables.hierarchies import Automatic, Builder, Hierarchy, from_table
-from celosia.tables.schema_checks import (
-    check_choice,
-    check_keys,
-    in_column,
-    name_list,
-    section,
-    suggested,
-)
+
+
+def name_list(names: str | Iterable[str]) -> list[str]:
+    """Column names as a list; a text is one name, not a row of letters."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def check_choice(value: Any, allowed: Iterable[str], place: str, kind: type) -> Any:
+    """The value as `kind`, refused unless it is one of the allowed words."""
+    options = [str(option) for option in allowed]
+    if not isinstance(value, str) or value not in options:
+        raise InputError(
+            "CEL-S007.not_allowed",
+            place=place,
+            options=", ".join(options),
+            value=value,
+            hint=did_you_mean(value, options),
+        )
+    return kind(value)
+
+
+def section(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A table of settings by its name; empty if it is not there."""
+    found = table.get(name, {})
+    if not isinstance(found, Mapping):
+        raise InputError("CEL-S008", name=name, kind=type(found).__name__)
+    return found
+
+
+def check_keys(table: Mapping[str, Any], allowed: set[str], place: str) -> None:
+    """Refuse keys that are not known."""
+    unknown = sorted(set(table) - allowed)
+    if unknown:
+        raise InputError(
+            "CEL-S009",
+            place=place,
+            unknown=unknown[0],
+            hint=did_you_mean(unknown[0], allowed),
+            allowed=", ".join(sorted(allowed)),
+        )
+
+
+def in_column(error: InputError, name: str) -> InputError:
+    """The same error with the column's name in front."""
+    error.details = {**error.details, "column": name}
+    return error.within(Message("tables.place.column", column=name))
+
 
 Missing = Literal["refuse", "value", "suppress"]
 
@@ -201,7 +241,7 @@ class Schema:
         present = list(names)
         absent = [column.name for column in self.columns if column.name not in present]
         if absent:
-            hints = [suggested(name, present) for name in absent]
+            hints = quoted_names(absent, present)
             raise InputError("CEL-S010", names=hints, columns=absent)
         unnamed = [name for name in present if self.role_of(name) is None]
         if unnamed:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
 from celosia.frames import as_frame, as_text, encode
-from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
-from celosia.tables.coded_table import CodedTable
+from celosia.tables.coded_table import CodedSensitive, CodedTable, code_sensitive
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.models import Classes, Histogram, Model, judge_all
 from celosia.tables.options import check_schema, resolve_models, sensitive_columns

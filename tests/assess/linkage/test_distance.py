@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from celosia.assess.linkage import align, distance_linkage, rank_linkage
-from celosia.assess.linkage.distance import ranks
-from celosia.assess.linkage.nearest import nearest
+from celosia.assess.linkage.distance import nearest, ranks
 from celosia.core.errors import InputError
 
 AGES = [29, 48, 21, 36, 45, 58, 72, 22, 25, 43]

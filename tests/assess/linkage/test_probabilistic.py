@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.assess.linkage import align, fit_agreement, probabilistic_linkage
 from celosia.assess.linkage._kernels import best_patterns, count_patterns
-from celosia.assess.linkage.mixture import patterns
+from celosia.assess.linkage.probabilistic import patterns
 from celosia.core.errors import InputError
 
 NAMES = ("a", "b", "c", "d")

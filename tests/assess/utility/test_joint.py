@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from celosia import InputError, tables
 from celosia.assess.utility import _pairs, compare, joint
-from celosia.assess.utility._pairs import Side, joint_mass
 from celosia.assess.utility.distributions import assign_bins
-from celosia.assess.utility.joint import OTHERS
+from celosia.assess.utility.joint import OTHERS, Side, joint_mass
 from celosia.assess.utility.spread import Spread
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.meanings import meanings

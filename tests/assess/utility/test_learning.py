@@ -14,7 +14,7 @@ from tests.assess.utility.meanings import Groups
 from celosia import InputError
 from celosia.assess.meaning import ExactMeaning, Meaning
 from celosia.assess.utility import CLASSIFIERS, LogisticRegression, compare, learning
-from celosia.assess.utility._features import features
+from celosia.assess.utility.learning import features
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
 

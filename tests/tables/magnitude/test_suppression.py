@@ -31,7 +31,7 @@ from celosia.tables.magnitude import (
     magnitude_table,
     protect,
 )
-from celosia.tables.magnitude.cube import in_cube
+from celosia.tables.magnitude.attack import in_cube
 
 
 def firms(seed: int, rows: int = 60, sizes: tuple[int, ...] = (3, 3)) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from celosia.assess.accounts import SyntheticAccount
 from celosia.core.errors import InputError
 from celosia.tables import masking, private, synthesis
 from celosia.tables.masking import MaskedTable, MaskingMethod, Recipe
-from celosia.tables.masking.promises import guarantee
+from celosia.tables.masking.run import guarantee
 
 PRIVATE: list[private.PrivateMethod] = [
     private.Contingency(epsilon=1, bounds={"x": (0, 9)}, bins=4, output="rows"),

@@ -33,9 +33,9 @@ from celosia.engines import DuckDBTables, Groups, PostgresTables, duckdb_tables
 from celosia.engines.spark.tables import SparkTables
 from celosia.tables import masking, private, synthesis
 from celosia.tables.masking import MaskedTable, MaskingMethod, Recipe, mask, mask_on, methods
-from celosia.tables.masking.batches import Masker, PreparedStep
 from celosia.tables.masking.release import StepOutcome
-from celosia.tables.masking.steps import run_steps
+from celosia.tables.masking.run import run_steps
+from celosia.tables.masking.run_on_engine import Masker, PreparedStep
 from celosia.tables.masking.value_counts import ValueCounts
 from celosia.tables.run import without_minus_zero, without_trace
 

@@ -14,8 +14,7 @@ from tests.tables.recoding.plain import Path, Row, generalise
 from tests.tables.recoding.plain_metrics import Release
 from tests.tables.recoding.plain_models import PlainClass, Whole, kept_classes
 
-from celosia.tables.coded_column import CodedColumn
-from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
+from celosia.tables.coded_table import CodedColumn, CodedSensitive, code_sensitive
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.models import (
     AlphaK,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.tables.recoding.plain import Path, Row, generalise
 from tests.tables.recoding.strategies import SENSITIVE, TREE, Node, People, coded, people
 
-from celosia.tables.coded_sensitive import code_sensitive
+from celosia.tables.coded_table import code_sensitive
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.recoding import Lattice, roll_up
 from celosia.tables.schema import Column, Role

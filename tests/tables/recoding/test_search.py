@@ -15,7 +15,7 @@ from tests.tables.recoding.strategies import coded, tables
 
 from celosia.core.errors import Cancelled, InputError, PrivacyError
 from celosia.core.progress import Step
-from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_table import CodedColumn
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.metrics import Loss
 from celosia.tables.models import Classes, KAnonymity, Model, Verdict

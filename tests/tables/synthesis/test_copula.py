@@ -11,7 +11,7 @@ from scipy import stats
 
 from celosia.core.randomness import Seeded
 from celosia.tables.synthesis import Copula
-from celosia.tables.synthesis.normal_scores import (
+from celosia.tables.synthesis.copula import (
     latent_correlation,
     nearest_correlation,
     normal_scores,

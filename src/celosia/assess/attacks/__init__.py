@@ -13,11 +13,10 @@ from celosia.assess.attacks.posterior import (
     positive_disclosures,
     posterior,
 )
-from celosia.assess.attacks.registry import ATTACKS, attack_from_text
 from celosia.assess.attacks.result import Attack, Exposure
 from celosia.assess.attacks.similarity import categories_of, near_numbers, similarity
 from celosia.assess.attacks.skewness import Skewness, effective_values, skewness
-from celosia.assess.attacks.summary import attack_release
+from celosia.assess.attacks.summary import ATTACKS, attack_from_text, attack_release
 
 __all__ = [
     "ATTACKS",

@@ -17,9 +17,8 @@ from celosia.assess.attacks.classes import (
     classes_and_values,
     pick,
 )
-from celosia.assess.attacks.method import ClassAttack
-from celosia.assess.attacks.parameters import LEFT
-from celosia.assess.attacks.parameters import certainty as certainty_parameter
+from celosia.assess.attacks.method import LEFT, ClassAttack
+from celosia.assess.attacks.method import certainty as certainty_parameter
 from celosia.assess.attacks.result import Attack, Members, lists, singles
 from celosia.core.messages import Message
 from celosia.core.methods import checked, parameter

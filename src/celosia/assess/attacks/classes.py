@@ -11,9 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED
-from celosia.assess.names import quoted_names
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.wording import quoted_names
 from celosia.frames import as_frame, as_text, encode
 
 TOLERANCE = 1e-12

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from celosia.assess.attacks.classes import TOLERANCE, classes_and_values, pick
 from celosia.assess.attacks.method import ClassAttack
-from celosia.assess.attacks.parameters import certainty as certainty_parameter
+from celosia.assess.attacks.method import certainty as certainty_parameter
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.messages import Message
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.assess.attacks._worlds import Block, all_worlds, drawn_worlds, number_of_worlds
 from celosia.assess.attacks.classes import Classes, number_combinations, texts_of
 from celosia.assess.attacks.compatibility import CodedColumn
-from celosia.assess.attacks.parameters import CAP, SAMPLES
+from celosia.assess.attacks.method import CAP, SAMPLES
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message

@@ -17,7 +17,7 @@ from celosia.assess.attacks.classes import (
     classes_and_values,
     pick,
 )
-from celosia.assess.attacks.parameters import CERTAINTY, WIDTH
+from celosia.assess.attacks.method import CERTAINTY, WIDTH
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.assess.meaning import Meaning
 from celosia.core.errors import InputError

@@ -5,18 +5,41 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from celosia.assess.attacks.background import WorstBackground
 from celosia.assess.attacks.classes import texts_of
 from celosia.assess.attacks.compatibility import Meanings
 from celosia.assess.attacks.complementary import complementary
+from celosia.assess.attacks.homogeneity import Homogeneity
 from celosia.assess.attacks.linkage import linkage
 from celosia.assess.attacks.method import ClassAttack
 from celosia.assess.attacks.order import tuple_order
-from celosia.assess.attacks.registry import STANDARD
 from celosia.assess.attacks.result import Attack
 from celosia.assess.attacks.similarity import near_numbers, similarity
+from celosia.assess.attacks.skewness import Skewness
 from celosia.core.messages import Message
+from celosia.core.notation import method_from_text
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame
+
+ATTACKS: Mapping[str, type[ClassAttack]] = {
+    each.method_name: each for each in (Homogeneity, WorstBackground, Skewness)
+}
+"""The attacks by their names."""
+
+STANDARD: tuple[ClassAttack, ...] = (Homogeneity(), WorstBackground(), Skewness())
+"""Attacks that are run where none is named."""
+
+
+def attack_from_text(text: str) -> ClassAttack:
+    """An attack in the notation of the command line: NAME:VALUE,...,KEY=VALUE,...
+
+    >>> attack_from_text("skewness:gain=0.3")
+    Skewness(gain=0.3)
+
+    Raises:
+        InputError: as `core.notation.method_from_text` says.
+    """
+    return method_from_text(ATTACKS, text, what="attack")
 
 
 def attack_release(

@@ -1,12 +1,11 @@
 """Audits: try to disprove the privacy claim of a mechanism from its outputs alone."""
 
 from celosia.assess.audit.bounds import Estimate
-from celosia.assess.audit.cases import SHIPPED, Case, audit_all
+from celosia.assess.audit.cases import SHIPPED, Case, audit_all, search
 from celosia.assess.audit.pairs import Pair, pairs_for
 from celosia.assess.audit.report import document
 from celosia.assess.audit.result import Audit, Claim
 from celosia.assess.audit.sampling import Sampler
-from celosia.assess.audit.search import search
 from celosia.assess.audit.trial import audit
 
 __all__ = [

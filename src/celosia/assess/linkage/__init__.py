@@ -5,17 +5,26 @@ of them at once with `celosia.assess.accounts`.
 """
 
 from celosia.assess.alignment import AlignedTables, align, rows_by
-from celosia.assess.linkage.attribute import AttributeDisclosure, attribute_disclosure
+from celosia.assess.linkage.disclosure import (
+    AttributeDisclosure,
+    ColumnInterval,
+    IntervalDisclosure,
+    attribute_disclosure,
+    interval_disclosure,
+)
 from celosia.assess.linkage.distance import Linkage, distance_linkage, rank_linkage
-from celosia.assess.linkage.interval import ColumnInterval, IntervalDisclosure, interval_disclosure
 from celosia.assess.linkage.membership import (
     Membership,
     Synthesiser,
     membership,
     membership_of,
 )
-from celosia.assess.linkage.mixture import AgreementModel, fit_agreement
-from celosia.assess.linkage.probabilistic import ProbabilisticLinkage, probabilistic_linkage
+from celosia.assess.linkage.probabilistic import (
+    AgreementModel,
+    ProbabilisticLinkage,
+    fit_agreement,
+    probabilistic_linkage,
+)
 from celosia.assess.linkage.replicas import Replicas, replicated_uniques
 
 __all__ = [

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import align
-from celosia.assess.linkage.nearest import nearest, standardise
+from celosia.assess.linkage.distance import nearest, standardise
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.numbers import real

@@ -8,8 +8,7 @@ from celosia.assess.risk.attackers import (
 )
 from celosia.assess.risk.detection import Finding, detect
 from celosia.assess.risk.individual import IndividualRisk, individual_risk
-from celosia.assess.risk.measure import measure
-from celosia.assess.risk.profile import THRESHOLD, RiskProfile
+from celosia.assess.risk.profile import THRESHOLD, RiskProfile, measure
 from celosia.assess.risk.subsets import ColumnRisks, SubsetRisk, column_risks, suda_weight
 from celosia.assess.risk.uniqueness import (
     PopulationUniqueness,

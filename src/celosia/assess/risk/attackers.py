@@ -18,8 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.assess.risk.measure import ClassCounts, count_classes
-from celosia.assess.risk.profile import THRESHOLD, check_threshold
+from celosia.assess.risk.profile import THRESHOLD, ClassCounts, check_threshold, count_classes
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.core.numbers import real

@@ -24,8 +24,7 @@ from celosia.assess.risk.matching import (
     matching_weight,
     same_weight,
 )
-from celosia.assess.risk.measure import check_known
-from celosia.assess.risk.profile import THRESHOLD, check_threshold
+from celosia.assess.risk.profile import THRESHOLD, check_known, check_threshold
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.frames import as_frame, encode

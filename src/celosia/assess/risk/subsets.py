@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.risk._lattice import Subset, Subsets
-from celosia.assess.risk.measure import check_known
+from celosia.assess.risk.profile import check_known
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.numbers import whole

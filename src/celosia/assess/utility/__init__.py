@@ -11,26 +11,29 @@ from celosia.assess.utility.associations import (
     associations,
     cramers_v,
 )
-from celosia.assess.utility.classifiers import (
-    CLASSIFIERS,
-    Classifier,
-    GradientBoosting,
-    LogisticRegression,
-    RandomForest,
-)
 from celosia.assess.utility.column_pair import EMPTY, ColumnPair
 from celosia.assess.utility.comparison import Combinations, Comparison, compare
-from celosia.assess.utility.distances import (
+from celosia.assess.utility.distributions import (
     Distances,
+    Distribution,
     distances,
+    distributions,
     equal_distance,
     hellinger,
     kullback_leibler,
     ordered_distance,
 )
-from celosia.assess.utility.distributions import Distribution, distributions
 from celosia.assess.utility.joint import JointDistribution, joint
-from celosia.assess.utility.learning import ClassifierScores, Learning, learning
+from celosia.assess.utility.learning import (
+    CLASSIFIERS,
+    Classifier,
+    ClassifierScores,
+    GradientBoosting,
+    Learning,
+    LogisticRegression,
+    RandomForest,
+    learning,
+)
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import Spread, SpreadRule
 from celosia.assess.utility.statistics import Statistics, statistics

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.labels import label
-from celosia.assess.utility._pairs import Side, joint_mass, pair_counts
 from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
+from celosia.assess.utility.joint import Side, joint_mass, pair_counts
 from celosia.assess.utility.spread import tally
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent

@@ -14,11 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED, Meaning
-from celosia.assess.names import quoted_names
 from celosia.assess.utility.column_pair import ColumnPair, holds_amounts, pair_column
 from celosia.assess.utility.spread import SpreadRule
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.wording import quoted_names
 from celosia.frames import TableLike, as_frame, as_text
 
 

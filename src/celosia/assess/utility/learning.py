@@ -3,24 +3,171 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED
-from celosia.assess.utility._features import features
-from celosia.assess.utility.classifiers import Classifier, GradientBoosting, LogisticRegression
 from celosia.assess.utility.column_pair import ColumnPair
 from celosia.assess.utility.comparison import Comparison
-from celosia.assess.utility.spread import Spread
+from celosia.assess.utility.spread import Spread, tally
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
+from celosia.core.methods import Method, parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
+
+MOST_LABELS = 200
+"""Of a category, the labels with a feature of their own; rarer ones have none."""
+
+Table = NDArray[np.float64]
+
+
+class Features(NamedTuple):
+    """What the labels (for training) and the raw values (for testing) of a column become."""
+
+    of_label: Table
+    of_value: Table
+
+
+def features(column: ColumnPair, codes: NDArray[np.int32], spread: Spread) -> Features:
+    """The features of a column, learnt from the labels of the training rows.
+
+    A category has one feature for each label, 1 where the row has it; an amount has one feature,
+    the mean of what its label stands for, in standard deviations from the mean of the training
+    rows. An empty amount counts as the mean. A value that no training label covers has no feature
+    set, or its own amount.
+    """
+    counts = np.bincount(codes, minlength=spread.labels).astype(np.float64)
+    chance = _posterior(spread, counts)
+    if column.numbers is None:
+        return _indicators(spread, counts, chance)
+    return _amounts(column.numbers, spread, counts, chance)
+
+
+def _posterior(spread: Spread, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(label | value) for each entry of the spread; 0 where no label of the value occurs."""
+    weight = counts[spread.label] * spread.share
+    total = tally(spread.value, weight, spread.values)[spread.value]
+    return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+
+
+def _indicators(
+    spread: Spread, counts: NDArray[np.float64], chance: NDArray[np.float64]
+) -> Features:
+    frequent = np.argsort(-counts, kind="stable")[:MOST_LABELS]
+    frequent = frequent[counts[frequent] > 0]
+    feature = np.full(spread.labels, -1)
+    feature[frequent] = np.arange(frequent.size)
+    of_label = np.zeros((spread.labels, frequent.size))
+    of_label[frequent, np.arange(frequent.size)] = 1.0
+    of_value = np.zeros((spread.values, frequent.size))
+    has = feature[spread.label] >= 0
+    np.add.at(of_value, (spread.value[has], feature[spread.label[has]]), chance[has])
+    return Features(of_label, of_value)
+
+
+def _amounts(
+    numbers: NDArray[np.float64],
+    spread: Spread,
+    counts: NDArray[np.float64],
+    chance: NDArray[np.float64],
+) -> Features:
+    is_amount = ~np.isnan(numbers)
+    # Squares of huge amounts would overflow.
+    numbers = numbers / (float(np.abs(numbers[is_amount]).max(initial=0.0)) or 1.0)
+    part = spread.expected(is_amount.astype(np.float64))
+    total = spread.expected(np.where(is_amount, numbers, 0.0))
+    mean = np.divide(total, part, out=np.full(spread.labels, np.nan), where=part > 0)
+    known = ~np.isnan(mean)
+    weights = counts * known
+    filled = np.where(known, mean, 0.0)
+    centre = float((filled * weights).sum() / max(weights.sum(), 1.0))
+    of_label = np.where(known, mean, centre) - centre
+    scale = float(np.sqrt((of_label**2 * weights).sum() / max(weights.sum(), 1.0))) or 1.0
+    of_label /= scale
+    mixed = tally(spread.value, chance * of_label[spread.label], spread.values)
+    covered = tally(spread.value, chance, spread.values) > 0
+    own = np.where(is_amount, (numbers - centre) / scale, 0.0)
+    return Features(of_label[:, None], np.where(covered, mixed, own)[:, None])
+
+
+class Classifier(Method, ABC):
+    """A classifier of scikit-learn; a frozen dataclass whose fields are its parameters."""
+
+    def make(self, seed: int) -> Any:
+        """An untrained classifier.
+
+        Raises:
+            InputError: CEL-A080 scikit-learn is not installed.
+        """
+        try:
+            return self._make(seed)
+        except ImportError:
+            raise InputError("CEL-A080") from None
+
+    @abstractmethod
+    def _make(self, seed: int) -> Any:
+        """The same, where scikit-learn is installed; it is slow to load."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogisticRegression(Classifier):
+    """A linear model of the log-odds of each class."""
+
+    steps: int = parameter(300, least=1)
+
+    method_name: ClassVar[str] = "logistic-regression"
+
+    def _make(self, seed: int) -> Any:
+        from sklearn import linear_model  # optional
+
+        return linear_model.LogisticRegression(max_iter=self.steps, random_state=seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradientBoosting(Classifier):
+    """Small trees, each trained on what the ones before got wrong."""
+
+    trees: int = parameter(50, least=1)
+
+    method_name: ClassVar[str] = "gradient-boosting"
+
+    def _make(self, seed: int) -> Any:
+        from sklearn.ensemble import HistGradientBoostingClassifier  # optional
+
+        return HistGradientBoostingClassifier(
+            max_iter=self.trees, early_stopping=False, random_state=seed
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomForest(Classifier):
+    """Trees that are each trained on a sample of rows and columns, and vote."""
+
+    trees: int = parameter(50, least=1)
+    leaf: int = parameter(5, least=1)
+
+    method_name: ClassVar[str] = "random-forest"
+
+    def _make(self, seed: int) -> Any:
+        from sklearn.ensemble import RandomForestClassifier  # optional
+
+        return RandomForestClassifier(
+            n_estimators=self.trees, min_samples_leaf=self.leaf, random_state=seed
+        )
+
+
+CLASSIFIERS: Mapping[str, type[Classifier]] = {
+    each.method_name: each for each in (LogisticRegression, GradientBoosting, RandomForest)
+}
+"""The classifiers by their names."""
+
 
 Rows = NDArray[np.int64]
 

@@ -12,8 +12,7 @@ from celosia.assess.meaning import SUPPRESSED, Meaning
 from celosia.assess.utility.aggregates import Aggregates, aggregates, limits_of
 from celosia.assess.utility.associations import Associations, associations
 from celosia.assess.utility.comparison import Comparison, compare
-from celosia.assess.utility.distances import Distances, distances
-from celosia.assess.utility.distributions import Distribution, distributions
+from celosia.assess.utility.distributions import Distances, Distribution, distances, distributions
 from celosia.assess.utility.learning import Learning, learning
 from celosia.assess.utility.queries import QueryErrors, query_errors
 from celosia.assess.utility.spread import SpreadRule

@@ -90,7 +90,7 @@ def attack(
     """
     from celosia.assess import attack_report
     from celosia.assess.attacks import attack_from_text, attack_release
-    from celosia.assess.attacks.registry import STANDARD
+    from celosia.assess.attacks.summary import STANDARD
     from celosia.tables import Role
     from celosia.tables.meanings import meanings
 

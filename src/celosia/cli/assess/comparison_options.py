@@ -12,7 +12,7 @@ from celosia.core.errors import InputError
 
 if TYPE_CHECKING:
     from celosia.assess.utility.numeric import Regression
-    from celosia.assess.utility.numeric.summary import NumericUtility
+    from celosia.assess.utility.numeric.information_loss import NumericUtility
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

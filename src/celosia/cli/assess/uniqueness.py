@@ -29,7 +29,7 @@ def uniqueness(
     `celosia assess uniqueness people.csv -q age -q zip --sampling-fraction 0.02 --json`
     """
     from celosia.assess.risk import population_uniques
-    from celosia.assess.risk.measure import count_classes
+    from celosia.assess.risk.profile import count_classes
 
     names = keys.names()
     with outputs.working(None) as progress:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 from celosia.core.errors import EngineError
 from celosia.engines.spark.files import FileTable, quoted
 from celosia.engines.spark.session import spark_session
-from celosia.engines.spark.time_limit import time_limit
 from celosia.engines.sql import (
     Reader,
     Rows,
@@ -26,8 +27,68 @@ from celosia.engines.sql import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from sqlglot import exp
+
+
+PAUSE = 0.2
+"""Seconds between two attempts: what is still being planned has no work to stop yet."""
+
+
+@contextmanager
+def time_limit(
+    session: SparkSession, seconds: float, *, through_connect: bool
+) -> Iterator[Callable[[], bool]]:
+    """Stop what this thread has Spark do inside the block, once the time is up.
+
+    Args:
+        session: whose work it is.
+        seconds: after which it is stopped.
+        through_connect: whether the session is one of Spark Connect, which knows work by tags;
+            elsewhere it is known by the group of its jobs. Both belong to a thread, so threads may
+            share a session.
+
+    Spark's tasks notice between batches of rows that they are stopped: the caller has its error at
+    once, but a task in a join of everything with everything may keep its core for a while.
+
+    Yields:
+        Tells whether the time was up.
+    """
+    word = f"celosia-{uuid4().hex}"
+    done, late = Event(), Event()
+
+    def stop() -> None:
+        with suppress(Exception):
+            if through_connect:
+                session.interruptTag(word)
+            else:
+                session.sparkContext.cancelJobGroup(word)
+
+    def watch() -> None:
+        if done.wait(seconds):
+            return
+        late.set()
+        stop()
+        while not done.wait(PAUSE):
+            stop()
+
+    if through_connect:
+        session.addTag(word)
+    else:
+        session.sparkContext.setJobGroup(word, "celosia", interruptOnCancel=True)
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield late.is_set
+    finally:
+        done.set()
+        watcher.join()
+        with suppress(Exception):
+            if through_connect:
+                session.removeTag(word)
+            else:
+                session.sparkContext.setLocalProperty("spark.jobGroup.id", "")
+
 
 SETTINGS = {
     # Off, so that nothing fails on a row: a cast, a division or an index that cannot be is NULL.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from celosia.core.randomness import Source
 from celosia.engines.duckdb import Groups
 from celosia.engines.spark.arrow import map_arrow
 from celosia.engines.spark.drafts import HadoopDraft, LocalDraft, SparkDraft, TableDraft
-from celosia.engines.spark.execution import run
+from celosia.engines.spark.execution import run, sent
 from celosia.engines.spark.paths import (
     HadoopFiles,
     file_exists,
@@ -34,11 +35,11 @@ from celosia.engines.spark.recoding import (
     one_zero,
     place,
 )
-from celosia.engines.spark.row_functions import check_draws, map_rows
-from celosia.engines.spark.row_order import number_of_files, shown_columns, sort_rows
 from celosia.engines.spark.session import spark_session
 from celosia.engines.spark.types import (
     check_files,
+    plain_table,
+    plain_type,
     polars_types,
     spark_type,
 )
@@ -56,7 +57,102 @@ from celosia.engines.tables import (
 )
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
+
+
+def check_draws(function: object) -> None:
+    """Refuse a function that holds a seeded source: every worker would draw the same from it.
+
+    Raises:
+        InputError: CEL-E078 see above.
+    """
+    from pyspark.cloudpickle import CloudPickler
+
+    found = []
+
+    class Watching(CloudPickler):
+        def persistent_id(self, each: object) -> None:
+            if isinstance(each, Source) and each.simulation:
+                found.append(each)
+
+    pickler: Any = Watching
+    pickler(io.BytesIO()).dump(function)
+    if found:
+        raise InputError("CEL-E078")
+
+
+def map_rows(
+    function: Batch,
+    types: dict[str, pl.DataType],
+    columns: dict[str, pl.DataType],
+    word: str,
+    batches: Iterable[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """On a worker: what a function makes of batches; its errors in a form that comes through."""
+    try:
+        for batch in batches:
+            frame = pl.DataFrame(pl.from_arrow(batch))
+            given = pl.DataFrame(
+                [
+                    frame.to_series(n).cast(kind).alias(name)
+                    for n, (name, kind) in enumerate(types.items())
+                ]
+            )
+            made = function(given)
+            shown = [made[name].cast(plain_type(kind)) for name, kind in columns.items()]
+            named = [each.alias(place(number)) for number, each in enumerate(shown)]
+            yield from plain_table(pl.DataFrame(named)).to_batches()
+    except Exception as error:
+        failure = sent(error, word)
+    else:
+        return
+    raise failure
+
+
+ORDER = "o"
+"""The column by which rows are sorted."""
+FEW, MANY = 2**17, 2**20
+"""Rows of a file, while there are few files and when there are many."""
+
+
+def number_of_files(rows: int, usual: int) -> int:
+    """How many files; told by the number of released rows, and by nothing of the source.
+
+    What Spark would choose goes by the size of what it shuffles, and so by the order of rows.
+
+    >>> [number_of_files(rows, 200) for rows in (0, 1000, 10**6, 10**8, 10**9)]
+    [1, 1, 8, 200, 954]
+    """
+    return max(1, -(-rows // MANY), min(-(-rows // FEW), usual))
+
+
+def sort_rows(frame: DataFrame, order: Order, parts: int) -> DataFrame:
+    """The rows by a hash of all that they hold, or as they come.
+
+    Equal rows cannot be told apart, and different ones are sorted by what they show: so neither the
+    order nor the files say anything of the order that the rows had. No random number is needed.
+    """
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+    if order == "kept":
+        return frame
+    # The hash leaves empty cells out: (NULL, 1) would have the same as (1, NULL).
+    empty = [F.col(each).isNull() for each in frame.columns]
+    hashed = frame.withColumn(ORDER, F.xxhash64(*frame.columns, *empty))
+    return hashed.repartition(parts, ORDER).sortWithinPartitions(ORDER).drop(ORDER)
+
+
+def shown_columns(
+    rows: DataFrame, found: RecodedRows, names: Sequence[str], keep: Sequence[str]
+) -> DataFrame:
+    """The released columns, in their order."""
+    from pyspark.sql import functions as F  # noqa: N812 - its usual name
+
+    each = [found.shown.get(name, F.col(place(names.index(name)))) for name in keep]
+    numbered = [column.alias(f"s{number}") for number, column in enumerate(each)]
+    return rows.select(*numbered).toDF(*keep)
+
 
 SETTINGS = {
     "spark.sql.caseSensitive": "true",  # names that differ in case alone are two columns

@@ -15,7 +15,7 @@ from celosia.core.methods import parameter
 from celosia.frames import as_text
 from celosia.graphs.generalisation.partition import Blocks
 from celosia.graphs.graph import Graph
-from celosia.tables.coded_column import CodedColumn, code_column
+from celosia.tables.coded_table import CodedColumn, code_column
 from celosia.tables.schema import Column, Schema
 
 

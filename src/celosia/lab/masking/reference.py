@@ -15,8 +15,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
 from celosia.lab.findings import Row
-from celosia.tables.masking.microaggregation.multivariate import mdav_groups
-from celosia.tables.masking.microaggregation.refined import refined_groups
+from celosia.tables.masking.microaggregation.multivariate import mdav_groups, refined_groups
 from celosia.tables.masking.microaggregation.scale import information_loss
 
 FILES = {

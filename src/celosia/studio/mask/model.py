@@ -58,7 +58,7 @@ SAMPLES: tuple[Sample, ...] = (
 @cache
 def cards() -> dict[str, MethodCard]:
     """Every method by its name, with its controls; slow the first time, for kernels are loaded."""
-    from celosia.tables.masking.registry import methods
+    from celosia.tables.masking.recipe import methods
 
     return {
         kind: MethodCard(kind, controls(method), private=method.neighbours is not None)

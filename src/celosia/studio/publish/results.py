@@ -15,7 +15,7 @@ from celosia.studio.publish.results_risk import gauges
 from celosia.studio.publish.results_use import attempt, use_facts
 from celosia.studio.visitors import Work
 from celosia.tables import Role, Schema, TableRelease
-from celosia.tables.coded_column import code_column
+from celosia.tables.coded_table import code_column
 from celosia.tables.meanings import meanings
 
 FILE = "results.json"

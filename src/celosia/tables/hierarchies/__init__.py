@@ -10,10 +10,16 @@
 """
 
 from celosia.tables.hierarchies.automatic import Automatic, is_nominal, propose
-from celosia.tables.hierarchies.builder import Builder
 from celosia.tables.hierarchies.csv_file import read_hierarchy, write_hierarchy
 from celosia.tables.hierarchies.dates import Dates
-from celosia.tables.hierarchies.hierarchy import MISSING, ROOT, Hierarchy, LevelSummary, summary
+from celosia.tables.hierarchies.hierarchy import (
+    MISSING,
+    ROOT,
+    Builder,
+    Hierarchy,
+    LevelSummary,
+    summary,
+)
 from celosia.tables.hierarchies.intervals import Intervals
 from celosia.tables.hierarchies.mask import Mask
 from celosia.tables.hierarchies.notation import BUILDERS, builder_from_text, from_table

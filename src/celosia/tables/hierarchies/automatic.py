@@ -14,12 +14,16 @@ from typing import ClassVar
 import polars as pl
 
 from celosia.frames import stands_for_missing
-from celosia.tables.hierarchies import _numbers
-from celosia.tables.hierarchies._leaves import distinct_texts
-from celosia.tables.hierarchies.builder import Builder, is_number
 from celosia.tables.hierarchies.dates import Dates
-from celosia.tables.hierarchies.hierarchy import Hierarchy
-from celosia.tables.hierarchies.intervals import Intervals
+from celosia.tables.hierarchies.hierarchy import Builder, Hierarchy, distinct_texts, is_number
+from celosia.tables.hierarchies.intervals import (
+    Decimal,
+    Intervals,
+    decimal_places,
+    exact_number,
+    parse_number,
+    plain_text,
+)
 from celosia.tables.hierarchies.mask import Mask
 from celosia.tables.hierarchies.ordered import Ordered
 
@@ -102,7 +106,7 @@ def _rule_by_content(values: pl.Series) -> Builder | None:
         return dates
     if values.dtype == pl.String and _are_codes(texts):
         return Mask()
-    numbers = [_numbers.parse(text) for text in texts]
+    numbers = [parse_number(text) for text in texts]
     if texts and None not in numbers:
         return _intervals([number for number in numbers if number is not None])
     return None
@@ -154,8 +158,8 @@ def _are_codes(texts: list[str]) -> bool:
     )
 
 
-def _intervals(numbers: list[_numbers.Decimal]) -> Builder:
-    places = _numbers.finest(numbers)
+def _intervals(numbers: list[Decimal]) -> Builder:
+    places = decimal_places(numbers)
     on_grid = [number.on_grid(places) for number in numbers]
     low, high = min(on_grid), max(on_grid)
     whole = all(number % 10**places == 0 for number in on_grid)
@@ -182,16 +186,14 @@ def _round_step(span: int, *, least: int) -> int:
 
 
 def _number(value: int, places: int) -> float:
-    text = _numbers.plain(value, places)
+    text = plain_text(value, places)
     return float(text) if "." in text else int(text)
 
 
 def _fits_a_float(value: int, places: int) -> bool:
     """Whether a parameter can hold the number exactly: some of 20 digits would be rounded."""
     number = _number(value, places)
-    return is_number(number) and _numbers.of(number) == _numbers.parse(
-        _numbers.plain(value, places)
-    )
+    return is_number(number) and exact_number(number) == parse_number(plain_text(value, places))
 
 
 def _even_sizes(count: int) -> tuple[int, ...]:

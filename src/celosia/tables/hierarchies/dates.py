@@ -13,9 +13,14 @@ import polars as pl
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import check_list, parameter
-from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
-from celosia.tables.hierarchies.builder import Builder, is_whole
-from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
+from celosia.tables.hierarchies.hierarchy import (
+    ROOT,
+    Builder,
+    Hierarchy,
+    distinct_texts,
+    is_whole,
+    misplaced,
+)
 
 
 class Day(NamedTuple):

@@ -1,17 +1,23 @@
-"""A generalisation hierarchy: one tree per column, all leaves at the same depth."""
+"""A hierarchy: what each value becomes at each level; and what builds one from values."""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.frames import unused_name
+from celosia.core.methods import Method, check_list, parameter
+from celosia.frames import as_text, unused_name
 
 ROOT = "*"
 """The label of the root, and of every quasi-identifier of a suppressed record."""
@@ -257,3 +263,78 @@ def summary(hierarchy: Hierarchy) -> tuple[LevelSummary, ...]:
         LevelSummary(level, len(counts), int(counts.min()), int(counts.max()))
         for level, counts in enumerate(sizes)
     )
+
+
+class Builder(Method, ABC):
+    """A rule that turns the distinct values of a column into a hierarchy.
+
+    Its `as_dict()` is what stands under `[columns.NAME.hierarchy]` in a schema file.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def build(self, values: pl.Series) -> Hierarchy:
+        """The hierarchy whose leaves are the texts of `values` (distinct, none missing).
+
+        Raises:
+            InputError: a value has no place under the rule; the message counts such values.
+        """
+
+
+def rising_parameter(default: Any, *, least: int, **declared: Any) -> Any:
+    """A list of increasing whole numbers."""
+
+    def check(value: Any) -> tuple[int, ...]:
+        numbers = check_list(value)
+        if not all(is_whole(number) and number >= least for number in numbers):
+            raise ValueError
+        if any(low >= high for low, high in pairwise(numbers)):
+            raise ValueError
+        return numbers
+
+    return parameter(
+        default,
+        least=least,
+        check=check,
+        allowed="tables.must_be.rising_whole_numbers",
+        **declared,
+    )
+
+
+def is_number(value: object) -> bool:
+    """True for a finite number, within what a float can hold, that is not a truth value."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < 10**300 and math.isfinite(value)
+
+
+def is_whole(value: object) -> bool:
+    """True for a whole number that is not a truth value."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def check_multiples(method: str, key: str, numbers: Sequence[int]) -> None:
+    """Refuse levels that do not nest: each number must be a multiple of the one before."""
+    for level in range(1, len(numbers)):
+        if numbers[level] <= numbers[level - 1] or numbers[level] % numbers[level - 1]:
+            raise InputError("CEL-H021.not_a_multiple", method=method, key=key, level=level + 1)
+
+
+def distinct_texts(values: pl.Series) -> list[str]:
+    """The canonical texts of the values, each once, in order of appearance; empty cells left out.
+
+    >>> distinct_texts(pl.Series([39, 50, None, 39]))
+    ['39', '50']
+    """
+    texts: list[str] = as_text(values).drop_nulls().unique(maintain_order=True).to_list()
+    return texts
+
+
+def misplaced(key: str, bad: Sequence[int], **fields: object) -> InputError:
+    """The error for values without a place: how many, and which is the first; never their text.
+
+    >>> print(misplaced("CEL-H030", [2, 5]).what)
+    2 distinct value(s) are not in the order (the first is number 3).
+    """
+    return InputError(key, count=len(bad), first=bad[0] + 1, **fields)

@@ -2,20 +2,87 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.methods import check_list, parameter
-from celosia.tables.hierarchies import _numbers
-from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
-from celosia.tables.hierarchies._numbers import plain
-from celosia.tables.hierarchies.builder import Builder, check_multiples, is_number, is_whole
-from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
+from celosia.tables.hierarchies.hierarchy import (
+    ROOT,
+    Builder,
+    Hierarchy,
+    check_multiples,
+    distinct_texts,
+    is_number,
+    is_whole,
+    misplaced,
+)
+
+_FORM = re.compile(r"([+-]?)([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,3}))?")
+"""Three digits of exponent hold every float; more would let one cell fill the memory."""
+
+
+class Decimal(NamedTuple):
+    """The number `digits * 10**exponent`."""
+
+    digits: int
+    exponent: int
+
+    def on_grid(self, places: int) -> int:
+        """The number as a multiple of `10**-places`.
+
+        >>> Decimal(125, -1).on_grid(2)
+        1250
+        """
+        return int(self.digits * 10 ** (self.exponent + places))
+
+
+def parse_number(text: str) -> Decimal | None:
+    """The exact number that a text writes, or None when it writes none.
+
+    >>> parse_number("12.50"), parse_number("1e3"), parse_number("twelve")
+    (Decimal(digits=125, exponent=-1), Decimal(digits=1, exponent=3), None)
+    """
+    form = _FORM.fullmatch(text)
+    if form is None or len(text) > 400:
+        return None
+    sign, whole, fraction, exponent = form.groups(default="")
+    fraction = fraction.rstrip("0")
+    digits = int(sign + whole + fraction)
+    return Decimal(digits, int(exponent or 0) - len(fraction)) if digits else Decimal(0, 0)
+
+
+def exact_number(number: float) -> Decimal:
+    """The exact number that a parameter was written as.
+
+    >>> exact_number(0.1), exact_number(20.0)
+    (Decimal(digits=1, exponent=-1), Decimal(digits=20, exponent=0))
+    """
+    parsed = parse_number(repr(float(number) if isinstance(number, float) else int(number)))
+    assert parsed is not None, "finite numbers are checked before"
+    return parsed
+
+
+def decimal_places(numbers: Iterable[Decimal]) -> int:
+    """How many decimal places hold all the numbers exactly."""
+    return max((-number.exponent for number in numbers if number.exponent < 0), default=0)
+
+
+def plain_text(value: int, places: int) -> str:
+    """A number of the grid without exponent and without idle zeros.
+
+    >>> plain_text(1250, 2), plain_text(-5, 1), plain_text(40, 0)
+    ('12.5', '-0.5', '40')
+    """
+    whole, fraction = divmod(abs(value), 10**places)
+    tail = f"{fraction:0{places}}".rstrip("0") if places else ""
+    return f"{'-' if value < 0 else ''}{whole}{'.' if tail else ''}{tail}"
+
 
 Interval = tuple[int | None, int | None]
 """Lower end (inside) and upper end (outside) in steps of the grid; None where it is open."""
@@ -117,7 +184,7 @@ class Intervals(Builder):
         if self.domain is not None:
             texts = self._domain_texts(texts)
         parsed = _parse(texts)
-        places = _numbers.finest([*parsed, *self._parameters()])
+        places = decimal_places([*parsed, *self._parameters()])
         numbers = [number.on_grid(places) for number in parsed]
         self._check_inside(numbers, places)
         ranged = self._is_ranged(numbers, places)
@@ -133,8 +200,8 @@ class Intervals(Builder):
     def _check_nested_widths(self) -> None:
         if self.open_above:
             raise InputError("CEL-H022.open_above")
-        exact = [_numbers.of(width) for width in self.widths]
-        places = _numbers.finest(exact)
+        exact = [exact_number(width) for width in self.widths]
+        places = decimal_places(exact)
         check_multiples(self.method_name, "widths", [width.on_grid(places) for width in exact])
 
     def _check_nested_bounds(self) -> None:
@@ -166,9 +233,9 @@ class Intervals(Builder):
             raise misplaced("CEL-H024.domain", outside, low=low, high=high)
         return domain
 
-    def _parameters(self) -> list[_numbers.Decimal]:
+    def _parameters(self) -> list[Decimal]:
         cuts = [cut for level in self.bounds for cut in level]
-        return [_numbers.of(number) for number in (*self.widths, self.start, *cuts)]
+        return [exact_number(number) for number in (*self.widths, self.start, *cuts)]
 
     def _is_ranged(self, numbers: list[int], places: int) -> bool:
         one = 10**places
@@ -182,10 +249,10 @@ class Intervals(Builder):
 
     def _check_inside(self, numbers: list[int], places: int) -> None:
         first = self.start if self.widths else self.bounds[0][0]
-        low = None if self.open_below else _numbers.of(first).on_grid(places)
+        low = None if self.open_below else exact_number(first).on_grid(places)
         high = None
         if self.bounds and not self.open_above:
-            high = _numbers.of(self.bounds[0][-1]).on_grid(places)
+            high = exact_number(self.bounds[0][-1]).on_grid(places)
         outside = [
             at
             for at, number in enumerate(numbers)
@@ -195,16 +262,16 @@ class Intervals(Builder):
             raise misplaced("CEL-H024.intervals", outside)
 
     def _intervals(self, numbers: list[int], places: int) -> list[list[Interval]]:
-        start = _numbers.of(self.start).on_grid(places)
-        widths = [_numbers.of(width).on_grid(places) for width in self.widths]
-        bounds = [[_numbers.of(cut).on_grid(places) for cut in cuts] for cuts in self.bounds]
+        start = exact_number(self.start).on_grid(places)
+        widths = [exact_number(width).on_grid(places) for width in self.widths]
+        bounds = [[exact_number(cut).on_grid(places) for cut in cuts] for cuts in self.bounds]
         if widths:
             return [[on_steps(n, start=start, width=width) for n in numbers] for width in widths]
         return [[between(n, cuts=cuts) for n in numbers] for cuts in bounds]
 
 
-def _parse(texts: list[str]) -> list[_numbers.Decimal]:
-    parsed = [_numbers.parse(text) for text in texts]
+def _parse(texts: list[str]) -> list[Decimal]:
+    parsed = [parse_number(text) for text in texts]
     if strange := [at for at, number in enumerate(parsed) if number is None]:
         raise misplaced("CEL-H023", strange)
     return [number for number in parsed if number is not None]
@@ -248,11 +315,11 @@ def _label(interval: Interval, places: int, ranged: bool) -> str:
     lower, upper = interval
     if lower is None:
         assert upper is not None, "an interval has an end"
-        return f"< {plain(upper, places)}"
+        return f"< {plain_text(upper, places)}"
     if upper is None:
-        return f">= {plain(lower, places)}"
+        return f">= {plain_text(lower, places)}"
     if not ranged:
-        return f"[{plain(lower, places)}, {plain(upper, places)}["
+        return f"[{plain_text(lower, places)}, {plain_text(upper, places)}["
     one = 10**places
     first, last = lower // one, upper // one - 1
     # '-5--1' would be a riddle, so negative ends are joined by a word.

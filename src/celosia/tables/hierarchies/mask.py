@@ -10,9 +10,12 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
-from celosia.tables.hierarchies._leaves import distinct_texts
-from celosia.tables.hierarchies.builder import Builder, rising_parameter
-from celosia.tables.hierarchies.hierarchy import Hierarchy
+from celosia.tables.hierarchies.hierarchy import (
+    Builder,
+    Hierarchy,
+    distinct_texts,
+    rising_parameter,
+)
 
 MOST_LEVELS = 64
 """Longer texts are no codes: one level per character would be a hierarchy too long to read."""

@@ -9,16 +9,15 @@ from typing import Any
 from celosia.core.errors import InputError
 from celosia.core.methods import method_from_dict
 from celosia.core.notation import method_from_text
+from celosia.core.wording import quoted_names
 from celosia.tables.hierarchies.automatic import Automatic
-from celosia.tables.hierarchies.builder import Builder
 from celosia.tables.hierarchies.csv_file import read_hierarchy
 from celosia.tables.hierarchies.dates import Dates
-from celosia.tables.hierarchies.hierarchy import Hierarchy
+from celosia.tables.hierarchies.hierarchy import Builder, Hierarchy
 from celosia.tables.hierarchies.intervals import Intervals
 from celosia.tables.hierarchies.mask import Mask
 from celosia.tables.hierarchies.ordered import Ordered
 from celosia.tables.hierarchies.tree import Tree
-from celosia.tables.schema_checks import suggested
 
 BUILDERS: Mapping[str, type[Builder]] = {
     each.method_name: each for each in (Automatic, Dates, Intervals, Mask, Ordered, Tree)
@@ -64,7 +63,7 @@ def from_table(table: Mapping[str, Any], *, folder: Path) -> Hierarchy | Builder
 def _from_file(table: Mapping[str, Any], folder: Path) -> Hierarchy:
     unknown = [str(key) for key in table if key not in FILE_KEYS]
     if unknown:
-        names = [suggested(key, FILE_KEYS) for key in unknown]
+        names = quoted_names(unknown, FILE_KEYS)
         raise InputError("CEL-H062.file", names=names, allowed=list(FILE_KEYS), keys=unknown)
     for key in FILE_KEYS:
         if key in table and (not isinstance(table[key], str) or not table[key]):

@@ -10,10 +10,16 @@ from typing import Any, ClassVar
 import polars as pl
 
 from celosia.core.methods import check_list, parameter
-from celosia.tables.hierarchies import _numbers
-from celosia.tables.hierarchies._leaves import distinct_texts, misplaced
-from celosia.tables.hierarchies.builder import Builder, check_multiples, rising_parameter
-from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
+from celosia.tables.hierarchies.hierarchy import (
+    ROOT,
+    Builder,
+    Hierarchy,
+    check_multiples,
+    distinct_texts,
+    misplaced,
+    rising_parameter,
+)
+from celosia.tables.hierarchies.intervals import decimal_places, parse_number
 
 
 def _check_order(value: Any) -> tuple[str, ...]:
@@ -81,11 +87,11 @@ def natural_order(texts: Sequence[str]) -> list[str]:
     >>> natural_order(["10", "9", "2.5"]), natural_order(["item 10", "Item 2", "apple"])
     (['2.5', '9', '10'], ['apple', 'Item 2', 'item 10'])
     """
-    parsed = [_numbers.parse(text) for text in texts]
+    parsed = [parse_number(text) for text in texts]
     numbers = [number for number in parsed if number is not None]
     if len(numbers) < len(texts):
         return sorted(texts, key=lambda text: (_chunks(text), text))
-    places = _numbers.finest(numbers)
+    places = decimal_places(numbers)
     size = {text: n.on_grid(places) for text, n in zip(texts, numbers, strict=True)}
     return sorted(texts, key=lambda text: (size[text], text))
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from celosia.core.methods import Parameter, check_list, parameter
-from celosia.tables.hierarchies.builder import Builder
-from celosia.tables.hierarchies.hierarchy import ROOT, Hierarchy
+from celosia.tables.hierarchies.hierarchy import ROOT, Builder, Hierarchy
 
 Groups = Mapping[str, "Groups"] | Sequence[str]
 """A table of groups by label, or a list of leaves."""

@@ -14,9 +14,8 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.wording import did_you_mean
-from celosia.tables.magnitude.attack import Threat, insiders_everywhere, relations, threats
+from celosia.tables.magnitude.attack import Threat, in_cube, insiders_everywhere, relations, threats
 from celosia.tables.magnitude.audit import CellAudit, Interval, feasible
-from celosia.tables.magnitude.cube import in_cube
 from celosia.tables.magnitude.rules import Rule, primary_cells
 from celosia.tables.magnitude.secondary_suppression import (
     SuppressionPattern,

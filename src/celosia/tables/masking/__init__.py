@@ -24,8 +24,7 @@ from celosia.tables.masking.perturbation import (
     Shuffling,
     unbiased_counts,
 )
-from celosia.tables.masking.recipe import Recipe, RecipeStep
-from celosia.tables.masking.registry import method_from, method_from_text, methods
+from celosia.tables.masking.recipe import Recipe, RecipeStep, method_from, method_from_text, methods
 from celosia.tables.masking.release import EngineMaskedTable, MaskedTable, StepOutcome
 from celosia.tables.masking.risk_utility_map import map_methods, variants
 from celosia.tables.masking.run import mask

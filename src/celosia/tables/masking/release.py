@@ -17,7 +17,7 @@ from celosia.core.report import Document
 from celosia.engines.tables import Place
 from celosia.tables.masking import report
 from celosia.tables.masking.account import Account
-from celosia.tables.masking.fact_names import FACT_NAMES
+from celosia.tables.masking.report import FACT_NAMES
 from celosia.tables.release import TEXT
 
 

@@ -22,8 +22,68 @@ from celosia.core.report import (
 )
 from celosia.core.wording import sentence
 from celosia.tables.masking.account import Account
-from celosia.tables.masking.fact_names import FACT_NAMES
 from celosia.tables.report import risk_chart
+
+FACT_NAMES = {
+    "aic": "masking.fact.aic",
+    "bottom": "masking.fact.bottom",
+    "bounded": "masking.fact.bounded",
+    "categories": "masking.fact.categories",
+    "cells": "masking.fact.cells",
+    "cells_by_column": "masking.fact.cells_by_column",
+    "changed": "masking.fact.changed",
+    "columns": "masking.fact.columns",
+    "cost": "masking.fact.cost",
+    "cost_of_greedy": "masking.fact.cost_of_greedy",
+    "deviation of a mean": "masking.fact.deviation_of_a_mean",
+    "deviation of counts": "masking.fact.deviation_of_counts",
+    "deviation of one-way counts": "masking.fact.deviation_of_one_way_counts",
+    "emptied_cells": "masking.fact.emptied_cells",
+    "estimated_counts": "masking.fact.estimated_counts",
+    "exchanged": "masking.fact.exchanged",
+    "explained_by_given": "masking.fact.explained_by_given",
+    "family": "masking.fact.family",
+    "farthest_in_ranks": "masking.fact.farthest_in_ranks",
+    "fraction": "masking.fact.fraction",
+    "groups": "masking.fact.groups",
+    "isolated": "masking.fact.isolated",
+    "k": "masking.fact.k",
+    "ks": "masking.fact.ks",
+    "labels": "masking.fact.labels",
+    "largest_group": "masking.fact.largest_group",
+    "latent variables": "masking.fact.latent_variables",
+    "least eigenvalue": "masking.fact.least_eigenvalue",
+    "leaves": "masking.fact.leaves",
+    "loss": "masking.fact.loss",
+    "loss_percent": "masking.fact.loss_percent",
+    "lower_bound": "masking.fact.lower_bound",
+    "margins": "masking.fact.margins",
+    "matrix": "masking.fact.matrix",
+    "matrix_from_counts": "masking.fact.matrix_from_counts",
+    "noise": "masking.fact.noise",
+    "of": "masking.fact.of",
+    "pairs": "masking.fact.pairs",
+    "parents": "masking.fact.parents",
+    "patterns_of_empty_cells": "masking.fact.patterns_of_empty_cells",
+    "proved_minimal": "masking.fact.proved_minimal",
+    "rare_before": "masking.fact.rare_before",
+    "reading": "masking.fact.reading",
+    "records_fully_blank": "masking.fact.records_fully_blank",
+    "records_touched": "masking.fact.records_touched",
+    "rows": "masking.fact.rows",
+    "same_value": "masking.fact.same_value",
+    "samples": "masking.fact.samples",
+    "smallest_group": "masking.fact.smallest_group",
+    "squared_error": "masking.fact.squared_error",
+    "strata": "masking.fact.strata",
+    "strata_left_out": "masking.fact.strata_left_out",
+    "top": "masking.fact.top",
+    "total_squares": "masking.fact.total_squares",
+    "values": "masking.fact.values",
+    "without_partner": "masking.fact.without_partner",
+}
+"""The key of the message for each name of a fact."""
+
 
 Told = tuple[str, Sequence[str], Mapping[str, Any]]
 """A step: its method, its columns, its facts."""

@@ -22,7 +22,7 @@ from celosia.core.randomness import Source, System
 from celosia.frames import TableLike, as_frame, pick
 from celosia.tables.masking.account import evenly_spaced
 from celosia.tables.masking.method import MaskingMethod
-from celosia.tables.masking.registry import method_from
+from celosia.tables.masking.recipe import method_from
 
 USUAL: dict[str, dict[str, list[Any]]] = {
     "mdav": {"k": [3, 5, 10, 25]},

@@ -10,7 +10,7 @@ from celosia.tables.models.distinct_diversity import DistinctDiversity
 from celosia.tables.models.entropy_diversity import EntropyDiversity
 from celosia.tables.models.k_anonymity import KAnonymity
 from celosia.tables.models.k_map import KMap
-from celosia.tables.models.model import Model, Verdict, all_or_none, judge_all
+from celosia.tables.models.model import Model, SensitiveModel, Verdict, all_or_none, judge_all
 from celosia.tables.models.notation import (
     MODELS,
     closeness_from_text,
@@ -21,7 +21,6 @@ from celosia.tables.models.notation import (
 from celosia.tables.models.p_sensitive import PSensitive
 from celosia.tables.models.population_uniqueness import PopulationUniqueness
 from celosia.tables.models.recursive_diversity import RecursiveDiversity
-from celosia.tables.models.sensitive_model import SensitiveModel
 from celosia.tables.models.t_closeness import TCloseness
 
 __all__ = [

@@ -12,10 +12,19 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import BACKGROUND, IDENTITY, SIMILARITY, SKEWNESS
-from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import LEAST, SLACK, TIE, group_size, sensitive_column
-from celosia.tables.models.sensitive_model import SensitiveModel
+from celosia.tables.models.model import (
+    BACKGROUND,
+    IDENTITY,
+    LEAST,
+    SIMILARITY,
+    SKEWNESS,
+    SLACK,
+    TIE,
+    SensitiveModel,
+    Verdict,
+    group_size,
+    sensitive_column,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,7 @@ import numpy as np
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY
-from celosia.tables.models.model import Model, Verdict
-from celosia.tables.models.parameters import LEAST, TIE
+from celosia.tables.models.model import ANOTHER_RELEASE, HOMOGENEITY, LEAST, TIE, Model, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,16 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import ANOTHER_RELEASE, OTHER_POPULATION
-from celosia.tables.models.model import Model, Verdict
-from celosia.tables.models.parameters import LEAST, SLACK, TIE
-from celosia.tables.models.population import population_of
+from celosia.tables.models.model import (
+    ANOTHER_RELEASE,
+    LEAST,
+    OTHER_POPULATION,
+    SLACK,
+    TIE,
+    Model,
+    Verdict,
+    population_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

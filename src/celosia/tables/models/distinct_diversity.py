@@ -10,17 +10,19 @@ import numpy as np
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import (
+from celosia.tables.models.model import (
     BACKGROUND,
     DOMINANCE,
     HOMOGENEITY,
     IDENTITY,
+    MOST,
     SIMILARITY,
     SKEWNESS,
+    SensitiveModel,
+    Verdict,
+    all_or_none,
+    sensitive_column,
 )
-from celosia.tables.models.model import Verdict, all_or_none
-from celosia.tables.models.parameters import MOST, sensitive_column
-from celosia.tables.models.sensitive_model import SensitiveModel
 
 
 @dataclass(frozen=True, slots=True)

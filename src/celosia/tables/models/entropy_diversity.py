@@ -14,10 +14,18 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import BACKGROUND, HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
-from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import MOST, SLACK, sensitive_column
-from celosia.tables.models.sensitive_model import SensitiveModel
+from celosia.tables.models.model import (
+    BACKGROUND,
+    HOMOGENEITY,
+    IDENTITY,
+    MOST,
+    SIMILARITY,
+    SKEWNESS,
+    SLACK,
+    SensitiveModel,
+    Verdict,
+    sensitive_column,
+)
 
 TABLED = 1 << 16
 """Counts below this have their logarithm looked up; larger ones are rare."""

@@ -7,9 +7,15 @@ from typing import ClassVar
 
 from celosia.core.messages import Message
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY, IDENTITY
-from celosia.tables.models.model import Model, Verdict, all_or_none
-from celosia.tables.models.parameters import group_size
+from celosia.tables.models.model import (
+    ANOTHER_RELEASE,
+    HOMOGENEITY,
+    IDENTITY,
+    Model,
+    Verdict,
+    all_or_none,
+    group_size,
+)
 
 
 @dataclass(frozen=True, slots=True)

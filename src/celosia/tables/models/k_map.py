@@ -11,16 +11,19 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import (
+from celosia.tables.models.model import (
     ANOTHER_RELEASE,
     HOMOGENEITY,
     KNOWN_MEMBER,
+    LEAST,
     OTHER_POPULATION,
     RANDOM_SAMPLE,
+    Model,
+    Verdict,
+    all_or_none,
+    group_size,
+    population_of,
 )
-from celosia.tables.models.model import Model, Verdict, all_or_none
-from celosia.tables.models.parameters import LEAST, group_size
-from celosia.tables.models.population import population_of
 
 MOST_ESTIMATED = 1_000_000
 """The estimate adds up to k chances one by one."""

@@ -4,14 +4,49 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import Method
-from celosia.tables.models.classes import Classes
+from celosia.core.methods import Method, parameter
+from celosia.tables.models.classes import Classes, Histogram
+
+LEAST, MOST = 1e-12, 1_000_000_000
+"""Parameters beyond these mean nothing for a table of people, and would overflow the arithmetic."""
+
+TIE = 1e-12
+"""Relative difference below which two sides of a condition count as equal."""
+
+SLACK = 1e-9
+"""How far the proven bounds stay on the safe side of rounding; larger than `TIE` on purpose."""
+
+
+def group_size() -> Any:
+    """The `k` of a model: the number of records or people that it asks for."""
+    return parameter(least=2, most=MOST, start=5)
+
+
+def sensitive_column() -> Any:
+    """The column that a model is about; None stands for every sensitive one."""
+    return parameter(None, kind="column")
+
+
+ANOTHER_RELEASE = Message("models.gaps.another_release")
+SIMILARITY = Message("models.gaps.similarity")
+SKEWNESS = Message("models.gaps.skewness")
+BACKGROUND = Message("models.gaps.background")
+IDENTITY = Message("models.gaps.identity")
+HOMOGENEITY = Message("models.gaps.homogeneity")
+DOMINANCE = Message("models.gaps.dominance")
+KNOWN_MEMBER = Message("models.gaps.known_member")
+LACKING_VALUES = Message("models.gaps.lacking_values")
+OTHER_POPULATION = Message("models.gaps.other_population")
+PUBLIC_TABLE = Message("models.gaps.public_table")
+RANDOM_SAMPLE = Message("models.gaps.random_sample")
 
 
 class Verdict(NamedTuple):
@@ -113,3 +148,43 @@ def _kept_together(
         satisfied = satisfied.copy()
         satisfied[satisfied] = stay
     return satisfied
+
+
+class SensitiveModel(Model):
+    """A model about the values of one sensitive column."""
+
+    column: str | None
+    """The column; None stands for every sensitive column until `for_column` names one."""
+
+    def for_column(self, column: str) -> Self:
+        """The same model for one column."""
+        return replace(self, column=column)  # type: ignore[type-var]  # every model is a dataclass
+
+    def histogram(self, classes: Classes) -> Histogram:
+        """The sensitive values of the classes.
+
+        Raises:
+            InputError: CEL-P032 the model names no column; CEL-P033 the classes know no such one.
+        """
+        if self.column is None:
+            raise InputError("CEL-P032", promise=self.promise())
+        if self.column not in classes.histograms:
+            raise InputError("CEL-P033", promise=self.promise(), column=self.column)
+        return classes.histograms[self.column]
+
+    def named(self, promise: str) -> str:
+        """A promise with the column that it is about."""
+        if self.column is None:
+            return promise
+        return Message("models.shared.of_column", promise=promise, column=self.column)
+
+
+def population_of(classes: Classes, model: Model) -> NDArray[np.int64]:
+    """The people of the population that fit each class.
+
+    Raises:
+        InputError: CEL-P034 no population was given.
+    """
+    if classes.population is None:
+        raise InputError("CEL-P034", promise=model.promise())
+    return classes.population

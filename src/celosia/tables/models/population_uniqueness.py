@@ -11,9 +11,15 @@ from celosia.assess.risk.uniqueness import population_unique_share
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import ANOTHER_RELEASE, HOMOGENEITY, KNOWN_MEMBER, RANDOM_SAMPLE
-from celosia.tables.models.model import Model, Verdict
-from celosia.tables.models.parameters import LEAST
+from celosia.tables.models.model import (
+    ANOTHER_RELEASE,
+    HOMOGENEITY,
+    KNOWN_MEMBER,
+    LEAST,
+    RANDOM_SAMPLE,
+    Model,
+    Verdict,
+)
 
 
 @dataclass(frozen=True, slots=True)

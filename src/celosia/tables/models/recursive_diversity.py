@@ -11,10 +11,18 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import HOMOGENEITY, IDENTITY, SIMILARITY, SKEWNESS
-from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import LEAST, MOST, TIE, sensitive_column
-from celosia.tables.models.sensitive_model import SensitiveModel
+from celosia.tables.models.model import (
+    HOMOGENEITY,
+    IDENTITY,
+    LEAST,
+    MOST,
+    SIMILARITY,
+    SKEWNESS,
+    TIE,
+    SensitiveModel,
+    Verdict,
+    sensitive_column,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,14 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
-from celosia.tables.models.gaps import IDENTITY, PUBLIC_TABLE
-from celosia.tables.models.model import Verdict
-from celosia.tables.models.parameters import LEAST, sensitive_column
-from celosia.tables.models.sensitive_model import SensitiveModel
+from celosia.tables.models.model import (
+    IDENTITY,
+    LEAST,
+    PUBLIC_TABLE,
+    SensitiveModel,
+    Verdict,
+    sensitive_column,
+)
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 """Ground distances: 1 between any two values; by rank; by the level of the common ancestor."""

@@ -5,11 +5,16 @@ A `Lattice` has the equivalence classes of each node. `find_optimum` proves the 
 many dimensions, and `classic` has the algorithms of the literature.
 """
 
-from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
 from celosia.tables.recoding.greedy import greedy_search
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
-from celosia.tables.recoding.search import find_optimum, is_searchable
+from celosia.tables.recoding.search import (
+    Certificate,
+    SearchResult,
+    allowance,
+    find_optimum,
+    is_searchable,
+)
 
 __all__ = [
     "Certificate",

@@ -14,10 +14,9 @@ from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step, silent
 from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
-from celosia.tables.recoding.certificate import allowance
-from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
+from celosia.tables.recoding.search import allowance, infeasibility_error
 
 MOST_NODES = 200_000
 """Each node is evaluated; beyond this it would take many minutes."""

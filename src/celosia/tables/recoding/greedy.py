@@ -12,21 +12,28 @@ columns at the lowest level within their own reach.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from time import monotonic
 from typing import NamedTuple
 
-from celosia.core.errors import PrivacyError
+from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
+from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
-from celosia.tables.metrics import Loss
+from celosia.core.wording import did_you_mean
+from celosia.tables.metrics import Loss, Metric
 from celosia.tables.models import Model
-from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
-from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
+from celosia.tables.recoding.search import (
+    Certificate,
+    SearchResult,
+    allowance,
+    infeasibility_error,
+    is_searchable,
+)
 
 SECONDS, ORDERS = 10.0, 12
 """How long to go on without a time limit, and how many orders of columns to try at most."""
@@ -159,3 +166,64 @@ def _unknown(models: Sequence[Model]) -> PrivacyError:
 
 def _at(node: Node, column: int, level: int) -> Node:
     return (*node[:column], level, *node[column + 1 :])
+
+
+def evaluate_levels(
+    lattice: Lattice,
+    levels: Mapping[str, int],
+    models: Sequence[Model],
+    suppression: float,
+    metric: Metric,
+) -> SearchResult:
+    """The outcome of a chosen node; nothing is claimed of other nodes.
+
+    Raises:
+        InputError: CEL-P008 the levels do not fit the columns; CEL-P012 the lattice is too large
+            for the metric.
+        PrivacyError: CEL-P001 the node does not meet the models within the limit.
+    """
+    node = _node(lattice, levels)
+    if not isinstance(metric, Loss) and not is_searchable(lattice):
+        raise InputError(
+            "CEL-P012.metric",
+            columns=len(lattice.shape),
+            metric=metric.method_name,
+            nodes=lattice.nodes,
+        )
+    outcome = lattice.evaluate(node, models)
+    if outcome.suppressed > min(allowance(suppression, lattice.rows), lattice.rows - 1):
+        raise PrivacyError(
+            "CEL-P001.chosen_levels",
+            share=outcome.suppressed / lattice.rows,
+            suppression=suppression,
+            suppressed=outcome.suppressed,
+        )
+    measure = metric.over(lattice)
+    certificate = Certificate(
+        nodes=lattice.nodes, evaluated=1, still_open=lattice.nodes - 1, at_least=0.0
+    )
+    return SearchResult(outcome, measure.share(measure.score(outcome)), certificate)
+
+
+def _node(lattice: Lattice, levels: Mapping[str, int]) -> Node:
+    names = [column.name for column in lattice.columns]
+    unknown = [name for name in levels if name not in names]
+    if unknown:
+        raise InputError(
+            "CEL-P008.unknown_column",
+            unknown=unknown[0],
+            hint=did_you_mean(unknown[0], names),
+            names=", ".join(names),
+        )
+    node = []
+    for column in lattice.columns:
+        level = whole(levels.get(column.name, 0))
+        if level is None or not 0 <= level <= column.hierarchy.height:
+            raise InputError(
+                "CEL-P008.out_of_range",
+                height=column.hierarchy.height,
+                level=levels[column.name],
+                column=column.name,
+            )
+        node.append(level)
+    return tuple(node)

@@ -14,13 +14,20 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.tables.coded_column import CodedColumn
-from celosia.tables.coded_sensitive import CodedSensitive
+from celosia.tables.coded_table import CodedColumn, CodedSensitive
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
 from celosia.tables.recoding import _kernels
-from celosia.tables.recoding.packed_keys import BitField, PackedColumn, lay_out, pack
-from celosia.tables.recoding.roll_up import ClassTable, Node, RollUp, merge_histogram
+from celosia.tables.recoding.roll_up import (
+    BitField,
+    ClassTable,
+    Node,
+    PackedColumn,
+    RollUp,
+    lay_out,
+    merge_histogram,
+    pack,
+)
 
 
 @dataclass(frozen=True, slots=True)

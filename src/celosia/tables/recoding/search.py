@@ -26,22 +26,101 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from math import prod
+from dataclasses import dataclass
+from decimal import Decimal
+from math import floor, prod
 from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
+from celosia.core.numbers import real
 from celosia.core.progress import Progress, Step, silent
+from celosia.core.wording import joined
 from celosia.tables.metrics import Loss, Measure, Metric
-from celosia.tables.models import Model
-from celosia.tables.recoding.certificate import Certificate, SearchResult, allowance
-from celosia.tables.recoding.infeasibility import infeasibility_error
+from celosia.tables.models import Classes, Model
 from celosia.tables.recoding.lattice import Lattice, Outcome
 from celosia.tables.recoding.roll_up import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Why the solution is the optimum, or how far from it at most: every node is accounted for."""
+
+    nodes: int
+    evaluated: int = 0
+    closed_by_bound: int = 0
+    closed_as_infeasible: int = 0
+    closed_by_forced_suppression: int = 0
+    still_open: int = 0
+    """Nodes about which nothing was decided when the time was over; 0 proves the optimum."""
+    at_least: float = 0.0
+    """No node scores below this, on the metric's scale from 0 to 1."""
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the solution is proven to be the best."""
+        return self.still_open == 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The best node and the account of the search."""
+
+    best: Outcome
+    score: float
+    """On the metric's scale from 0 to 1."""
+    certificate: Certificate
+
+    @property
+    def gap(self) -> float:
+        """How much better than the best found a node could be at most."""
+        return max(0.0, self.score - self.certificate.at_least)
+
+
+def allowance(suppression: float, rows: int) -> int:
+    """How many records a suppression limit allows: floor of limit times rows, in exact decimals.
+
+    >>> allowance(0.29, 100), allowance(0.05, 30162)
+    (29, 1508)
+    """
+    limit = real(suppression)
+    if limit is None or not 0 <= limit <= 1:
+        raise InputError("CEL-P011", suppression=suppression)
+    return floor(Decimal(repr(limit)) * rows)
+
+
+def infeasibility_error(
+    one_class: Classes, models: Sequence[Model], suppression: float
+) -> PrivacyError:
+    """The error for models that no recoding meets, with the reason if one is known.
+
+    Args:
+        one_class: all records as one class.
+        models: what was asked for.
+        suppression: the largest share of the records that might have been suppressed.
+    """
+    promises = [model.promise() for model in models]
+    rows = int(one_class.sizes.sum())
+    smallest = max(model.smallest for model in models)
+    if rows < smallest:
+        return PrivacyError(
+            "CEL-P001.too_few_rows", promises=promises, rows=rows, smallest=smallest
+        )
+    reasons = [
+        reason for model in models if (reason := model.why_infeasible(one_class)) is not None
+    ]
+    return PrivacyError(
+        "CEL-P001.unreachable_because" if reasons else "CEL-P001.unreachable",
+        promises=promises,
+        suppression=suppression,
+        reason=joined("reports.joined.sentence", reasons) if reasons else "",
+        rows=rows,
+    )
+
 
 MOST_NODES, MOST_COLUMNS = 10_000_000, 64
 """The search keeps every node in order of its floor, in arrays of one dimension a column."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -24,10 +24,171 @@ from celosia.tables.synthesis.checks import (
     rows_parameter,
 )
 from celosia.tables.synthesis.families import best_family
-from celosia.tables.synthesis.latents import Name, order_categories
 from celosia.tables.synthesis.variables import Variable, variables
 
 Matrix = NDArray[np.float64]
+
+STRONGEST = 0.995
+"""A latent correlation is kept below 1, so that no variable is a function of another."""
+LEAST_EIGENVALUE = 1e-6
+ROUNDS = 200
+CLOSE = 1e-9
+
+
+def normal_scores(values: Matrix, *, coded: bool = False) -> tuple[Matrix, float]:
+    """The mean of the standard normal part that belongs to each value, and their variance.
+
+    A value that takes the levels from a to b of the distribution function stands for the normal
+    numbers between the quantiles of a and b; their mean is (phi(q(a)) - phi(q(b))) / (b - a). For
+    distinct numbers these are the usual normal scores and the variance is nearly 1; the fewer the
+    categories, the less. NaN stays NaN. Values that are `coded` are small whole numbers, which need
+    no sorting.
+    """
+    from scipy.special import ndtri
+
+    known = ~np.isnan(values)
+    if coded:
+        places = values[known].astype(np.int64)
+        counts = np.bincount(places)
+    else:
+        _, places, counts = np.unique(values[known], return_inverse=True, return_counts=True)
+    shares = counts / counts.sum()
+    ends = np.concatenate([[0.0], np.cumsum(shares)])
+    quantiles = ndtri(np.clip(ends, 0.0, 1.0))
+    heights = np.exp(-(quantiles**2) / 2) / np.sqrt(2 * np.pi)
+    means = (heights[:-1] - heights[1:]) / np.where(shares > 0, shares, 1.0)
+    scores = np.full(values.size, np.nan)
+    scores[known] = means[places]
+    return scores, float((shares * means**2).sum())
+
+
+def latent_correlation(scores: Matrix, variances: Matrix) -> Matrix:
+    """The correlation of the normal variables behind the scores, from pairs without gaps.
+
+    The mean score of one variable given the other is the latent correlation times its score where
+    one of the two is continuous, and to first order in the correlation otherwise; so the covariance
+    of the scores, divided by both variances, estimates it (Olsson, Drasgow & Dorans 1982).
+    """
+    known = (~np.isnan(scores)).astype(np.float64)
+    filled = np.where(known > 0, scores, 0.0)
+    pairs = np.maximum(known.T @ known, 1.0)
+    means = (filled.T @ known) / pairs  # of each variable over the pairs with the other
+    covariance = (filled.T @ filled) / pairs - means * means.T
+    found = np.clip(covariance / np.outer(variances, variances), -STRONGEST, STRONGEST)
+    np.fill_diagonal(found, 1.0)
+    return nearest_correlation(found)
+
+
+def nearest_correlation(matrix: Matrix) -> Matrix:
+    """The nearest correlation matrix that is positive definite, by alternating projections.
+
+    Reference: Higham 2002, Computing the nearest correlation matrix, Alg. 3.3.
+
+    >>> found = nearest_correlation(np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]))
+    >>> bool(np.linalg.eigvalsh(found)[0] > 0), found.diagonal().round(12).tolist()
+    (True, [1.0, 1.0, 1.0])
+    """
+    if matrix.size and np.linalg.eigvalsh(matrix)[0] < LEAST_EIGENVALUE:
+        near, correction = matrix.copy(), np.zeros_like(matrix)
+        for _ in range(ROUNDS):
+            shifted = near - correction
+            possible = _positive(shifted)
+            correction = possible - shifted
+            before, near = near, possible.copy()
+            np.fill_diagonal(near, 1.0)
+            if np.abs(near - before).max() < CLOSE:
+                break
+        matrix = _positive(near)
+        roots = np.sqrt(matrix.diagonal())
+        matrix = matrix / np.outer(roots, roots)
+    return matrix
+
+
+def _positive(matrix: Matrix) -> Matrix:
+    eigenvalues, vectors = np.linalg.eigh(matrix)
+    found: Matrix = (vectors * np.maximum(eigenvalues, LEAST_EIGENVALUE)) @ vectors.T
+    return (found + found.T) / 2
+
+
+Name = tuple[int, bool]
+"""The place of a column, and whether the normal variable tells which of its cells are empty."""
+
+ORDERINGS = 4
+"""Rounds of ordering the values of columns that have no order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Latents:
+    """Normal scores of the rows, one column for each normal variable."""
+
+    names: list[Name]
+    scores: Matrix
+    variances: Matrix
+
+    def correlation(self) -> Matrix:
+        """The correlation of the normal variables."""
+        return latent_correlation(self.scores, self.variances)
+
+
+def latents_of(found: Sequence[Variable]) -> Latents:
+    """A normal variable for the values of each column that vary, one for its gaps if there are."""
+    names, columns, variances = [], [], []
+    for place, each in enumerate(found):
+        empty = np.isnan(each.values)
+        known = each.present
+        parts = [(False, each.values)] if known.size and known.min() < known.max() else []
+        parts += [(True, empty.astype(np.float64))] if 0 < empty.sum() < empty.size else []
+        for of_gaps, values in parts:
+            scores, variance = normal_scores(values, coded=of_gaps or each.labels is not None)
+            names.append((place, of_gaps))
+            columns.append(scores)
+            variances.append(variance)
+    rows = found[0].values.size
+    scores = np.empty((rows, len(names)), order="F")
+    for place, column in enumerate(columns):
+        scores[:, place] = column
+    return Latents(names, scores, np.array(variances))
+
+
+def order_categories(found: Sequence[Variable]) -> tuple[list[Variable], Latents]:
+    """The variables, those without an order numbered in one that goes well with the others.
+
+    In each round the values of such a column are ordered by the mean, over their rows, of the
+    first principal component of the other columns.
+    """
+    ordered, latents = list(found), latents_of(found)
+    free = [
+        (place, latents.names.index((place, False)))
+        for place, each in enumerate(ordered)
+        if each.nominal and (place, False) in latents.names
+    ]
+    if len(latents.names) < 2:
+        return ordered, latents
+    for _ in range(ORDERINGS if free else 0):
+        vector = np.linalg.eigh(latents.correlation())[1][:, -1]
+        filled = np.nan_to_num(latents.scores, nan=0.0)
+        component = filled @ vector
+        for place, column in free:
+            others = component - filled[:, column] * vector[column]
+            ordered[place] = _numbered_anew(ordered[place], others)
+            scores, variance = normal_scores(ordered[place].values, coded=True)
+            latents.scores[:, column], latents.variances[column] = scores, variance
+    return ordered, latents
+
+
+def _numbered_anew(each: Variable, component: Matrix) -> Variable:
+    """A variable whose values are numbered by the mean of the component over their rows."""
+    known = ~np.isnan(each.values)
+    codes = each.values[known].astype(np.int64)
+    sizes = np.bincount(codes)
+    order = np.argsort(np.bincount(codes, weights=component[known]) / sizes, kind="stable")
+    ranks = np.empty(order.size)
+    ranks[order] = np.arange(order.size)
+    values = np.full(each.values.size, np.nan)
+    values[known] = ranks[codes]
+    labels = None if each.labels is None else each.labels.gather(order)
+    return replace(each, values=values, labels=labels)
+
 
 EMPIRICAL: Final = "empirical"
 PARAMETRIC: Final = "parametric"

@@ -10,7 +10,7 @@ from tests.tables.recoding.plain import Path, Row
 
 from celosia import datasets
 from celosia.tables import Column, Dates, KAnonymity, Role, Tree
-from celosia.tables.coded_column import code_column
+from celosia.tables.coded_table import code_column
 from celosia.tables.hierarchies import Builder
 from celosia.tables.recoding import Lattice
 

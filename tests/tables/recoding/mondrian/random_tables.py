@@ -10,7 +10,7 @@ import polars as pl
 from hypothesis import strategies as st
 from tests.tables.recoding.strategies import paths
 
-from celosia.tables.coded_column import CodedColumn, code_column
+from celosia.tables.coded_table import CodedColumn, code_column
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.schema import Column, Role
 

@@ -19,8 +19,7 @@ from tests.tables.recoding.mondrian.random_tables import RawColumn, flat, raw_ta
 from celosia import datasets
 from celosia.core.errors import Cancelled, InputError, PrivacyError
 from celosia.core.progress import Step
-from celosia.tables.coded_column import CodedColumn, code_column
-from celosia.tables.coded_sensitive import CodedSensitive, code_sensitive
+from celosia.tables.coded_table import CodedColumn, CodedSensitive, code_column, code_sensitive
 from celosia.tables.hierarchies import Hierarchy
 from celosia.tables.models import (
     AverageRisk,

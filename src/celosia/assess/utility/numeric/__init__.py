@@ -3,9 +3,17 @@
 Put the two tables side by side with `celosia.assess.linkage.align` and give that to the measures.
 """
 
-from celosia.assess.utility.numeric.loss import Loss, information_loss
-from celosia.assess.utility.numeric.marginals import Marginal, kolmogorov_smirnov, marginals
-from celosia.assess.utility.numeric.moments import ColumnMoments, Moments, PairMoments, moments
+from celosia.assess.utility.numeric.information_loss import (
+    ColumnMoments,
+    Loss,
+    Marginal,
+    Moments,
+    PairMoments,
+    information_loss,
+    kolmogorov_smirnov,
+    marginals,
+    moments,
+)
 from celosia.assess.utility.numeric.propensity import Propensity, propensity
 from celosia.assess.utility.numeric.regression import (
     Coefficient,
@@ -13,7 +21,7 @@ from celosia.assess.utility.numeric.regression import (
     RegressionOverlap,
     regression_overlap,
 )
-from celosia.assess.utility.numeric.summary import NumericUtility, numeric_utility
+from celosia.assess.utility.numeric.information_loss import NumericUtility, numeric_utility
 
 __all__ = [
     "Coefficient",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.alignment import AlignedTables
-from celosia.assess.linkage.nearest import standardise
+from celosia.assess.linkage.distance import standardise
 from celosia.core.messages import say
 
 MOST_CATEGORIES = 50

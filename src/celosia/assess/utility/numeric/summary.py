@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 
 from celosia.assess.alignment import AlignedTables
-from celosia.assess.utility.numeric.loss import Loss, information_loss
-from celosia.assess.utility.numeric.marginals import Marginal, marginals
-from celosia.assess.utility.numeric.moments import Moments, moments
+from celosia.assess.utility.numeric.information_loss import (
+    Loss,
+    Marginal,
+    Moments,
+    information_loss,
+    marginals,
+    moments,
+)
 from celosia.assess.utility.numeric.propensity import Propensity, propensity
 from celosia.assess.utility.numeric.regression import (
     Regression,

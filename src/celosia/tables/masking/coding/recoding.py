@@ -19,7 +19,7 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.hierarchies import Builder, Hierarchy, from_table
-from celosia.tables.masking.coding.labels import interval_labels
+from celosia.tables.masking.coding.top_bottom import interval_labels
 from celosia.tables.masking.columns import cells, check_columns, numbers
 from celosia.tables.masking.method import (
     CellFunction,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,10 +15,10 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
+from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
-from celosia.tables.masking.coding.labels import format_number
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.method import (
     CellFunction,
@@ -27,6 +28,29 @@ from celosia.tables.masking.method import (
     number_parameter,
 )
 from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
+
+
+def format_number(number: float) -> str:
+    """A number as people write it: no fraction of zero.
+
+    >>> format_number(10.0), format_number(0.5), format_number(-3), format_number(1e20)
+    ('10', '0.5', '-3', '100000000000000000000')
+    """
+    decimal = exact(number)
+    assert decimal is not None, "parameters are finite"
+    return str(decimal.numerator) if decimal.denominator == 1 else repr(float(number))
+
+
+def interval_labels(breaks: tuple[float, ...]) -> tuple[str, ...]:
+    """The labels of all intervals between breaks and beyond them, disjoint and exhaustive.
+
+    >>> interval_labels((0, 10, 20))
+    ('<0', '[0,10)', '[10,20)', '≥20')
+    """
+    ends = [format_number(each) for each in breaks]
+    inner = [f"[{low},{high})" for low, high in pairwise(ends)]
+    return (f"<{ends[0]}", *inner, f"≥{ends[-1]}")
+
 
 Matrix = NDArray[np.float64]
 

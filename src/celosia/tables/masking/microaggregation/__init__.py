@@ -2,19 +2,17 @@
 
 from celosia.tables.masking.method import MaskingMethod
 from celosia.tables.masking.microaggregation.joint import JointMicroaggregation
-from celosia.tables.masking.microaggregation.methods import (
+from celosia.tables.masking.microaggregation.multivariate import (
     Mdav,
     PrincipalComponent,
     RefinedMdav,
     VariableMdav,
-)
-from celosia.tables.masking.microaggregation.multivariate import (
     mdav_groups,
     principal_groups,
+    refined_groups,
     v_mdav_groups,
 )
 from celosia.tables.masking.microaggregation.ranking import Microaggregation
-from celosia.tables.masking.microaggregation.refined import refined_groups
 from celosia.tables.masking.microaggregation.scale import information_loss, standard_scores
 from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
 import numpy as np
 import polars as pl
@@ -16,24 +16,187 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.tables.masking.columns import with_categories, with_numbers
+from celosia.tables.masking.columns import (
+    categories,
+    check_columns,
+    numbers,
+    with_categories,
+    with_numbers,
+)
 from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     check_order,
     texts_parameter,
 )
-from celosia.tables.masking.microaggregation.limits import SMALLEST, check_records
-from celosia.tables.masking.microaggregation.points import ColumnKinds, Points, as_points
-from celosia.tables.masking.microaggregation.representatives import (
-    MEAN,
-    MEDIAN,
-    group_median_codes,
-    group_medians,
-    group_modes,
-    whole_numbers,
+from celosia.tables.masking.microaggregation.scale import (
+    SMALLEST,
+    check_records,
+    check_varies,
+    group_means,
+    squared_error,
+    standard_scores,
 )
-from celosia.tables.masking.microaggregation.scale import group_means, squared_error
+
+WIDEST = 1_000
+"""Categories that the nominal columns of a step may have together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Points:
+    """The columns of a table as points, and what is needed to write them back."""
+
+    matrix: NDArray[np.float64] = field(repr=False)
+    """One row a record; the cells of an empty one are NaN."""
+    column_of: NDArray[np.int64]
+    """Which of the columns each coordinate belongs to."""
+    values: NDArray[np.float64] = field(repr=False)
+    """The numbers of numeric columns and the codes of the others, NaN where empty."""
+    categories: Mapping[str, pl.Series] = field(repr=False)
+    """The values of each column of categories, by code."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnKinds:
+    """Which columns are categories, and the order of those that have one."""
+
+    nominal: tuple[str, ...] = ()
+    ordinal: tuple[str, ...] = ()
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Refuse a name that is no column of the step, or that is of two kinds."""
+        named = set(self.nominal) | set(self.ordinal)
+        strange = (named - set(columns)) | (set(self.nominal) & set(self.ordinal))
+        strange |= set(self.orders) - set(self.ordinal)
+        if strange:
+            first = min(strange)
+            raise InputError("CEL-V110", column=first)
+
+
+def as_points(
+    frame: pl.DataFrame, columns: Sequence[str], *, kinds: ColumnKinds, method: str
+) -> Points:
+    """The columns of a table as points.
+
+    Numeric columns alone are standardised. Beside categories every column spans one, as in Gower's
+    distance: numbers are divided by their range, ordered categories are evenly spaced ranks, and
+    two nominal values are at distance one or zero (each category is a coordinate of its own).
+    """
+    check_columns(frame, columns, method)
+    kinds.check(columns)
+    parts, owners, names = [], [], {}
+    values = np.empty((frame.height, len(columns)))
+    for place, name in enumerate(columns):
+        if name in kinds.nominal or name in kinds.ordinal:
+            codes, names[name] = categories(frame, name, kinds.orders.get(name))
+            values[:, place] = np.where(codes < 0, np.nan, codes)
+        else:
+            values[:, place] = numbers(frame, [name], method)[:, 0]
+        present = ~np.isnan(values[:, place])
+        check_varies(name, values[present, place])
+        wide = len(names[name]) if name in kinds.nominal else 1
+        part = np.full((frame.height, wide), np.nan)
+        part[present] = _coordinates(
+            values[present, place],
+            wide if name in kinds.nominal else 0,
+            gower=bool(kinds.nominal or kinds.ordinal),
+        )
+        parts.append(part)
+        owners += [place] * wide
+        _check_width(len(owners))
+    return Points(
+        matrix=np.hstack(parts),
+        column_of=np.array(owners, dtype=np.int64),
+        values=values,
+        categories=names,
+    )
+
+
+def _coordinates(values: NDArray[np.float64], wide: int, *, gower: bool) -> NDArray[np.float64]:
+    """The coordinates of the filled cells of one column; `wide` categories, 0 for none."""
+    if wide:
+        spread = np.zeros((values.size, wide))
+        # Two different corners are at squared distance one half twice, which is one.
+        spread[np.arange(values.size), values.astype(np.int64)] = np.sqrt(0.5)
+        return spread
+    if not gower:
+        return standard_scores(values[:, np.newaxis])
+    # Halves first: the range of huge numbers of both signs must not overflow.
+    least, most = values.min() / 2.0, values.max() / 2.0
+    spanned: NDArray[np.float64] = (values / 2.0 - least) / (most - least)
+    return spanned[:, np.newaxis]
+
+
+def _check_width(wide: int) -> None:
+    if wide > WIDEST:
+        raise InputError("CEL-V111", widest=WIDEST)
+
+
+Number = TypeVar("Number", np.float64, np.int64)
+
+MEAN: Final = "mean"
+MEDIAN: Final = "median"
+MODE: Final = "mode"
+
+_WHOLE = 2.0**53
+"""From here on a float skips whole numbers, and a cast to 64 bits could overflow."""
+
+
+def group_medians(values: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The median of each group; of an even number, the mean of the two in the middle."""
+    lower, upper = _middle(values, labels)
+    return lower + (upper - lower) / 2.0
+
+
+def group_median_codes(codes: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The median of the ordered categories of each group, the lower of two in the middle."""
+    return _middle(codes, labels)[0]
+
+
+def group_modes(codes: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The most frequent category of each group; the lowest code of those equally frequent.
+
+    >>> group_modes(np.array([2, 1, 2, 1, 0]), np.array([0, 0, 0, 1, 1])).tolist()
+    [2, 0]
+    """
+    counted = (
+        pl.DataFrame({"label": labels, "code": codes})
+        .group_by("label", "code")
+        .len()
+        .sort(["label", "len", "code"], descending=[False, True, False])
+        .unique("label", keep="first", maintain_order=True)
+    )
+    return counted["code"].to_numpy().astype(np.int64)
+
+
+def whole_numbers(
+    matrix: NDArray[np.float64], *, truncate: bool, columns: list[str]
+) -> NDArray[np.float64]:
+    """Means as whole numbers: the nearest, or with `truncate` the one towards zero.
+
+    Rounding half to even is what `numpy.rint` does; it moves the mean of a column least.
+    """
+    wide = [
+        name
+        for place, name in enumerate(columns)
+        if np.nanmax(np.abs(matrix[:, place]), initial=0.0) >= _WHOLE
+    ]
+    if wide:
+        raise InputError("CEL-V106", column=wide[0])
+    return np.trunc(matrix) if truncate else np.rint(matrix)
+
+
+def _middle(
+    values: NDArray[Number], labels: NDArray[np.int64]
+) -> tuple[NDArray[Number], NDArray[Number]]:
+    """The two values in the middle of each group; the same one twice where the size is odd."""
+    order = np.lexsort((values, labels))
+    sizes = np.bincount(labels)
+    starts = np.cumsum(sizes) - sizes
+    ordered = values[order]
+    return ordered[starts + (sizes - 1) // 2], ordered[starts + sizes // 2]
+
 
 REFUSE: Final = "refuse"
 EMPTY: Final = "empty"

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
-from celosia.tables.masking.microaggregation.limits import check_matrix
-from celosia.tables.masking.microaggregation.scale import group_means, on_grid, standard_scores
+from celosia.tables.masking.microaggregation.joint import JointMicroaggregation
+from celosia.tables.masking.microaggregation.scale import (
+    SMALLEST,
+    check_matrix,
+    group_means,
+    on_grid,
+    squared_error,
+    standard_scores,
+)
 from celosia.tables.masking.microaggregation.univariate import optimal_groups
 
 _STAGE = 20_000
@@ -172,3 +182,145 @@ def _blocks(grid: NDArray[np.float64], size: int) -> list[NDArray[np.int64]]:
         rows = rows[np.argsort(part[:, widest], kind="stable")]
         waiting += [rows[rows.size // 2 :], rows[: rows.size // 2]]
     return done
+
+
+NEAR = 8
+"""Groups that a record may go to, by the distance of their centres; more gained little."""
+
+PASSES = 20
+"""The search ends by itself after five to ten on the reference tables."""
+
+_LEAST = 1e-10
+"""A change must lower the squared error by this part of it, far above rounding."""
+
+
+def refined_groups(
+    matrix: ArrayLike,
+    k: int,
+    *,
+    standardise: bool = True,
+    block: int | None = None,
+    progress: Progress = silent,
+) -> NDArray[np.int64]:
+    """The group of each record by MDAV, improved by a local search.
+
+    In each pass every record may move to one of the eight nearest groups or change places with a
+    record there, whatever lowers the squared error most, while groups keep k to 2k-1 records; then
+    a group is dissolved where its records cost less in the groups around. The squared error is
+    never above that of MDAV, and nothing is drawn: the same records give the same groups.
+
+    Args:
+        matrix: one row a record.
+        k: the least size of a group.
+        standardise: whether columns are brought to deviation one first.
+        block: as in `mdav_groups`, for the start; the search runs over the whole.
+        progress: told after each stage and pass.
+
+    >>> refined_groups([[21], [22], [25], [29], [36], [43], [45], [48], [58], [72]], 3).tolist()
+    [1, 1, 1, 1, 2, 2, 2, 0, 0, 0]
+    """
+    from celosia.tables.masking.microaggregation._search_kernels import (
+        dissolve,
+        lay_out,
+        near_groups,
+        rearrange,
+    )
+
+    table = check_matrix(matrix, k)
+    grid = on_grid(standard_scores(table) if standardise else table)
+    labels = mdav_groups(grid, k, standardise=False, block=block, progress=progress)
+    groups = lay_out(grid, labels, k)
+    near = np.empty((len(grid), min(NEAR, len(groups.sizes))), dtype=np.int64)
+    least = max(_LEAST * squared_error(grid, labels), 1.0)  # the grid's own step
+    for done in range(PASSES):
+        near_groups(grid, groups, near)
+        changes = rearrange(grid, k, groups, near, least)
+        changes += dissolve(grid, k, groups, near, least)
+        progress(Step(Message("masking.stage.improving_groups"), done + 1, None))
+        if not changes:
+            break
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mdav(JointMicroaggregation):
+    """Groups of near records by MDAV, of k to 2k-1 each.
+
+    Guarantee: k-anonymity on the columns, an empty cell being a value too.
+
+    Reference: Domingo-Ferrer and Torra 2005, Ordinal, continuous and heterogeneous k-anonymity
+    through microaggregation.
+    """
+
+    method_name: ClassVar[str] = "mdav"
+
+    block: int | None = parameter(None, least=2 * SMALLEST)
+
+    def check(self) -> None:
+        """Refuse blocks that are too small for groups of k."""
+        check_block(self.block, self.k)
+
+    def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
+        """The groups of `mdav_groups`."""
+        return mdav_groups(matrix, self.k, standardise=False, block=self.block, progress=progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefinedMdav(JointMicroaggregation):
+    """MDAV, then a local search that moves records between near groups while the loss falls.
+
+    The loss is never above that of MDAV, and 7 to 13 percent below it on the reference tables.
+
+    Guarantee: k-anonymity on the columns, an empty cell being a value too.
+
+    Reference: the start is Domingo-Ferrer and Torra 2005; the search is ours.
+    """
+
+    method_name: ClassVar[str] = "mdav-refined"
+
+    block: int | None = parameter(None, least=2 * SMALLEST)
+
+    def check(self) -> None:
+        """Refuse blocks that are too small for groups of k."""
+        check_block(self.block, self.k)
+
+    def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
+        """The groups of `refined_groups`."""
+        return refined_groups(
+            matrix, self.k, standardise=False, block=self.block, progress=progress
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableMdav(JointMicroaggregation):
+    """Groups that grow from k to 2k-1 where more records are near.
+
+    Guarantee: k-anonymity on the columns, an empty cell being a value too.
+
+    Reference: Solanas and Martinez-Balleste 2006, V-MDAV: a multivariate microaggregation with
+    variable group size.
+    """
+
+    method_name: ClassVar[str] = "v-mdav"
+
+    gamma: float = parameter(0.2, least=0)
+
+    def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
+        """The groups of `v_mdav_groups`."""
+        return v_mdav_groups(matrix, self.k, gamma=self.gamma, standardise=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrincipalComponent(JointMicroaggregation):
+    """Groups along the first principal component, cut where the squared error on it is least.
+
+    Guarantee: k-anonymity on the columns, an empty cell being a value too.
+
+    Reference: Mateo-Sanz and Domingo-Ferrer 1998; Hansen and Mukherjee 2003 for the cut.
+    """
+
+    method_name: ClassVar[str] = "principal-component"
+
+    def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
+        """The groups of `principal_groups`."""
+        return principal_groups(matrix, self.k, standardise=False)

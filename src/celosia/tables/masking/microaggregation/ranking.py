@@ -23,8 +23,7 @@ from celosia.tables.masking.columns import (
     with_numbers,
 )
 from celosia.tables.masking.method import MaskingMethod, MethodResult, order_parameter
-from celosia.tables.masking.microaggregation.limits import SMALLEST, check_varies
-from celosia.tables.masking.microaggregation.representatives import (
+from celosia.tables.masking.microaggregation.joint import (
     MEAN,
     MODE,
     group_median_codes,
@@ -32,7 +31,12 @@ from celosia.tables.masking.microaggregation.representatives import (
     group_modes,
     whole_numbers,
 )
-from celosia.tables.masking.microaggregation.scale import group_means, squared_error
+from celosia.tables.masking.microaggregation.scale import (
+    SMALLEST,
+    check_varies,
+    group_means,
+    squared_error,
+)
 from celosia.tables.masking.microaggregation.univariate import fixed_groups, optimal_groups
 
 OPTIMAL: Final = "optimal"

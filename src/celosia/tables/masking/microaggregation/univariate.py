@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.tables.masking.microaggregation.limits import check_line
-from celosia.tables.masking.microaggregation.scale import below_one
+from celosia.tables.masking.microaggregation.scale import below_one, check_line
 
 
 def fixed_groups(values: ArrayLike, k: int) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, cells, check_columns, numbers
 from celosia.tables.masking.method import MaskingMethod, MethodResult
-from celosia.tables.masking.microaggregation.limits import SMALLEST, check_records
+from celosia.tables.masking.microaggregation.scale import SMALLEST, check_records
 from celosia.tables.masking.perturbation.cells import check_varied
 
 Labels = NDArray[np.int64]

@@ -14,9 +14,9 @@ from celosia.tables.recoding.classic.search_trace import (
     SearchTrace,
     Visit,
 )
-from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.lattice import Lattice
 from celosia.tables.recoding.roll_up import Node
+from celosia.tables.recoding.search import infeasibility_error
 
 
 def as_k_anonymity(k: int | KAnonymity, algorithm: str) -> KAnonymity:

@@ -28,14 +28,13 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import real
 from celosia.core.progress import Progress, silent
-from celosia.tables.coded_column import CodedColumn
-from celosia.tables.coded_sensitive import CodedSensitive
+from celosia.tables.coded_table import CodedColumn, CodedSensitive
 from celosia.tables.models import Classes, Histogram, KAnonymity, Model, judge_all
-from celosia.tables.recoding.infeasibility import infeasibility_error
 from celosia.tables.recoding.mondrian.count_cuts import cut_by_counts
 from celosia.tables.recoding.mondrian.model_cuts import Judge, cut_by_judgement
 from celosia.tables.recoding.mondrian.partition import Partition
 from celosia.tables.recoding.mondrian.rank_table import RankTable
+from celosia.tables.recoding.search import infeasibility_error
 
 
 def partition(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.assess.meaning import SUPPRESSED, Meaning
-from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_table import CodedColumn
 from celosia.tables.recoding.mondrian.ranged_axis import RangedAxis, is_ranged
 
 _RANGE = re.compile(r"\[(.+), (.+)\]")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step
-from celosia.tables.coded_sensitive import CodedSensitive
+from celosia.tables.coded_table import CodedSensitive
 from celosia.tables.models import Classes, Histogram, Model, judge_all
 from celosia.tables.recoding.mondrian import _table_kernels
 from celosia.tables.recoding.mondrian.count_cuts import STAGE

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.wording import counted
-from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_table import CodedColumn
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.recoding.mondrian.axis import Axis
 from celosia.tables.recoding.mondrian.rank_table import RankTable

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_table import CodedColumn
 from celosia.tables.hierarchies import ROOT
 from celosia.tables.recoding.mondrian.axis import Axis, Ranks
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.tables.coded_column import CodedColumn
+from celosia.tables.coded_table import CodedColumn
 from celosia.tables.recoding.mondrian import _kernels, _table_kernels
 from celosia.tables.recoding.mondrian.axis import Axis
 from celosia.tables.recoding.mondrian.ranged_axis import RangedAxis, is_ranged
