@@ -11,7 +11,7 @@ from bench.timing import once, seconds
 from celosia import KAnonymity, datasets
 from celosia.tables import Role, publish
 from celosia.tables.coded_table import code_table
-from celosia.tables.recoding import find_optimum
+from celosia.tables.recoding import Lattice, find_optimum
 
 
 def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
@@ -29,7 +29,7 @@ def run(rows: int = 10_000_000) -> dict[str, dict[str, Any]]:
         own = query.replace("census", "stored")
         stored = seconds(lambda: connection.execute(own).to_arrow_table(), repeat=3)
     held: dict[str, Any] = {}
-    prepared = seconds(lambda: held.update(lattice=code_table(table, schema).lattice()), repeat=3)
+    prepared = seconds(lambda: held.update(lattice=Lattice.of(code_table(table, schema))), repeat=3)
     searched = once(lambda: find_optimum(held["lattice"], [KAnonymity(5)], suppression=0.05))
     held.clear()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

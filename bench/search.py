@@ -17,7 +17,7 @@ from bench.timing import once, seconds
 from celosia import KAnonymity, RecursiveDiversity, TCloseness, datasets
 from celosia.tables import Model, Role, Schema
 from celosia.tables.coded_table import code_table
-from celosia.tables.recoding import find_optimum
+from celosia.tables.recoding import Lattice, find_optimum
 
 ARX_SECONDS = {0.0: 0.114, 0.02: 1.10, 0.05: 1.15, 1.0: 4.10}
 """By suppression limit; at 0 it took 0.045 to 0.114 s."""
@@ -68,7 +68,7 @@ def _search(rows: Any, schema: Schema, models: list[Model], limit: float) -> tup
     alone = []
 
     def work() -> None:
-        lattice = code_table(rows, schema, sensitive).lattice()
+        lattice = Lattice.of(code_table(rows, schema, sensitive))
         alone.append(once(lambda: find_optimum(lattice, models, suppression=limit)))
 
     whole = seconds(work)

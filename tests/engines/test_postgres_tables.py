@@ -17,7 +17,7 @@ from tests.engines.tables import CELLS, as_rows, same_rows, table_of
 
 from celosia import EngineError, InputError, KAnonymity, Role, Schema, Seeded, datasets, frames
 from celosia.core.progress import Step
-from celosia.engines import PostgresTables, postgres_drafts
+from celosia.engines import PostgresTables, postgres_tables
 from celosia.engines.postgres_types import server_type
 from celosia.tables import DistinctDiversity, publish, publish_on
 
@@ -404,13 +404,13 @@ def test_an_older_certificate_stays_if_the_server_does_not_take_the_new_table(
     with PostgresTables(postgres) as engine:
         publish_on(engine, people, "twice", SCHEMA, KAnonymity(5), certificate=paper)
     older, rows = paper.read_bytes(), owner.execute("SELECT * FROM twice").fetchall()
-    renaming = postgres_drafts.TableDraft.commit
+    renaming = postgres_tables.TableDraft.commit
 
-    def cut(draft: postgres_drafts.TableDraft) -> None:
+    def cut(draft: postgres_tables.TableDraft) -> None:
         draft._connection.close()
         renaming(draft)
 
-    monkeypatch.setattr(postgres_drafts.TableDraft, "commit", cut)
+    monkeypatch.setattr(postgres_tables.TableDraft, "commit", cut)
     with PostgresTables(postgres) as engine, pytest.raises(EngineError) as failed:
         publish_on(engine, people, "twice", SCHEMA, KAnonymity(9), certificate=paper)
     assert failed.value.code == "CEL-E020"

@@ -14,7 +14,7 @@ import pytest
 from tests.spark import on_spark, spark
 
 from celosia.core.errors import CelosiaError, EngineError, InputError
-from celosia.engines.spark import folder_swap
+from celosia.engines.spark import drafts
 from celosia.engines.spark.drafts import HadoopDraft, LocalDraft, SparkDraft
 from celosia.engines.spark.execution import run, sent
 from celosia.engines.spark.paths import HadoopFiles, abandoned, before_name, draft_name, forget
@@ -95,7 +95,7 @@ def block(patch: pytest.MonkeyPatch, target: Path) -> None:
             raise OSError(str(to))
         rename(str(place).removeprefix("file://"), str(to).removeprefix("file://"))
 
-    patch.setattr(folder_swap, "_exchange", lambda *_: False)
+    patch.setattr(drafts, "_exchange", lambda *_: False)
     patch.setattr(os, "rename", refuse)
     patch.setattr(HadoopFiles, "rename", lambda _, place, to: refuse(place, to))
 
@@ -109,11 +109,11 @@ def test_folders_change_names_in_one_step_or_in_two(
     with monkeypatch.context() as patch:
         if sys.platform == "linux":  # no moment without a folder of the name
             patch.setattr(os, "rename", partial(thrown, OSError()))
-        folder_swap.swap_folders(tmp_path / "new", tmp_path / "safe")
+        drafts.swap_folders(tmp_path / "new", tmp_path / "safe")
     assert (tmp_path / "safe" / "0").exists()
     assert (tmp_path / "new" / "1").exists()
-    monkeypatch.setattr(folder_swap, "_exchange", lambda *_: False)
-    folder_swap.swap_folders(tmp_path / "new", tmp_path / "safe")
+    monkeypatch.setattr(drafts, "_exchange", lambda *_: False)
+    drafts.swap_folders(tmp_path / "new", tmp_path / "safe")
     assert (tmp_path / "safe" / "1").exists()
     assert (tmp_path / "new" / "0").exists()
     assert folders(tmp_path) == ["new", "safe"]

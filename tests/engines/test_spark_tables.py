@@ -24,7 +24,7 @@ from tests.spark import on_spark, spark
 from celosia import KAnonymity, datasets
 from celosia.core.errors import EngineError, InputError, PrivacyWarning
 from celosia.core.randomness import Seeded, Source, System
-from celosia.engines.spark import row_order, tables
+from celosia.engines.spark import tables
 from celosia.engines.spark.paths import draft_name, forget
 from celosia.engines.spark.tables import SparkTables, check_draws
 from celosia.engines.tables import ColumnMap, RecodingMap
@@ -246,7 +246,7 @@ def test_order_and_files_are_a_function_of_the_released_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the order and files of the source nor rows that are left out change any file."""
-    monkeypatch.setattr(row_order, "FEW", 40)
+    monkeypatch.setattr(tables, "FEW", 40)
     several = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "5"}
     engine = SparkTables(settings=PLAIN | several)
     draw = np.random.default_rng(7)

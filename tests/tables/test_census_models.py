@@ -57,13 +57,13 @@ def table(real: pl.DataFrame, schema: Schema) -> CodedTable:
 
 @pytest.fixture(scope="session")
 def lattice(table: CodedTable) -> Lattice:
-    return table.lattice()
+    return Lattice.of(table)
 
 
 @pytest.fixture(scope="session")
 def counted(real: pl.DataFrame, schema: Schema) -> Lattice:
     """The same without the sensitive values, which k-anonymity does not ask for."""
-    return code_table(real, schema).lattice()
+    return Lattice.of(code_table(real, schema))
 
 
 Search = Callable[..., SearchResult]

@@ -47,7 +47,7 @@ def teach(
     from celosia.core.wording import did_you_mean
     from celosia.tables import KAnonymity
     from celosia.tables.coded_table import code_table
-    from celosia.tables.recoding import classic, find_optimum
+    from celosia.tables.recoding import Lattice, classic, find_optimum
     from celosia.tables.run import check_table
 
     if algorithm not in ALGORITHMS:
@@ -63,7 +63,7 @@ def teach(
     with outputs.working(None) as progress:
         frame = reading.read(table, roles.types())
         check_table(frame, roles)
-        lattice = code_table(frame, roles, progress=progress).lattice()
+        lattice = Lattice.of(code_table(frame, roles, progress=progress))
         trace: SearchTrace = getattr(classic, algorithm)(
             lattice, model, suppression=limit, progress=progress
         )

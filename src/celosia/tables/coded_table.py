@@ -19,7 +19,6 @@ from celosia.engines import Groups
 from celosia.frames import Codes, as_frame, as_text, encode
 from celosia.tables.hierarchies import MISSING, ROOT, Hierarchy, Ordered
 from celosia.tables.models import SensitiveColumn
-from celosia.tables.recoding import Lattice
 from celosia.tables.schema import Column, Role, Schema
 
 
@@ -255,18 +254,6 @@ class CodedTable:
             if column.suppress_missing:
                 gone |= column.leaf_of_row == len(column.hierarchy.leaves) - 1
         return gone
-
-    def lattice(self, rows: NDArray[np.int64] | None = None) -> Lattice:
-        """The generalisations of all rows, or of some."""
-        part = self if rows is None else self.some(rows)
-        lattice = Lattice(
-            part.columns, part.counts, sensitive=part.sensitive, population=part.population
-        )
-        raw = lattice.class_table((0,) * len(part.columns))
-        if raw.population is not None and (raw.population < raw.sizes).any():
-            strangers = int((raw.sizes - raw.population).clip(0).sum())
-            raise InputError("CEL-P067", records=strangers)
-        return lattice
 
 
 def code_table(

@@ -11,6 +11,7 @@ from celosia.tables.metrics import Metric
 from celosia.tables.models import Model
 from celosia.tables.options import PublishOptions
 from celosia.tables.protection import remaining_limit, without_empty
+from celosia.tables.recoding import Lattice
 from celosia.tables.recoding.exploration import Exploration, explore_lattice
 from celosia.tables.run import code_data
 from celosia.tables.schema import Schema
@@ -53,7 +54,7 @@ def explore_table(
     _, table = code_data(data, options, population=population, progress=progress)
     part, _ = without_empty(table, options)
     found = explore_lattice(
-        part.lattice(),
+        Lattice.of(part),
         options.models,
         suppression=remaining_limit(options, table, part),
         metric=options.metric,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import nextafter
 
 import numpy as np
@@ -60,7 +61,7 @@ def recode_by_lattice(
     Raises:
         PrivacyError: CEL-P001 nothing meets the models within the limit.
     """
-    lattice = table.lattice()
+    lattice = Lattice.of(table)
     if options.local:
         local = _in_rounds(table, lattice, options, progress)
         if local.suppressed <= allowance(limit, table.records()):
@@ -102,7 +103,7 @@ def _in_rounds(
     rounds, rest = refine(
         Round(found.best.node, np.flatnonzero(~first.hidden)),
         np.flatnonzero(first.hidden),
-        table.lattice,
+        partial(Lattice.of, table),
         search,
     )
     if len(rounds) == 1:

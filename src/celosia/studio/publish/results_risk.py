@@ -15,6 +15,7 @@ from celosia.studio.publish.form import PublishForm
 from celosia.tables import TableRelease
 from celosia.tables.coded_table import code_table
 from celosia.tables.protection import without_empty
+from celosia.tables.recoding import Lattice
 
 Counts = NDArray[np.int64]
 GAIN = 0.2
@@ -94,7 +95,7 @@ def _journalist(
         return empty
     asked = form.publish_options(wanted)
     whole = code_table(frame, form.schema(wanted), asked.sensitive, population=people)
-    lattice = without_empty(whole, asked)[0].lattice()
+    lattice = Lattice.of(without_empty(whole, asked)[0])
     node = tuple(int(level or 0) for level in levels)
     raw = lattice.class_table((0,) * len(node))
     outcome = lattice.evaluate(node, asked.models)

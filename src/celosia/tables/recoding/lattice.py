@@ -14,7 +14,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.tables.coded_table import CodedColumn, CodedSensitive
+from celosia.core.errors import InputError
+from celosia.tables.coded_table import CodedColumn, CodedSensitive, CodedTable
 from celosia.tables.metrics.loss import LossScale
 from celosia.tables.models import Classes, Histogram, Model, Verdict, judge_all
 from celosia.tables.recoding import _kernels
@@ -110,6 +111,23 @@ class Lattice:
         ]
         """For each column, how many records have each leaf."""
         self.loss = self._loss_scale()
+
+    @classmethod
+    def of(cls, table: CodedTable, rows: NDArray[np.int64] | None = None) -> Lattice:
+        """The generalisations of all rows of a table, or of some.
+
+        Raises:
+            InputError: CEL-P067 records that the population does not have.
+        """
+        part = table if rows is None else table.some(rows)
+        lattice = cls(
+            part.columns, part.counts, sensitive=part.sensitive, population=part.population
+        )
+        raw = lattice.class_table((0,) * len(part.columns))
+        if raw.population is not None and (raw.population < raw.sizes).any():
+            strangers = int((raw.sizes - raw.population).clip(0).sum())
+            raise InputError("CEL-P067", records=strangers)
+        return lattice
 
     @property
     def nodes(self) -> int:
