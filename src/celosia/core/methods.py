@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from math import isfinite
@@ -76,9 +76,16 @@ class Parameter:
         return self.default if self.start is None else self.start
 
 
-def parameter(default: Any = MISSING, **declared: Any) -> Any:
-    """A field of a method: its default, if it has one, and what a `Parameter` declares."""
-    return field(default=default, metadata={"parameter": Parameter(**declared)})
+_UNDECLARED = Parameter()
+
+
+def parameter(default: Any = MISSING, *, like: Parameter | None = None, **declared: Any) -> Any:
+    """A field of a method: its default, if it has one, and what a `Parameter` declares.
+
+    What several methods declare alike is a `Parameter` of its own, given as `like`.
+    """
+    shared = _UNDECLARED if like is None else like
+    return field(default=default, metadata={"parameter": replace(shared, **declared)})
 
 
 class Method:
@@ -108,6 +115,7 @@ class Method:
 
 
 Some = TypeVar("Some")
+Known = TypeVar("Known", bound=Method)
 
 
 def parameters(method: type[Any]) -> tuple[Parameter, ...]:
@@ -150,9 +158,6 @@ def _parameters(method: Any) -> tuple[Parameter, ...]:
             )
         )
     return tuple(found)
-
-
-_UNDECLARED = Parameter()
 
 
 def _of_type(hint: Any) -> tuple[Kind, tuple[str, ...], bool]:
@@ -328,6 +333,11 @@ def method_from_dict(
         raise InputError("CEL-I061.no_name", what=Message(f"words.{what}"), known=list(known))
     given = {key: value for key, value in description.items() if key != "method"}
     return build(known, description["method"], given, what=what)
+
+
+def by_name(*methods: type[Known]) -> dict[str, type[Known]]:
+    """Methods by their names, as registries hold them."""
+    return {each.method_name: each for each in methods}
 
 
 def build(

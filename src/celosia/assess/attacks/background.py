@@ -17,8 +17,7 @@ from celosia.assess.attacks.classes import (
     classes_and_values,
     pick,
 )
-from celosia.assess.attacks.method import LEFT, ClassAttack
-from celosia.assess.attacks.method import certainty as certainty_parameter
+from celosia.assess.attacks.method import CERTAINTY, LEFT, ClassAttack
 from celosia.assess.attacks.result import Attack, Members, lists, singles
 from celosia.core.messages import Message
 from celosia.core.methods import checked, parameter
@@ -92,7 +91,7 @@ class WorstBackground(ClassAttack):
     """The attacker can rule out some values, in the worst case; see `worst_background`."""
 
     exclusions: int = parameter(1, least=0)
-    certainty: float = certainty_parameter()
+    certainty: float = parameter(1.0, like=CERTAINTY)
 
     method_name: ClassVar[str] = "background"
 

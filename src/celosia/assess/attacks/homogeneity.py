@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from celosia.assess.attacks.classes import TOLERANCE, classes_and_values, pick
-from celosia.assess.attacks.method import ClassAttack
-from celosia.assess.attacks.method import certainty as certainty_parameter
+from celosia.assess.attacks.method import CERTAINTY, ClassAttack
 from celosia.assess.attacks.result import Attack, Members, singles
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Homogeneity(ClassAttack):
     """The attacker knows the class of a person; see `homogeneity`."""
 
-    certainty: float = certainty_parameter()
+    certainty: float = parameter(1.0, like=CERTAINTY)
 
     method_name: ClassVar[str] = "homogeneity"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import field
 from typing import Any
 
 from celosia.assess.attacks.result import Attack
@@ -24,11 +23,6 @@ CAP = Parameter(name="cap", kind="whole", least=0, default=20_000)
 
 SAMPLES = Parameter(name="samples", kind="whole", least=1, default=2_000)
 """How many ways are drawn above the cap."""
-
-
-def certainty() -> Any:
-    """The `certainty` of an attack."""
-    return field(default=1.0, metadata={"parameter": CERTAINTY})
 
 
 class ClassAttack(Method, ABC):

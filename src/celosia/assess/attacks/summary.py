@@ -17,13 +17,12 @@ from celosia.assess.attacks.result import Attack
 from celosia.assess.attacks.similarity import near_numbers, similarity
 from celosia.assess.attacks.skewness import Skewness
 from celosia.core.messages import Message
+from celosia.core.methods import by_name
 from celosia.core.notation import method_from_text
 from celosia.core.progress import Progress, Step, silent
 from celosia.frames import as_frame
 
-ATTACKS: Mapping[str, type[ClassAttack]] = {
-    each.method_name: each for each in (Homogeneity, WorstBackground, Skewness)
-}
+ATTACKS: Mapping[str, type[ClassAttack]] = by_name(Homogeneity, WorstBackground, Skewness)
 """The attacks by their names."""
 
 STANDARD: tuple[ClassAttack, ...] = (Homogeneity(), WorstBackground(), Skewness())

@@ -27,18 +27,18 @@ class Pattern:
     """How sure cells make us of a kind of content, alone and with the column's name."""
 
     kind: str
-    test: Test
+    test: Test | str
+    """Which texts have it; a regular expression, or more than one can say."""
     alone: float | None
     """Share of matching cells that suffices without a telling name; None: the name is needed."""
     named: float = 0.3
     """Share that suffices if the name tells the same."""
 
-
-def _expression(pattern: str) -> Test:
-    def test(texts: pl.Series) -> Flags:
-        return np.asarray(texts.str.contains(pattern).to_numpy(), dtype=np.bool_)
-
-    return test
+    def flags(self, texts: pl.Series) -> Flags:
+        """Which of some texts have the content."""
+        if isinstance(self.test, str):
+            return np.asarray(texts.str.contains(self.test).to_numpy(), dtype=np.bool_)
+        return self.test(texts)
 
 
 def _social_security(texts: pl.Series) -> Flags:
@@ -68,15 +68,13 @@ def _given_name(texts: pl.Series) -> Flags:
 
 
 PATTERNS: tuple[Pattern, ...] = (
-    Pattern("e-mail address", _expression(r"(?i)^[^@\s,;]+@[^@\s,;]+\.[a-z]{2,}$"), 0.1, 0.05),
-    Pattern("web address", _expression(r"(?i)^(?:https?://|ftp://|www\.)\S+$"), 0.1, 0.05),
-    Pattern("device identifier", _expression(r"(?i)^[0-9a-f]{2}([:-][0-9a-f]{2}){5}$"), 0.5),
+    Pattern("e-mail address", r"(?i)^[^@\s,;]+@[^@\s,;]+\.[a-z]{2,}$", 0.1, 0.05),
+    Pattern("web address", r"(?i)^(?:https?://|ftp://|www\.)\S+$", 0.1, 0.05),
+    Pattern("device identifier", r"(?i)^[0-9a-f]{2}([:-][0-9a-f]{2}){5}$", 0.5),
     Pattern(
         "IP address",
-        _expression(
-            rf"(?i)^{_OCTET}(?:\.{_OCTET}){{3}}$|^[0-9a-f]{{1,4}}(?::[0-9a-f]{{1,4}}){{7}}$"
-            r"|^[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*::(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*)?$"
-        ),
+        rf"(?i)^{_OCTET}(?:\.{_OCTET}){{3}}$|^[0-9a-f]{{1,4}}(?::[0-9a-f]{{1,4}}){{7}}$"
+        r"|^[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*::(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*)?$",
         0.5,
     ),
     Pattern("bank account", check_digits.iban, 0.2, 0.1),
@@ -87,25 +85,21 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("social security number", _spelt_social_security, 0.5),
     Pattern(
         "telephone number",
-        _expression(
-            r"^\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}$|^\(\d{2,4}\) ?\d{3,4}[ .-]?\d{3,4}$"
-            r"|^\d{3}-\d{3}-\d{4}$"
-        ),
+        r"^\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}$|^\(\d{2,4}\) ?\d{3,4}[ .-]?\d{3,4}$"
+        r"|^\d{3}-\d{3}-\d{4}$",
         0.5,
     ),
-    Pattern("key", _expression(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"), 0.5),
+    Pattern("key", r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", 0.5),
     Pattern("personal name", _given_name, 0.5, 0.1),
     Pattern(
         "postal code",
-        _expression(r"^[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$|^[A-Z]\d[A-Z] ?\d[A-Z]\d$|^\d{5}-\d{4}$"),
+        r"^[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$|^[A-Z]\d[A-Z] ?\d[A-Z]\d$|^\d{5}-\d{4}$",
         0.8,
     ),
     Pattern(
         "date",
-        _expression(
-            r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$|^\d{4}/\d{1,2}/\d{1,2}$"
-            r"|^\d{1,2}([/.-])\d{1,2}[/.-](?:19|20)\d{2}(?: \d{1,2}:\d{2}.*)?$"
-        ),
+        r"^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$|^\d{4}/\d{1,2}/\d{1,2}$"
+        r"|^\d{1,2}([/.-])\d{1,2}[/.-](?:19|20)\d{2}(?: \d{1,2}:\d{2}.*)?$",
         0.8,
     ),
 )
@@ -113,21 +107,21 @@ PATTERNS: tuple[Pattern, ...] = (
 
 LIKELY: tuple[Pattern, ...] = (
     Pattern("social security number", _social_security, None, 0.5),
-    Pattern("telephone number", _expression(r"^\+?[\d ()./-]{6,20}$"), None, 0.6),
-    Pattern("device identifier", _expression(r"^[A-Za-z0-9:-]*\d[A-Za-z0-9:-]*$"), None, 0.6),
-    Pattern("vehicle identifier", _expression(r"^[A-Z0-9][A-Z0-9 ·-]{3,16}$"), None, 0.6),
-    Pattern("bank account", _expression(r"^[\d -]{6,34}$"), None, 0.6),
-    Pattern("identity number", _expression(r"^[A-Z]{0,6}[\d.\-]{4,20}[A-Z0-9]{0,8}$"), None, 0.6),
-    Pattern("Chilean identity number", _expression(r"^[\d.]{6,10}-[\dkK]$"), None, 0.6),
-    Pattern("Spanish identity number", _expression(r"^[XYZ\d]\d{7}[A-Z]$"), None, 0.6),
-    Pattern("medical record number", _expression(r"^[A-Za-z]{0,6}[ -]?\d[\d -]*$"), None, 0.6),
+    Pattern("telephone number", r"^\+?[\d ()./-]{6,20}$", None, 0.6),
+    Pattern("device identifier", r"^[A-Za-z0-9:-]*\d[A-Za-z0-9:-]*$", None, 0.6),
+    Pattern("vehicle identifier", r"^[A-Z0-9][A-Z0-9 ·-]{3,16}$", None, 0.6),
+    Pattern("bank account", r"^[\d -]{6,34}$", None, 0.6),
+    Pattern("identity number", r"^[A-Z]{0,6}[\d.\-]{4,20}[A-Z0-9]{0,8}$", None, 0.6),
+    Pattern("Chilean identity number", r"^[\d.]{6,10}-[\dkK]$", None, 0.6),
+    Pattern("Spanish identity number", r"^[XYZ\d]\d{7}[A-Z]$", None, 0.6),
+    Pattern("medical record number", r"^[A-Za-z]{0,6}[ -]?\d[\d -]*$", None, 0.6),
     Pattern(
         "personal name",
-        _expression(r"^\p{L}[\p{L}'\u{2019}. -]*(?:, \p{L}[\p{L}'. -]*)?$"),
+        r"^\p{L}[\p{L}'\u{2019}. -]*(?:, \p{L}[\p{L}'. -]*)?$",
         None,
         0.6,
     ),
-    Pattern("street address", _expression(r"\p{L}"), None, 0.6),
-    Pattern("postal code", _expression(r"^[A-Z0-9 -]*\d[A-Z0-9 *-]*$"), None, 0.6),
+    Pattern("street address", r"\p{L}", None, 0.6),
+    Pattern("postal code", r"^[A-Z0-9 -]*\d[A-Z0-9 *-]*$", None, 0.6),
 )
 """Looser shapes that only a telling name makes suspicious."""

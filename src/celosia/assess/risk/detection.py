@@ -150,17 +150,17 @@ def _by_pattern(name: str, cells: _Cells) -> tuple[str, float, str] | None:
         return None
     for pattern in PATTERNS:
         if _is_named(name, pattern):
-            share = cells.share(pattern.test(cells.texts))
+            share = cells.share(pattern.flags(cells.texts))
             if share >= pattern.named:
                 return _date_kind(name, pattern.kind), share, Message("assess.why.name_and_cells")
     for pattern in PATTERNS:
         if pattern.alone is not None and cells.distinct >= _FEW:
-            share = cells.share(pattern.test(cells.texts))
+            share = cells.share(pattern.flags(cells.texts))
             if share >= pattern.alone:
                 return _date_kind(name, pattern.kind), share, Message("assess.why.cells")
     for pattern in LIKELY:
         if _is_named(name, pattern):
-            share = cells.share(pattern.test(cells.texts))
+            share = cells.share(pattern.flags(cells.texts))
             if share >= pattern.named:
                 return pattern.kind, share, Message("assess.why.name_maybe_cells")
     return None

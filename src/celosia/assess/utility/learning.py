@@ -17,7 +17,7 @@ from celosia.assess.utility.comparison import Comparison
 from celosia.assess.utility.spread import Spread, tally
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.methods import Method, parameter
+from celosia.core.methods import Method, by_name, parameter
 from celosia.core.numbers import whole
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
@@ -163,9 +163,9 @@ class RandomForest(Classifier):
         )
 
 
-CLASSIFIERS: Mapping[str, type[Classifier]] = {
-    each.method_name: each for each in (LogisticRegression, GradientBoosting, RandomForest)
-}
+CLASSIFIERS: Mapping[str, type[Classifier]] = by_name(
+    LogisticRegression, GradientBoosting, RandomForest
+)
 """The classifiers by their names."""
 
 

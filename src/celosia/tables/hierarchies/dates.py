@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
@@ -31,12 +32,9 @@ class Day(NamedTuple):
     day: int
 
 
-def _years(width: int) -> Callable[[Day], str]:
-    def label(day: Day) -> str:
-        first = day.year - day.year % width
-        return f"{first:04}-{first + width - 1:04}"
-
-    return label
+def _years(width: int, day: Day) -> str:
+    first = day.year - day.year % width
+    return f"{first:04}-{first + width - 1:04}"
 
 
 LABELS: dict[str, Callable[[Day], str]] = {
@@ -44,9 +42,9 @@ LABELS: dict[str, Callable[[Day], str]] = {
     "month": lambda day: f"{day.year:04}-{day.month:02}",
     "quarter": lambda day: f"{day.year:04}-Q{(day.month + 2) // 3}",
     "year": lambda day: f"{day.year:04}",
-    "5 years": _years(5),
-    "decade": _years(10),
-    "century": _years(100),
+    "5 years": partial(_years, 5),
+    "decade": partial(_years, 10),
+    "century": partial(_years, 100),
 }
 """From fine to coarse. Each nests in the next; weeks are missing because they nest in no month."""
 

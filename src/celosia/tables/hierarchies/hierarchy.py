@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import Method, check_list, parameter
+from celosia.core.methods import Method, check_list
 from celosia.frames import as_text, unused_name
 
 ROOT = "*"
@@ -282,24 +282,14 @@ class Builder(Method, ABC):
         """
 
 
-def rising_parameter(default: Any, *, least: int, **declared: Any) -> Any:
-    """A list of increasing whole numbers."""
-
-    def check(value: Any) -> tuple[int, ...]:
-        numbers = check_list(value)
-        if not all(is_whole(number) and number >= least for number in numbers):
-            raise ValueError
-        if any(low >= high for low, high in pairwise(numbers)):
-            raise ValueError
-        return numbers
-
-    return parameter(
-        default,
-        least=least,
-        check=check,
-        allowed="tables.must_be.rising_whole_numbers",
-        **declared,
-    )
+def check_rising(least: int, value: Any) -> tuple[int, ...]:
+    """A list of increasing whole numbers of at least so much."""
+    numbers = check_list(value)
+    if not all(is_whole(number) and number >= least for number in numbers):
+        raise ValueError
+    if any(low >= high for low, high in pairwise(numbers)):
+        raise ValueError
+    return numbers
 
 
 def is_number(value: object) -> bool:

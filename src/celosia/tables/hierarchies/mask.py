@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import polars as pl
@@ -13,8 +14,8 @@ from celosia.core.methods import parameter
 from celosia.tables.hierarchies.hierarchy import (
     Builder,
     Hierarchy,
+    check_rising,
     distinct_texts,
-    rising_parameter,
 )
 
 MOST_LEVELS = 64
@@ -55,7 +56,12 @@ class Mask(Builder):
     character: str = parameter(
         "*", kind="text", check=_check_character, allowed="tables.must_be.one_character"
     )
-    levels: Sequence[int] | None = rising_parameter(None, least=1)
+    levels: Sequence[int] | None = parameter(
+        None,
+        least=1,
+        check=partial(check_rising, 1),
+        allowed="tables.must_be.rising_whole_numbers",
+    )
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The values in alphabetical order, one level per number of hidden characters.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from celosia.core.errors import InputError
-from celosia.core.methods import method_from_dict
+from celosia.core.methods import by_name, method_from_dict
 from celosia.core.notation import method_from_text
 from celosia.core.wording import quoted_names
 from celosia.tables.hierarchies.automatic import Automatic
@@ -19,9 +19,7 @@ from celosia.tables.hierarchies.mask import Mask
 from celosia.tables.hierarchies.ordered import Ordered
 from celosia.tables.hierarchies.tree import Tree
 
-BUILDERS: Mapping[str, type[Builder]] = {
-    each.method_name: each for each in (Automatic, Dates, Intervals, Mask, Ordered, Tree)
-}
+BUILDERS: Mapping[str, type[Builder]] = by_name(Automatic, Dates, Intervals, Mask, Ordered, Tree)
 """The builders by their name in a schema file; the keys of each are its parameters."""
 
 FILE_KEYS = ("file", "delimiter", "encoding")

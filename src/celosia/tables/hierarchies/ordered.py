@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import polars as pl
@@ -15,9 +16,9 @@ from celosia.tables.hierarchies.hierarchy import (
     Builder,
     Hierarchy,
     check_multiples,
+    check_rising,
     distinct_texts,
     misplaced,
-    rising_parameter,
 )
 from celosia.tables.hierarchies.intervals import decimal_places, parse_number
 
@@ -59,7 +60,13 @@ class Ordered(Builder):
     order: Sequence[str] | None = parameter(
         None, kind="values", check=_check_order, allowed="tables.must_be.different_texts"
     )
-    sizes: Sequence[int] = rising_parameter((), least=2, start=(2, 4))
+    sizes: Sequence[int] = parameter(
+        (),
+        least=2,
+        check=partial(check_rising, 2),
+        allowed="tables.must_be.rising_whole_numbers",
+        start=(2, 4),
+    )
 
     def check(self) -> None:
         """Refuse sizes that do not nest."""

@@ -10,22 +10,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-from celosia.core.methods import Method, parameter
+from celosia.core.methods import Method, Parameter, by_name, parameter
 from celosia.core.notation import method_from_text
 from celosia.tables.magnitude.table import MagnitudeTable
 
-
-def percent_parameter(default: Any = MISSING, *, most: float = 100, **declared: Any) -> Any:
-    """A percentage."""
-    return parameter(default, above=0, most=most, unit="%", **declared)
+PERCENT = Parameter(above=0, most=100, unit="%")
+"""A percentage."""
 
 
 class Rule(Method, ABC):
@@ -51,7 +49,7 @@ class MinimumFrequency(Rule):
     method_name: ClassVar[str] = "minimum-frequency"
 
     n: int = parameter(least=2, start=3)
-    margin: float = percent_parameter(10.0)
+    margin: float = parameter(10.0, like=PERCENT)
 
     def unsafe(self, table: MagnitudeTable) -> NDArray[np.bool_]:
         return (table.counts > 0) & (table.counts < self.n)
@@ -74,7 +72,7 @@ class Dominance(Rule):
     method_name: ClassVar[str] = "dominance"
 
     n: int = parameter(least=1, start=2)
-    k: float = percent_parameter(start=85)
+    k: float = parameter(like=PERCENT, start=85)
 
     def _sum(self, table: MagnitudeTable) -> NDArray[np.float64]:
         if table.largest.shape[-1] < self.n:
@@ -104,8 +102,8 @@ class PriorPosterior(Rule):
 
     method_name: ClassVar[str] = "prior-posterior"
 
-    p: float = percent_parameter(most=1000, start=10)
-    q: float = percent_parameter(most=1000, start=50)
+    p: float = parameter(like=PERCENT, most=1000, start=10)
+    q: float = parameter(like=PERCENT, most=1000, start=50)
 
     def check(self) -> None:
         """Refuse prior knowledge that is too much already."""
@@ -134,7 +132,7 @@ class PPercent(Rule):
 
     method_name: ClassVar[str] = "p-percent"
 
-    p: float = percent_parameter(most=1000, start=10)
+    p: float = parameter(like=PERCENT, most=1000, start=10)
 
     def protection(self, table: MagnitudeTable) -> NDArray[np.float64]:
         return _lacking(table, self.p / 100)
@@ -146,9 +144,7 @@ class PPercent(Rule):
         return say("tables.rule.p_percent", p=self.p)
 
 
-RULES: dict[str, type[Rule]] = {
-    each.method_name: each for each in (PPercent, PriorPosterior, Dominance, MinimumFrequency)
-}
+RULES: dict[str, type[Rule]] = by_name(PPercent, PriorPosterior, Dominance, MinimumFrequency)
 """The rules by their names."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import Method, check_list, parameter
+from celosia.core.methods import Method, Parameter, check_list
 from celosia.core.neighbours import Neighbours, Relation
 from celosia.core.numbers import real, whole
 from celosia.core.progress import Progress, silent
@@ -147,28 +147,6 @@ LARGEST = 1e100
 """Parameters beyond this mean nothing for a table, and their squares would leave the floats."""
 
 
-def number_parameter(default: Any = MISSING, **declared: Any) -> Any:
-    """A number whose square is within the floats."""
-    return parameter(default, kind="number", check=check_number, **declared)
-
-
-def whole_parameter(default: Any = MISSING, **declared: Any) -> Any:
-    """A whole number within 64 bits."""
-    return parameter(default, kind="whole", check=_check_whole, **declared)
-
-
-def texts_parameter(**declared: Any) -> Any:
-    """A list of different texts; one text alone counts as a list of it."""
-    return parameter((), check=check_texts, allowed="tables.must_be.different_texts", **declared)
-
-
-def order_parameter() -> Any:
-    """The categories of a column from least to greatest: different texts, or different numbers."""
-    return parameter(
-        (), kind="values", check=check_order, allowed="tables.must_be.different_values"
-    )
-
-
 def check_number(value: Any) -> float:
     """A finite number, as parameters of masking methods are."""
     found = real(value)
@@ -199,6 +177,16 @@ def check_order(value: Any) -> tuple[Any, ...]:
     if not (texts or all(real(each) is not None for each in found)) or len(set(found)) < len(found):
         raise ValueError
     return found
+
+
+NUMBER = Parameter(kind="number", check=check_number)
+"""A number whose square is within the floats."""
+WHOLE = Parameter(kind="whole", check=_check_whole)
+"""A whole number within 64 bits."""
+TEXTS = Parameter(check=check_texts, allowed="tables.must_be.different_texts")
+"""A list of different texts; one text alone counts as a list of it."""
+ORDER = Parameter(kind="values", check=check_order, allowed="tables.must_be.different_values")
+"""The categories of a column from least to greatest: different texts, or different numbers."""
 
 
 def _alone(method: MaskingMethod, cells: pl.Series, rng: Source) -> pl.Series:

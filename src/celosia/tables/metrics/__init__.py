@@ -1,5 +1,6 @@
 """How much use a release has lost: one module per metric."""
 
+from celosia.core.methods import by_name
 from celosia.tables.metrics.ambiguity import Ambiguity
 from celosia.tables.metrics.class_size import AverageClassSize, Discernibility
 from celosia.tables.metrics.entropy import Entropy
@@ -7,18 +8,9 @@ from celosia.tables.metrics.loss import Loss, LossScale
 from celosia.tables.metrics.metric import Measure, Metric
 from celosia.tables.metrics.precision import Height, Precision
 
-METRICS: dict[str, type[Metric]] = {
-    each.method_name: each
-    for each in (
-        Loss,
-        Precision,
-        Height,
-        Discernibility,
-        AverageClassSize,
-        Entropy,
-        Ambiguity,
-    )
-}
+METRICS: dict[str, type[Metric]] = by_name(
+    Loss, Precision, Height, Discernibility, AverageClassSize, Entropy, Ambiguity
+)
 """Every metric by its name on the command line."""
 
 __all__ = [

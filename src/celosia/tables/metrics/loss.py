@@ -9,7 +9,7 @@ result does not depend on the order in which classes are visited.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, prod
 from typing import TYPE_CHECKING, ClassVar
@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables.metrics.metric import (
+    WEIGHTS,
     Measure,
     Metric,
     column_weights,
     over_all_nodes,
-    weights_parameter,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Loss(Metric):
 
     method_name: ClassVar[str] = "loss"
 
-    weights: Mapping[str, float] = weights_parameter()
+    weights: Mapping[str, float] = field(default_factory=dict, metadata=WEIGHTS)
 
     def over(self, lattice: Lattice) -> LossMeasure:
         """The loss over one table's lattice."""

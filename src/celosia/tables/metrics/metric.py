@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,20 +48,16 @@ class Metric(Method, ABC):
         """The metric for one table."""
 
 
-def weights_parameter() -> Any:
-    """The weight of each column in the metric; 1 where none is given."""
-    return field(
-        default_factory=dict,
-        metadata={"parameter": Parameter(check=_check_weights, allowed="words.weights")},
-    )
-
-
 def _check_weights(weights: Any) -> dict[str, float]:
     """The weights as plain numbers of at least 0."""
     checked = {str(name): real(weight) for name, weight in weights.items()}
     if any(weight is None or not 0 <= weight < float("inf") for weight in checked.values()):
         raise ValueError
     return {name: float(weight) for name, weight in checked.items() if weight is not None}
+
+
+WEIGHTS = {"parameter": Parameter(check=_check_weights, allowed="words.weights")}
+"""Declares the weight of each column in the metric; 1 where none is given."""
 
 
 def column_weights(weights: Mapping[str, float], names: Sequence[str]) -> NDArray[np.float64]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.tables.metrics.metric import (
+    WEIGHTS,
     Measure,
     Metric,
     column_weights,
     over_all_nodes,
-    weights_parameter,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Precision(Metric):
 
     method_name: ClassVar[str] = "precision"
 
-    weights: Mapping[str, float] = weights_parameter()
+    weights: Mapping[str, float] = field(default_factory=dict, metadata=WEIGHTS)
 
     def over(self, lattice: Lattice) -> Measure:
         """The metric over one table's lattice."""

@@ -14,16 +14,16 @@ from celosia.tables.models import _kernels
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.model import (
     BACKGROUND,
+    GROUP_SIZE,
     IDENTITY,
     LEAST,
+    SENSITIVE_COLUMN,
     SIMILARITY,
     SKEWNESS,
     SLACK,
     TIE,
     SensitiveModel,
     Verdict,
-    group_size,
-    sensitive_column,
 )
 
 
@@ -40,8 +40,8 @@ class AlphaK(SensitiveModel):
     method_name: ClassVar[str] = "alpha-k"
 
     alpha: float = parameter(least=LEAST, below=1, start=0.5)
-    k: int = group_size()
-    column: str | None = sensitive_column()
+    k: int = parameter(like=GROUP_SIZE)
+    column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def smallest(self) -> int:

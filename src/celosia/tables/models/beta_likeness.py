@@ -17,11 +17,11 @@ from celosia.tables.models.model import (
     LEAST,
     MOST,
     PUBLIC_TABLE,
+    SENSITIVE_COLUMN,
     SIMILARITY,
     TIE,
     SensitiveModel,
     Verdict,
-    sensitive_column,
 )
 
 
@@ -43,7 +43,7 @@ class BetaLikeness(SensitiveModel):
 
     beta: float = parameter(least=LEAST, most=MOST, start=1)
     enhanced: bool = False
-    column: str | None = sensitive_column()
+    column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def smallest(self) -> int:

@@ -19,12 +19,12 @@ from celosia.tables.models.model import (
     LEAST,
     MOST,
     PUBLIC_TABLE,
+    SENSITIVE_COLUMN,
     SIMILARITY,
     SLACK,
     TIE,
     SensitiveModel,
     Verdict,
-    sensitive_column,
 )
 
 
@@ -45,7 +45,7 @@ class DeltaDisclosure(SensitiveModel):
 
     delta: float = parameter(least=LEAST, most=MOST, start=1)
     strict: bool = True
-    column: str | None = sensitive_column()
+    column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def smallest(self) -> int:

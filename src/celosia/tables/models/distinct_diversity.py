@@ -16,12 +16,12 @@ from celosia.tables.models.model import (
     HOMOGENEITY,
     IDENTITY,
     MOST,
+    SENSITIVE_COLUMN,
     SIMILARITY,
     SKEWNESS,
     SensitiveModel,
     Verdict,
     all_or_none,
-    sensitive_column,
 )
 
 
@@ -45,7 +45,7 @@ class DistinctDiversity(SensitiveModel):
     method_name: ClassVar[str] = "distinct-diversity"
 
     l: int = parameter(least=2, most=MOST, start=3)  # noqa: E741 - the name in every paper
-    column: str | None = sensitive_column()
+    column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def smallest(self) -> int:

@@ -19,12 +19,12 @@ from celosia.tables.models.model import (
     HOMOGENEITY,
     IDENTITY,
     MOST,
+    SENSITIVE_COLUMN,
     SIMILARITY,
     SKEWNESS,
     SLACK,
     SensitiveModel,
     Verdict,
-    sensitive_column,
 )
 
 TABLED = 1 << 16
@@ -77,7 +77,7 @@ class EntropyDiversity(SensitiveModel):
 
     l: float = parameter(above=1, most=MOST, start=3)  # noqa: E741 - the name in every paper
     corrected: bool = False
-    column: str | None = sensitive_column()
+    column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def smallest(self) -> int:

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.model import (
     ANOTHER_RELEASE,
+    GROUP_SIZE,
     HOMOGENEITY,
     IDENTITY,
     Model,
     Verdict,
     all_or_none,
-    group_size,
 )
 
 
@@ -37,7 +38,7 @@ class KAnonymity(Model):
 
     method_name: ClassVar[str] = "k-anonymity"
 
-    k: int = group_size()
+    k: int = parameter(like=GROUP_SIZE)
 
     @property
     def smallest(self) -> int:

@@ -13,6 +13,7 @@ from celosia.core.methods import parameter
 from celosia.tables.models.classes import Classes
 from celosia.tables.models.model import (
     ANOTHER_RELEASE,
+    GROUP_SIZE,
     HOMOGENEITY,
     KNOWN_MEMBER,
     LEAST,
@@ -21,7 +22,6 @@ from celosia.tables.models.model import (
     Model,
     Verdict,
     all_or_none,
-    group_size,
     population_of,
 )
 
@@ -48,7 +48,7 @@ class KMap(Model):
 
     method_name: ClassVar[str] = "k-map"
 
-    k: int = group_size()
+    k: int = parameter(like=GROUP_SIZE)
     sampling_fraction: float | None = parameter(None, least=LEAST, most=1, start=0.1)
     confidence: float = parameter(0.95, above=0, below=1)
 

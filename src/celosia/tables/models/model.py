@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import Method, parameter
+from celosia.core.methods import Method, Parameter
 from celosia.tables.models.classes import Classes, Histogram
 
 LEAST, MOST = 1e-12, 1_000_000_000
@@ -25,14 +25,11 @@ SLACK = 1e-9
 """How far the proven bounds stay on the safe side of rounding; larger than `TIE` on purpose."""
 
 
-def group_size() -> Any:
-    """The `k` of a model: the number of records or people that it asks for."""
-    return parameter(least=2, most=MOST, start=5)
+GROUP_SIZE = Parameter(least=2, most=MOST, start=5)
+"""The `k` of a model: the number of records or people that it asks for."""
 
-
-def sensitive_column() -> Any:
-    """The column that a model is about; None stands for every sensitive one."""
-    return parameter(None, kind="column")
+SENSITIVE_COLUMN = Parameter(kind="column")
+"""The column that a model is about; None stands for every sensitive one."""
 
 
 ANOTHER_RELEASE = Message("models.gaps.another_release")

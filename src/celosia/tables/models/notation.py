@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.core.methods import method_from_dict
+from celosia.core.methods import by_name, method_from_dict
 from celosia.core.notation import method_from_text
 from celosia.tables.models.alpha_k import AlphaK
 from celosia.tables.models.average_risk import AverageRisk
@@ -22,24 +22,21 @@ from celosia.tables.models.population_uniqueness import PopulationUniqueness
 from celosia.tables.models.recursive_diversity import RecursiveDiversity
 from celosia.tables.models.t_closeness import TCloseness
 
-MODELS: Mapping[str, type[Model]] = {
-    each.method_name: each
-    for each in (
-        KAnonymity,
-        DistinctDiversity,
-        EntropyDiversity,
-        RecursiveDiversity,
-        TCloseness,
-        KMap,
-        DeltaPresence,
-        AlphaK,
-        PSensitive,
-        BetaLikeness,
-        DeltaDisclosure,
-        AverageRisk,
-        PopulationUniqueness,
-    )
-}
+MODELS: Mapping[str, type[Model]] = by_name(
+    KAnonymity,
+    DistinctDiversity,
+    EntropyDiversity,
+    RecursiveDiversity,
+    TCloseness,
+    KMap,
+    DeltaPresence,
+    AlphaK,
+    PSensitive,
+    BetaLikeness,
+    DeltaDisclosure,
+    AverageRisk,
+    PopulationUniqueness,
+)
 """The models by their names."""
 
 

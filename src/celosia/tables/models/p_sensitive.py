@@ -13,16 +13,16 @@ from celosia.tables.models.classes import Classes
 from celosia.tables.models.model import (
     BACKGROUND,
     DOMINANCE,
+    GROUP_SIZE,
     HOMOGENEITY,
     IDENTITY,
     MOST,
+    SENSITIVE_COLUMN,
     SIMILARITY,
     SKEWNESS,
     SensitiveModel,
     Verdict,
     all_or_none,
-    group_size,
-    sensitive_column,
 )
 
 
@@ -38,8 +38,8 @@ class PSensitive(SensitiveModel):
     method_name: ClassVar[str] = "p-sensitive"
 
     p: int = parameter(least=2, most=MOST, start=2)
-    k: int = group_size()
-    column: str | None = sensitive_column()
+    k: int = parameter(like=GROUP_SIZE)
+    column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def smallest(self) -> int:

@@ -16,12 +16,12 @@ from celosia.tables.models.model import (
     IDENTITY,
     LEAST,
     MOST,
+    SENSITIVE_COLUMN,
     SIMILARITY,
     SKEWNESS,
     TIE,
     SensitiveModel,
     Verdict,
-    sensitive_column,
 )
 
 
@@ -50,7 +50,7 @@ class RecursiveDiversity(SensitiveModel):
 
     c: float = parameter(least=LEAST, most=MOST, start=4)
     l: int = parameter(least=2, most=MOST, start=3)  # noqa: E741 - the name in every paper
-    column: str | None = sensitive_column()
+    column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def smallest(self) -> int:

@@ -17,9 +17,9 @@ from celosia.tables.models.model import (
     IDENTITY,
     LEAST,
     PUBLIC_TABLE,
+    SENSITIVE_COLUMN,
     SensitiveModel,
     Verdict,
-    sensitive_column,
 )
 
 Distance = Literal["equal", "ordered", "hierarchical"]
@@ -52,7 +52,7 @@ class TCloseness(SensitiveModel):
 
     t: float = parameter(least=LEAST, most=1, start=0.2)
     distance: Distance = "equal"
-    column: str | None = sensitive_column()
+    column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
     def smallest(self) -> int:

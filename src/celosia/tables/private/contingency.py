@@ -31,20 +31,19 @@ from celosia.tables.private.consistency import (
     whole_numbers,
 )
 from celosia.tables.private.declarations import (
+    BINS,
+    LISTS,
     DomainDeclarations,
-    bins_parameter,
-    bounds_parameter,
-    domains_parameter,
 )
 from celosia.tables.private.domain import PublicColumn
 from celosia.tables.private.histogram import COUNTS, ROWS, draw_rows
 from celosia.tables.private.method import (
+    DELTA,
+    EPSILON,
     PrivateMethod,
     check_astray,
-    delta_parameter,
-    epsilon_parameter,
 )
-from celosia.tables.synthesis.checks import MOST_ROWS, check_whole_table, rows_parameter
+from celosia.tables.synthesis.checks import MOST_ROWS, NEW_ROWS, check_whole_table
 
 MOST_CELLS = 2**22
 """Of the whole table, each cell of which gets noise."""
@@ -86,16 +85,16 @@ class Contingency(PrivateMethod):
 
     method_name: ClassVar[str] = "contingency"
 
-    epsilon: float = epsilon_parameter()
-    delta: float = delta_parameter(0.0)
-    domains: Mapping[str, tuple[Any, ...]] | None = domains_parameter()
-    bounds: Mapping[str, tuple[float, ...]] | None = bounds_parameter()
-    bins: int | Mapping[str, int] = bins_parameter()
+    epsilon: float = parameter(like=EPSILON)
+    delta: float = parameter(0.0, like=DELTA)
+    domains: Mapping[str, tuple[Any, ...]] | None = parameter(None, like=LISTS)
+    bounds: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
+    bins: int | Mapping[str, int] = parameter(16, like=BINS)
     orders: tuple[int, ...] = parameter(
         (), check=_check_orders, allowed="tables.must_be.whole_numbers", example="[1, 2]"
     )
     output: Literal["counts", "rows"] = COUNTS
-    rows: int | None = rows_parameter()
+    rows: int | None = parameter(None, like=NEW_ROWS)
 
     def check(self) -> None:
         """Refuse what is declared of a column and is no domain."""

@@ -12,7 +12,7 @@ import polars as pl
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
-from celosia.core.methods import parameter
+from celosia.core.methods import Parameter
 from celosia.core.numbers import real, whole
 from celosia.tables.private.domain import ListedColumn, PublicColumn, RangedColumn
 
@@ -95,39 +95,6 @@ class DomainDeclarations:
         return RangedColumn(name, (*(low + step * place for place in range(bins)), high), False)
 
 
-def domains_parameter() -> Any:
-    """All values of each column of categories."""
-    return _lists_parameter(None)
-
-
-def bounds_parameter(default: Any = None) -> Any:
-    """The least and the greatest value of each column of numbers."""
-    return _lists_parameter(default)
-
-
-def edges_parameter() -> Any:
-    """Where the bins of a column of numbers begin and end, for bins of unequal width."""
-    return _lists_parameter(None)
-
-
-def _lists_parameter(default: Any) -> Any:
-    return parameter(
-        default, check=check_lists, allowed="tables.must_be.lists_by_column", is_asked=False
-    )
-
-
-def bins_parameter() -> Any:
-    """How many bins the columns with bounds have; one number, or one a column."""
-    return parameter(
-        16,
-        kind="whole",
-        least=1,
-        most=MOST_BINS,
-        check=_check_bins,
-        allowed="tables.must_be.number_of_bins",
-    )
-
-
 def check_lists(given: Any) -> dict[str, tuple[Any, ...]]:
     """A table of lists, as TOML gives it, with tuples in place of lists."""
     if not all(isinstance(each, Sequence) and not isinstance(each, str) for each in given.values()):
@@ -170,3 +137,17 @@ def _rising(given: Sequence[object]) -> bool:
     known = [value for value in found if value is not None and isfinite(value)]
     inside = len(known) == len(found) and all(abs(value) <= LARGEST for value in known)
     return inside and all(low < high for low, high in pairwise(known))
+
+
+LISTS = Parameter(check=check_lists, allowed="tables.must_be.lists_by_column", is_asked=False)
+"""Lists by column: all values of a category (`domains`), the least and the greatest number
+(`bounds`), or where bins of unequal width begin and end (`edges`)."""
+
+BINS = Parameter(
+    kind="whole",
+    least=1,
+    most=MOST_BINS,
+    check=_check_bins,
+    allowed="tables.must_be.number_of_bins",
+)
+"""How many bins the columns with bounds have; one number, or one a column."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -21,20 +22,18 @@ from celosia.tables.masking.method import MethodResult
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import project_onto_simplex, whole_numbers
 from celosia.tables.private.declarations import (
+    BINS,
+    LISTS,
     DomainDeclarations,
-    bins_parameter,
-    bounds_parameter,
-    domains_parameter,
-    edges_parameter,
 )
 from celosia.tables.private.marginal_tree import total_of
 from celosia.tables.private.method import (
+    DELTA,
+    EPSILON,
     PrivateMethod,
     check_astray,
-    delta_parameter,
-    epsilon_parameter,
 )
-from celosia.tables.synthesis.checks import MOST_ROWS, check_whole_table, rows_parameter
+from celosia.tables.synthesis.checks import MOST_ROWS, NEW_ROWS, check_whole_table
 from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 
 ROWS: Final = "rows"
@@ -62,14 +61,14 @@ class NoisyHistogram(PrivateMethod):
 
     method_name: ClassVar[str] = "noisy-histogram"
 
-    epsilon: float = epsilon_parameter()
-    delta: float = delta_parameter(0.0)
-    domains: Mapping[str, tuple[Any, ...]] | None = domains_parameter()
-    bounds: Mapping[str, tuple[float, ...]] | None = bounds_parameter()
-    bins: int | Mapping[str, int] = bins_parameter()
-    edges: Mapping[str, tuple[float, ...]] | None = edges_parameter()
+    epsilon: float = parameter(like=EPSILON)
+    delta: float = parameter(0.0, like=DELTA)
+    domains: Mapping[str, tuple[Any, ...]] | None = parameter(None, like=LISTS)
+    bounds: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
+    bins: int | Mapping[str, int] = parameter(16, like=BINS)
+    edges: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
     output: Literal["rows", "counts"] = ROWS
-    rows: int | None = rows_parameter()
+    rows: int | None = parameter(None, like=NEW_ROWS)
 
     def check(self) -> None:
         """Refuse what is declared of a column and is no domain."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.accounting.losses import Loss
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
@@ -19,10 +20,9 @@ from celosia.tables.masking.method import MethodResult
 from celosia.tables.private.budget import TableBudget
 from celosia.tables.private.consistency import project_onto_simplex, with_margins
 from celosia.tables.private.declarations import (
+    BINS,
+    LISTS,
     DomainDeclarations,
-    bins_parameter,
-    bounds_parameter,
-    domains_parameter,
 )
 from celosia.tables.private.marginal_tree import (
     MarginalPlan,
@@ -34,12 +34,12 @@ from celosia.tables.private.marginal_tree import (
     total_of,
 )
 from celosia.tables.private.method import (
+    DELTA,
+    EPSILON,
     PrivateMethod,
     check_astray,
-    delta_parameter,
-    epsilon_parameter,
 )
-from celosia.tables.synthesis.checks import MOST_ROWS, check_whole_table, rows_parameter
+from celosia.tables.synthesis.checks import MOST_ROWS, NEW_ROWS, check_whole_table
 from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 
 Codes = NDArray[np.int64]
@@ -71,12 +71,12 @@ class Marginals(PrivateMethod):
 
     method_name: ClassVar[str] = "marginals"
 
-    epsilon: float = epsilon_parameter()
-    delta: float = delta_parameter(1e-9)
-    domains: Mapping[str, tuple[Any, ...]] | None = domains_parameter()
-    bounds: Mapping[str, tuple[float, ...]] | None = bounds_parameter()
-    bins: int | Mapping[str, int] = bins_parameter()
-    rows: int | None = rows_parameter()
+    epsilon: float = parameter(like=EPSILON)
+    delta: float = parameter(1e-9, like=DELTA)
+    domains: Mapping[str, tuple[Any, ...]] | None = parameter(None, like=LISTS)
+    bounds: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
+    bins: int | Mapping[str, int] = parameter(16, like=BINS)
+    rows: int | None = parameter(None, like=NEW_ROWS)
 
     def check(self) -> None:
         """Refuse what is declared of a column and is no domain."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
-from celosia.core.methods import parameter
+from celosia.core.methods import Parameter
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.tables.masking.method import MaskingMethod, describe_neighbours
 from celosia.tables.private.budget import TableBudget
@@ -36,14 +36,10 @@ def check_astray(rows: int | None, *, variance: float, cells: int) -> None:
         raise InputError("CEL-Y026", astray=astray)
 
 
-def epsilon_parameter() -> Any:
-    """The privacy loss."""
-    return parameter(least=1e-9, most=100, start=1)
-
-
-def delta_parameter(default: float) -> Any:
-    """The chance that the promise fails; with 0 the noise is of Laplace."""
-    return parameter(default, least=0, below=1)
+EPSILON = Parameter(least=1e-9, most=100, start=1)
+"""The privacy loss."""
+DELTA = Parameter(least=0, below=1)
+"""The chance that the promise fails; with 0 the noise is of Laplace."""
 
 
 class PrivateMethod(MaskingMethod):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from typing import ClassVar, Final, Literal
@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import ComposedLoss, Loss, PureLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import Geometric
-from celosia.tables.masking.method import MethodResult, whole_parameter
+from celosia.tables.masking.method import WHOLE, MethodResult
 from celosia.tables.private.budget import TableBudget, round_down
 from celosia.tables.private.declarations import (
+    LISTS,
     DomainDeclarations,
-    bounds_parameter,
 )
-from celosia.tables.private.method import PrivateMethod, epsilon_parameter
+from celosia.tables.private.method import EPSILON, PrivateMethod
 from celosia.tables.synthesis.checks import check_whole_table
 
 Steps = NDArray[np.int64]
@@ -69,10 +70,10 @@ class PrivateMicroaggregation(PrivateMethod):
     method_name: ClassVar[str] = "private-microaggregation"
     neighbours: ClassVar[Neighbours] = CHANGE_ONE
 
-    epsilon: float = epsilon_parameter()
-    k: int = whole_parameter(least=1, start=50)
+    epsilon: float = parameter(like=EPSILON)
+    k: int = parameter(like=WHOLE, least=1, start=50)
     """How many rows a group has at least; the last one has fewer than 2k."""
-    bounds: Mapping[str, tuple[float, ...]] = bounds_parameter(MISSING)
+    bounds: Mapping[str, tuple[float, ...]] = parameter(like=LISTS)
     order: Literal["separate", "joint"] = SEPARATE
 
     def check(self) -> None:

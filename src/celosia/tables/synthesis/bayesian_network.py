@@ -16,12 +16,12 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import MaskingMethod, MethodResult, number_parameter
+from celosia.tables.masking.method import NUMBER, MaskingMethod, MethodResult
 from celosia.tables.synthesis.checks import (
+    NEW_ROWS,
     NO_PROMISE,
     check_filled,
     check_whole_table,
-    rows_parameter,
 )
 from celosia.tables.synthesis.draws import draw_codes, even_uniforms
 from celosia.tables.synthesis.structure import Node, cases, learn
@@ -94,10 +94,10 @@ class BayesianNetwork(MaskingMethod):
     truthful: ClassVar[bool] = False
     picks_rows: ClassVar[bool] = True
 
-    rows: int | None = rows_parameter()
+    rows: int | None = parameter(None, like=NEW_ROWS)
     degree: int = parameter(2, least=0, most=4)
     bins: int = parameter(20, least=2, most=1000)
-    prior: float = number_parameter(1.0, least=0)
+    prior: float = parameter(1.0, like=NUMBER, least=0)
 
     def apply(
         self,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
 from celosia.core.errors import InputError
-from celosia.core.methods import parameter
+from celosia.core.methods import Parameter
 from celosia.tables.masking.columns import check_columns
 
 MOST_ROWS = 2**31
@@ -35,6 +34,5 @@ def check_filled(frame: pl.DataFrame, method: str) -> None:
         raise InputError("CEL-Y003", method=method)
 
 
-def rows_parameter() -> Any:
-    """How many rows are made; None stands for as many as are given, or for a noisy number."""
-    return parameter(None, least=1, most=MOST_ROWS)
+NEW_ROWS = Parameter(least=1, most=MOST_ROWS)
+"""How many rows are made; None stands for as many as are given, or for a noisy number."""

@@ -18,10 +18,10 @@ from celosia.frames import pick
 from celosia.tables.masking.draws import normals
 from celosia.tables.masking.method import MaskingMethod, MethodResult, check_texts
 from celosia.tables.synthesis.checks import (
+    NEW_ROWS,
     NO_PROMISE,
     check_filled,
     check_whole_table,
-    rows_parameter,
 )
 from celosia.tables.synthesis.families import best_family
 from celosia.tables.synthesis.variables import Variable, variables
@@ -218,7 +218,7 @@ class Copula(MaskingMethod):
     truthful: ClassVar[bool] = False
     picks_rows: ClassVar[bool] = True
 
-    rows: int | None = rows_parameter()
+    rows: int | None = parameter(None, like=NEW_ROWS)
     marginals: Literal["empirical", "parametric"] = parameter(EMPIRICAL, is_main=True)
     order: Mapping[str, tuple[str, ...]] | None = parameter(
         None,

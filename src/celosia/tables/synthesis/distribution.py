@@ -20,10 +20,10 @@ from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import MaskingMethod, MethodResult, check_texts
 from celosia.tables.synthesis.checks import (
+    NEW_ROWS,
     NO_PROMISE,
     check_filled,
     check_whole_table,
-    rows_parameter,
 )
 from celosia.tables.synthesis.families import (
     AIC,
@@ -75,7 +75,7 @@ class Distribution(MaskingMethod):
     fit: Literal["aic", "ks"] = AIC
     within_range: bool = False
     integer: bool = parameter(False, is_main=True)
-    rows: int | None = rows_parameter()
+    rows: int | None = parameter(None, like=NEW_ROWS)
 
     def check(self) -> None:
         """Refuse a number of rows where ranks are kept, which only the given rows have."""

@@ -20,10 +20,10 @@ from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import MaskingMethod, MethodResult
 from celosia.tables.synthesis.checks import (
+    NEW_ROWS,
     NO_PROMISE,
     check_filled,
     check_whole_table,
-    rows_parameter,
 )
 from celosia.tables.synthesis.variables import Variable, variables
 
@@ -54,7 +54,7 @@ class Trees(MaskingMethod):
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
 
-    rows: int | None = rows_parameter()
+    rows: int | None = parameter(None, like=NEW_ROWS)
     leaf: int = parameter(5, least=1, most=2**31 - 1, is_main=True)
     bayesian: bool = False
     partial: bool = False

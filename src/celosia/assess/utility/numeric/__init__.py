@@ -8,11 +8,13 @@ from celosia.assess.utility.numeric.information_loss import (
     Loss,
     Marginal,
     Moments,
+    NumericUtility,
     PairMoments,
     information_loss,
     kolmogorov_smirnov,
     marginals,
     moments,
+    numeric_utility,
 )
 from celosia.assess.utility.numeric.propensity import Propensity, propensity
 from celosia.assess.utility.numeric.regression import (
@@ -21,7 +23,6 @@ from celosia.assess.utility.numeric.regression import (
     RegressionOverlap,
     regression_overlap,
 )
-from celosia.assess.utility.numeric.information_loss import NumericUtility, numeric_utility
 
 __all__ = [
     "Coefficient",

@@ -22,13 +22,13 @@ from celosia.tables.hierarchies import Builder, Hierarchy, from_table
 from celosia.tables.masking.coding.top_bottom import interval_labels
 from celosia.tables.masking.columns import cells, check_columns, numbers
 from celosia.tables.masking.method import (
+    TEXTS,
+    WHOLE,
     CellFunction,
     MaskingMethod,
     MethodResult,
     Reach,
     check_number,
-    texts_parameter,
-    whole_parameter,
 )
 from celosia.tables.masking.value_counts import ValueCounts
 
@@ -102,7 +102,7 @@ class Recoding(MaskingMethod):
         example="[20, 40, 60]",
         is_main=True,
     )
-    labels: tuple[str, ...] = texts_parameter(kind="values")
+    labels: tuple[str, ...] = parameter((), like=TEXTS, kind="values")
     mapping: Mapping[str, str] | None = field(
         default=None,
         hash=False,
@@ -128,7 +128,7 @@ class Recoding(MaskingMethod):
             )
         },
     )
-    level: int = whole_parameter(1, least=0)
+    level: int = parameter(1, like=WHOLE, least=0)
 
     def check(self) -> None:
         """Refuse two rules at once, and what belongs to a rule that is not given."""

@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.method import (
+    NUMBER,
+    TEXTS,
+    WHOLE,
     MaskingMethod,
     MethodResult,
-    number_parameter,
-    texts_parameter,
-    whole_parameter,
 )
 
 Rows = NDArray[np.int64]
@@ -58,9 +59,9 @@ class Sampling(MaskingMethod):
     truthful: ClassVar[bool] = True
     picks_rows: ClassVar[bool] = True
 
-    fraction: float | None = number_parameter(None, above=0, most=1, start=0.5)
-    rows: int | None = whole_parameter(None, least=1)
-    by: tuple[str, ...] = texts_parameter(kind="columns")
+    fraction: float | None = parameter(None, like=NUMBER, above=0, most=1, start=0.5)
+    rows: int | None = parameter(None, like=WHOLE, least=1)
+    by: tuple[str, ...] = parameter((), like=TEXTS, kind="columns")
 
     def check(self) -> None:
         """Refuse a share and a number at once."""

@@ -21,11 +21,11 @@ from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.method import (
+    NUMBER,
     CellFunction,
     MaskingMethod,
     MethodResult,
     Reach,
-    number_parameter,
 )
 from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
 
@@ -91,10 +91,10 @@ class TopBottom(MaskingMethod):
     truthful: ClassVar[bool] = True
     reaches: ClassVar[tuple[Reach, ...]] = ("row", "facts")
 
-    top: float | None = number_parameter(None, is_main=True)
-    bottom: float | None = number_parameter(None, is_main=True)
-    top_quantile: float | None = number_parameter(None, above=0, below=1, start=0.95)
-    bottom_quantile: float | None = number_parameter(None, above=0, below=1, start=0.05)
+    top: float | None = parameter(None, like=NUMBER, is_main=True)
+    bottom: float | None = parameter(None, like=NUMBER, is_main=True)
+    top_quantile: float | None = parameter(None, like=NUMBER, above=0, below=1, start=0.95)
+    bottom_quantile: float | None = parameter(None, like=NUMBER, above=0, below=1, start=0.05)
     inclusive: bool = False
     replace: Literal["label", "mean", "median"] = parameter("label", is_main=True)
 

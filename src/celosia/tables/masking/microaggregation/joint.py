@@ -24,10 +24,10 @@ from celosia.tables.masking.columns import (
     with_numbers,
 )
 from celosia.tables.masking.method import (
+    TEXTS,
     MaskingMethod,
     MethodResult,
     check_order,
-    texts_parameter,
 )
 from celosia.tables.masking.microaggregation.scale import (
     SMALLEST,
@@ -224,8 +224,8 @@ class JointMicroaggregation(MaskingMethod):
     confidential: ClassVar[tuple[str, ...]] = ("squared_error", "total_squares")
 
     k: int = parameter(3, least=SMALLEST, start=5)
-    nominal: tuple[str, ...] = texts_parameter(kind="columns")
-    ordinal: tuple[str, ...] = texts_parameter(kind="columns")
+    nominal: tuple[str, ...] = parameter((), like=TEXTS, kind="columns")
+    ordinal: tuple[str, ...] = parameter((), like=TEXTS, kind="columns")
     """Which columns are categories in the order of their values, unless `orders` has another."""
     orders: Mapping[str, Sequence[str]] | None = parameter(
         None,

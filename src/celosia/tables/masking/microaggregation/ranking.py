@@ -22,7 +22,7 @@ from celosia.tables.masking.columns import (
     with_categories,
     with_numbers,
 )
-from celosia.tables.masking.method import MaskingMethod, MethodResult, order_parameter
+from celosia.tables.masking.method import ORDER, MaskingMethod, MethodResult
 from celosia.tables.masking.microaggregation.joint import (
     MEAN,
     MODE,
@@ -66,7 +66,7 @@ class Microaggregation(MaskingMethod):
     variant: Literal["optimal", "fixed"] = OPTIMAL
     representative: Literal["mean", "median", "mode"] = MEAN
     by: str | None = parameter(None, kind="column")
-    order: tuple[str, ...] = order_parameter()
+    order: tuple[str, ...] = parameter((), like=ORDER)
     integer: bool = parameter(False, is_main=True)
     truncate: bool = False
 

@@ -20,11 +20,11 @@ from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import normals, uniforms
 from celosia.tables.masking.method import (
+    NUMBER,
     CellFunction,
     MaskingMethod,
     MethodResult,
     Reach,
-    number_parameter,
 )
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 from celosia.tables.masking.perturbation.moments import (
@@ -85,15 +85,15 @@ class Noise(MaskingMethod):
     # Over `amount` it is the standard deviation of the column.
     confidential: ClassVar[tuple[str, ...]] = ("noise",)
 
-    amount: float | None = number_parameter(None, least=0, start=0.1)
-    alpha: float | None = number_parameter(None, least=0)
+    amount: float | None = parameter(None, like=NUMBER, least=0, start=0.1)
+    alpha: float | None = parameter(None, like=NUMBER, least=0)
     correlated: bool = parameter(False, is_main=True)
     multiplicative: bool = False
     distribution: Literal["normal", "laplace"] = "normal"
     correct: Literal["none", "expected", "exact"] = "none"
     integer: bool = parameter(False, is_main=True)
-    lower: float | None = number_parameter(None)
-    upper: float | None = number_parameter(None)
+    lower: float | None = parameter(None, like=NUMBER)
+    upper: float | None = parameter(None, like=NUMBER)
 
     def check(self) -> None:
         """Refuse two amounts at once, correlated factors, and bounds in the wrong order."""

@@ -20,13 +20,13 @@ from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, check_columns, with_categories
 from celosia.tables.masking.draws import uniforms
 from celosia.tables.masking.method import (
+    NUMBER,
+    TEXTS,
     CellFunction,
     MaskingMethod,
     MethodResult,
     Reach,
     check_number,
-    number_parameter,
-    texts_parameter,
 )
 from celosia.tables.masking.perturbation.cells import check_varied
 from celosia.tables.masking.perturbation.transitions import (
@@ -91,8 +91,8 @@ class Pram(MaskingMethod):
     truthful: ClassVar[bool] = False
     reaches: ClassVar[tuple[Reach, ...]] = ("row", "facts")
 
-    stay: float | None = number_parameter(None, least=0, most=1, start=0.8)
-    theta: float | None = number_parameter(None, above=0, below=1)
+    stay: float | None = parameter(None, like=NUMBER, least=0, most=1, start=0.8)
+    theta: float | None = parameter(None, like=NUMBER, above=0, below=1)
     matrix: tuple[tuple[float, ...], ...] | None = parameter(
         None,
         check=_check_rows,
@@ -101,7 +101,7 @@ class Pram(MaskingMethod):
     )
     rest: Literal["uniform", "frequency"] = "uniform"
     invariant: bool = False
-    values: tuple[str, ...] = texts_parameter(kind="values")
+    values: tuple[str, ...] = parameter((), like=TEXTS, kind="values")
 
     def check(self) -> None:
         """Refuse two sorts of chances at once, and a matrix that holds none."""

@@ -19,12 +19,12 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, check_columns
 from celosia.tables.masking.method import (
+    NUMBER,
+    TEXTS,
+    WHOLE,
     MaskingMethod,
     MethodResult,
     check_number,
-    number_parameter,
-    texts_parameter,
-    whole_parameter,
 )
 from celosia.tables.masking.perturbation.cells import check_varied, ordered_cells
 
@@ -73,13 +73,13 @@ class RankSwap(MaskingMethod):
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
 
-    window: int | None = whole_parameter(None, least=1)
-    percent: float | None = number_parameter(None, above=0, most=100, start=5)
-    range_percent: float | None = number_parameter(None, above=0, most=100)
+    window: int | None = parameter(None, like=WHOLE, least=1)
+    percent: float | None = parameter(None, like=NUMBER, above=0, most=100, start=5)
+    range_percent: float | None = parameter(None, like=NUMBER, above=0, most=100)
     value_range: tuple[float, float] | None = parameter(
         None, check=_check_ends, allowed="tables.must_be.two_rising_numbers", example="[0, 100]"
     )
-    order: tuple[str, ...] = texts_parameter(kind="values")
+    order: tuple[str, ...] = parameter((), like=TEXTS, kind="values")
 
     def check(self) -> None:
         """Refuse two distances at once, and what does not belong to the one given."""

@@ -15,7 +15,7 @@ from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
-from celosia.tables.masking.method import MaskingMethod, MethodResult, whole_parameter
+from celosia.tables.masking.method import WHOLE, MaskingMethod, MethodResult
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 
 Matrix = NDArray[np.float64]
@@ -49,7 +49,7 @@ class Resampling(MaskingMethod):
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
 
-    samples: int = whole_parameter(10, least=1)
+    samples: int = parameter(10, like=WHOLE, least=1)
     integer: bool = parameter(False, is_main=True)
 
     def apply(

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import MaskingMethod, MethodResult, texts_parameter
+from celosia.tables.masking.method import TEXTS, MaskingMethod, MethodResult
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells
 from celosia.tables.masking.perturbation.moments import correlations, mixing
 
@@ -54,7 +55,7 @@ class Shuffling(MaskingMethod):
     randomised: ClassVar[bool] = True
     truthful: ClassVar[bool] = False
 
-    given: tuple[str, ...] = texts_parameter(kind="columns")
+    given: tuple[str, ...] = parameter((), like=TEXTS, kind="columns")
 
     def apply(
         self,
