@@ -39,7 +39,7 @@ USES: list[tuple[str, str, str, Callable[[], object]]] = [
     ("rdf", "pyoxigraph", "CEL-Q229", check_parser),
     ("rdf", "pyoxigraph", "CEL-Q229", lambda: asked_frequency(frozenset(), "?v")),
     ("rdf", "rdflib", "CEL-Q229", lambda: parse("SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }")),
-    ("rdf,service", "httpx", "CEL-Q234", _check_client),
+    ("rdf,service", "httpx", "CEL-Q229", _check_client),
     ("service", "httpx", "CEL-Q170", lambda: Client("https://vault.example", "token")),
     ("service", "uvicorn", "CEL-Q170", lambda: serve("policy.toml")),
     ("service", "uvicorn", "CEL-R083", lambda: collect("protocol.toml", folder="f")),

@@ -147,7 +147,7 @@ def test_one_person_in_several_tables_is_protected_by_one_budget() -> None:
     ]
     with pytest.raises(PrivacyError) as caught:
         budget.spend(PureLoss(TENTH), neighbours=CHANGE_ONE, rows_per_unit=5)
-    assert caught.value.code == "CEL-B045"
+    assert caught.value.key == "CEL-B045.add_remove"
     with pytest.raises(PrivacyError):
         budget.spend(PureLoss(TENTH), neighbours=ADD_REMOVE)
     assert budget.spent["epsilon"] == 6 * TENTH

@@ -47,7 +47,7 @@ def test_beliefs_are_drawn_along_the_epsilons() -> None:
 def test_more_beliefs_than_can_be_told_apart_are_refused() -> None:
     with pytest.raises(InputError) as refusal:
         belief_figure(belief_table([k / 10 for k in range(1, 8)], (1,)))
-    assert refusal.value.code == "CEL-B089"
+    assert refusal.value.key == "CEL-B083.too_many_lines"
 
 
 def test_the_report_of_costs_speaks_spanish() -> None:

@@ -150,17 +150,17 @@ def test_what_is_no_list_of_releases_is_refused_with_an_example(written: str, ru
 @pytest.mark.parametrize(
     ("words", "code", "exit_code"),
     [
-        ((), "CEL-B085", 2),
+        ((), "CEL-B011", 2),
         (("--approximate", "0.5"), "CEL-B083", 2),
         (("--gaussian", "10,sensitivity=0.5"), "CEL-B083", 2),
         (("--laplace", "2,3,4"), "CEL-B083", 2),
-        (("--pure", "0.1x1000001"), "CEL-B084", 2),
+        (("--pure", "0.1x1000001"), "CEL-B083", 2),
         (("--pure", "0.1", "--delta", "nan"), "CEL-I060", 2),
         (("--pure", "0.1", "--delta", -1), "CEL-I060", 2),
         (("--pure", "0.1", "--sampled", 0), "CEL-B051", 2),
         (("--pure", "0.1", "--sampled", "nan"), "CEL-B051", 2),
-        (("--gaussian", "10", "--delta", 0), "CEL-B086", 1),
-        (("--approximate", "0.1,1e-5", "--delta", 1e-6), "CEL-B086", 1),
+        (("--gaussian", "10", "--delta", 0), "CEL-B010", 1),
+        (("--approximate", "0.1,1e-5", "--delta", 1e-6), "CEL-B010", 1),
     ],
     ids=str,
 )
@@ -237,10 +237,10 @@ def test_shuffling_strengthens_local_reports(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("--epsilon", 1), "CEL-B087"),
-        (("--epsilon", 1, "--rate", 0.1, "--reports", 10), "CEL-B087"),
-        (("--epsilon", 1, "--sample", 10), "CEL-B087"),
-        (("--epsilon", 1, "--rate", 0.1, "--choices", 2), "CEL-B087"),
+        (("--epsilon", 1), "CEL-B083"),
+        (("--epsilon", 1, "--rate", 0.1, "--reports", 10), "CEL-B083"),
+        (("--epsilon", 1, "--sample", 10), "CEL-B083"),
+        (("--epsilon", 1, "--rate", 0.1, "--choices", 2), "CEL-B083"),
         (("--epsilon", "nan", "--rate", 0.1), "CEL-I060"),
         (("--epsilon", -1, "--reports", 100), "CEL-I060"),
         (("--epsilon", 1, "--rate", 2), "CEL-B051"),
@@ -298,15 +298,15 @@ def test_a_promise_that_is_worth_nothing_to_a_group_says_so(run: Run) -> None:
     assert told.code == 0
     assert "nothing promised" in told.out  # to change three rows
     assert run(*words, "--json").data()["rows"][-1]["epsilon"] is None
-    run(*words, "--to", "change-one").complains("CEL-B047", exit_code=1)
+    run(*words, "--to", "change-one").complains("CEL-B045", exit_code=1)
 
 
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        ((), "CEL-B088"),
-        (("--epsilon", 1, "--rho", 1), "CEL-B088"),
-        (("--rho", 1, "--delta", 0.1), "CEL-B088"),
+        ((), "CEL-B083"),
+        (("--epsilon", 1, "--rho", 1), "CEL-B083"),
+        (("--rho", 1, "--delta", 0.1), "CEL-B083"),
         (("--epsilon", "nan"), "CEL-I060"),
         (("--epsilon", 1, "--size", 0), "CEL-I060"),
         (("--epsilon", 1, "--delta", 1), "CEL-I060"),

@@ -79,7 +79,7 @@ def test_a_store_is_neither_lost_nor_read_over_by_accident(run: Run, folder: Pat
 def test_a_broken_file_is_told_by_its_place(run: Run, folder: Path) -> None:
     (folder / "broken.nt").write_text(f'<urn:a> <urn:b> "c" .\n<urn:a> {MARK} "c" .\n')
     wrong = run("rdf", "load", "broken.nt", "-o", "people.graph")
-    wrong.complains("CEL-Q223")
+    wrong.complains("CEL-Q221")
     assert "line 2, column" in wrong.err
     assert not (folder / "people.graph").exists()
 
@@ -92,7 +92,7 @@ def test_options_of_files_and_endpoints_do_not_mix(run: Run, folder: Path) -> No
         ("people.ttl", "--plain"),
         (url, "--policy", "policy.toml", "--predicate", "urn:a"),
     ):
-        run("rdf", "load", *words, "-o", "people.graph").complains("CEL-Q218")
+        run("rdf", "load", *words, "-o", "people.graph").complains("CEL-Q213")
     run("rdf", "load", "http://example.org/sparql", "-o", "g").complains("CEL-Q230")
     run("rdf", "load", url, "--authorization", "$NOBODY", "-o", "g").complains("CEL-Q204")
 

@@ -66,7 +66,7 @@ def test_a_wish_about_error_spends_no_more_than_it_needs() -> None:
 def test_targets_that_contradict_each_other_are_told_apart() -> None:
     with pytest.raises(PrivacyError) as caught:
         choose_epsilon(COUNT, Targets(error=1, belief=0.6))
-    assert caught.value.code == "CEL-B073"
+    assert caught.value.code == "CEL-B071"
     assert caught.value.details["needed"] == pytest.approx(log(20), rel=1e-3)
     assert caught.value.details["allowed"] == pytest.approx(epsilon_for_belief(0.5, at_most=0.6))
 
@@ -83,7 +83,7 @@ def test_a_mechanism_with_a_delta_is_chosen_at_that_delta() -> None:
     assert 0.68 < choice.epsilon <= epsilon_for_belief(0.5, at_most=0.75, delta=1e-6)
     with pytest.raises(PrivacyError) as caught:
         choose_epsilon(mechanism, Targets(belief=0.75))
-    assert caught.value.code == "CEL-B073"
+    assert caught.value.code == "CEL-B071"
 
 
 def test_a_mechanism_that_is_priced_in_rho_is_chosen_by_its_epsilon() -> None:

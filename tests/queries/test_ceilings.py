@@ -69,7 +69,7 @@ def test_questions_of_a_day_end(vault_of: Callable[..., Vault]) -> None:
             vault.sql(COUNT.format(number), epsilon=0.1)
         with pytest.raises(BudgetExceeded) as refused:
             vault.sql(COUNT.format(3), epsilon=0.1)
-        assert refused.value.code == "CEL-Q301"
+        assert refused.value.key == "CEL-Q301.questions"
         assert vault.sql(COUNT.format(0), epsilon=0.1).stored
         assert vault.sql("SELECT COUNT(*) AS n FROM part", epsilon=1).value == 3
         assert len(vault.ledger.history()) == 2
@@ -83,7 +83,7 @@ def test_exceeded_deadlines_end_the_day(vault_of: Callable[..., Vault]) -> None:
             vault.sql(COUNT.format(number), epsilon=0.1)
         with pytest.raises(BudgetExceeded) as refused:
             vault.sql(COUNT.format(3), epsilon=0.1)
-        assert refused.value.code == "CEL-Q302"
+        assert refused.value.key == "CEL-Q301.exceeded"
         assert len(vault.ledger.incidents()) == 2
 
 

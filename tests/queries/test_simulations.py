@@ -40,4 +40,4 @@ def test_a_rank_over_rows_of_several_people_is_refused_before_the_data(tmp_path:
     )
     with opened(shop(Random(3)), tmp_path) as vault, pytest.raises(QueryRefused) as refused:
         vault.explain(query, epsilon=1)
-    assert refused.value.code == "CEL-Q149"
+    assert refused.value.key == "CEL-Q144.rank_of_people"

@@ -161,7 +161,7 @@ def test_facts_may_be_the_unit(folder: Path) -> None:
 def test_each_policy_is_asked_in_its_own_language(vault: Vault) -> None:
     with pytest.raises(InputError, match="SPARQL, not in SQL") as caught:
         vault.sql('SELECT COUNT(*) FROM "foaf:age"', epsilon=1)
-    assert caught.value.code == "CEL-Q283"
+    assert caught.value.key == "CEL-Q271.other_language"
 
 
 def test_refusals_cost_nothing_and_the_budget_ends(vault: Vault) -> None:

@@ -128,7 +128,7 @@ class Accountant:
         """
         done = self._distribution
         if done is None:
-            raise PrivacyError("CEL-B010")
+            raise PrivacyError("CEL-B010.no_distribution")
         if self._concentrated:
             merged = ConcentratedLoss(self._concentrated)
             done = combine(done, self._on_grid(merged, done.step))

@@ -119,7 +119,7 @@ class Budget:
 
         Raises:
             BudgetExceeded: CEL-B063 it does not fit; nothing was recorded.
-            PrivacyError: CEL-B062 the loss has no price in this budget; CEL-B045, CEL-B046 it
+            PrivacyError: CEL-B062 the loss has no price in this budget; CEL-B045 it
                 cannot be converted to the neighbours of the budget.
         """
         converted, price = self._priced(loss, delta, neighbours, rows_per_unit)

@@ -62,7 +62,7 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours, *, moves_only: bool
 
     Raises:
         InputError: CEL-B011 no losses, or not a neighbour relation.
-        PrivacyError: CEL-B012 the losses have no currency in common; CEL-B047 a delta that two
+        PrivacyError: CEL-B010 the losses have no currency in common; CEL-B045 a delta that two
             steps raise to 1.
     """
     parts = _some(losses)
@@ -124,7 +124,7 @@ def _merge(parts: tuple[Loss, ...], merge: Merge) -> Loss:
     rhos = [exact(part.rho) for part in parts if part.rho < inf]
     if len(rhos) == len(parts):
         return ConcentratedLoss(merge([rho for rho in rhos if rho is not None]))
-    raise PrivacyError("CEL-B012")
+    raise PrivacyError("CEL-B010.no_currency")
 
 
 def _two_largest(values: Sequence[Fraction]) -> Fraction:

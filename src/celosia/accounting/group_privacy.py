@@ -39,7 +39,7 @@ def for_group(loss: Loss, size: int) -> Loss:
 
     Raises:
         InputError: CEL-I060 the size is not a whole number from 1.
-        PrivacyError: CEL-B047 an (epsilon, delta) promise that is worth nothing to such a group.
+        PrivacyError: CEL-B045 an (epsilon, delta) promise that is worth nothing to such a group.
     """
     size = count_amount(size, name="size of the group")
     if size == 1:
@@ -86,7 +86,7 @@ def _approximate(loss: ApproximateLoss, size: int) -> Loss:
     factor = float(log_chain(np.array([float(loss.value)]), size)[0])
     failure = log(loss.failure) + factor
     if failure >= 0:
-        raise PrivacyError("CEL-B047", size=size)
+        raise PrivacyError("CEL-B045.large_group", size=size)
     return ApproximateLoss(size * loss.value, min(1.0, raised(exp(failure))))
 
 
@@ -142,11 +142,11 @@ def convert(
 
     Raises:
         InputError: CEL-I060 `rows_per_unit` is not a whole number from 1.
-        PrivacyError: CEL-B045 from change-one to add-remove; CEL-B046 between units of which
+        PrivacyError: CEL-B045 from change-one to add-remove; CEL-B045 between units of which
             nobody can say how many of one make up the other.
     """
     if (source.relation, target.relation) == (Relation.CHANGE_ONE, Relation.ADD_REMOVE):
-        raise PrivacyError("CEL-B045", source=source.message, target=target.message)
+        raise PrivacyError("CEL-B045.add_remove", source=source.message, target=target.message)
     steps = _units(source, target, rows_per_unit)
     if source.relation is not target.relation:
         steps *= 2  # a change is a removal and an addition (spec C1)
@@ -162,4 +162,4 @@ def _units(source: Neighbours, target: Neighbours, rows_per_unit: int | None) ->
         # may be changed for one with a single row.
         if rows == 1 or source.relation is Relation.ADD_REMOVE:
             return rows
-    raise PrivacyError("CEL-B046", source=source.message, target=target.message)
+    raise PrivacyError("CEL-B045.units", source=source.message, target=target.message)

@@ -40,11 +40,11 @@ def belief_figure(table: BeliefTable, *, delta: float = 0) -> figures.Svg:
         delta: of the promise.
 
     Raises:
-        InputError: CEL-B089 more priors than lines can be told apart.
+        InputError: CEL-B083 more priors than lines can be told apart.
     """
     priors = sorted({row[0].prior for row in table.rows})
     if len(priors) > MOST_LINES:
-        raise InputError("CEL-B089", most_lines=MOST_LINES, priors=len(priors))
+        raise InputError("CEL-B083.too_many_lines", most_lines=MOST_LINES, priors=len(priors))
     places = _places(table.epsilons)
     return figures.lines(
         places,

@@ -116,7 +116,7 @@ def open_engine(engine: str, url: str | None) -> AbstractContextManager[TableEng
     """The engine, ready to work.
 
     Raises:
-        InputError: CEL-Q204 the variable of an address is not set, CEL-Q205 an address with a
+        InputError: CEL-Q204 the variable of an address is not set, CEL-Q200 an address with a
             password, which others would see.
     """
     address = None if url is None else resolve_address(url)

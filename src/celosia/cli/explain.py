@@ -37,5 +37,6 @@ def explain(
             console.show(f"{entry.code}  {entry.title}")
     else:
         console.show(f"{chosen[0].code}: {chosen[0].title}", strong=True)
-        console.show("")
-        console.show(chosen[0].text)
+        for paragraph in chosen[0].text.split("\n\n"):
+            console.show("")
+            console.show(paragraph)

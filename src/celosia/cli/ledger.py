@@ -313,7 +313,7 @@ def open_ledger(place: str) -> Iterator[tuple[LedgerView, Terms]]:
     try:
         found = Ledger.open_view(_ledger_at(place))
     except CelosiaError as error:
-        if error.code not in {"CEL-Q101", "CEL-Q114", "CEL-Q119"}:
+        if error.code not in {"CEL-Q101", "CEL-Q114"}:
             raise
         found, unread = None, True
     else:

@@ -11,7 +11,7 @@ def resolve_address(written: str) -> str:
     """The address of a ledger or engine: the value of a variable (`$NAME`), or the text itself.
 
     Raises:
-        InputError: CEL-Q204 the variable is not set, CEL-Q205 an address with a password.
+        InputError: CEL-Q204 the variable is not set, CEL-Q200 an address with a password.
     """
     if written.startswith("$"):
         return read_variable(written)
@@ -35,7 +35,7 @@ def check_address(written: str) -> str:
     """An address without a password in it.
 
     Raises:
-        InputError: CEL-Q205 it has one.
+        InputError: CEL-Q200 it has one.
     """
     from urllib.parse import parse_qs, urlsplit
 
@@ -45,5 +45,5 @@ def check_address(written: str) -> str:
     except ValueError:
         secret = False  # opening it will say what is wrong with it
     if secret:
-        raise InputError("CEL-Q205")
+        raise InputError("CEL-Q200.password")
     return written

@@ -315,14 +315,14 @@ def _database(sources: list[str], *, folder: Path) -> Database:
         return Database(kind="postgres", url=sources[0])
     for source in sources:
         if "://" in source or source.startswith("$"):
-            raise InputError("CEL-Q200")
+            raise InputError("CEL-Q200.address")
         if not Path(source).is_file():
-            raise InputError("CEL-Q201", path=source)
+            raise InputError("CEL-Q201.missing", path=source)
     files = [source for source in sources if source.lower().endswith(FILE_ENDINGS)]
     others = [source for source in sources if source not in files]
     names = [Path(source).name.partition(".")[0] for source in files]
     if len(others) > 1 or len({name.lower() for name in names}) < len(names):
-        raise InputError("CEL-Q202")
+        raise InputError("CEL-Q201.several")
     return Database(
         path=_from_folder(others[0], here) if others else None,
         files=tuple(

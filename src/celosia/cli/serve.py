@@ -233,7 +233,7 @@ def _store(place: Path, *, made: bool) -> TokenStore:
     from celosia.queries.service import TokenStore
 
     if not made and not place.is_file():
-        raise InputError("CEL-Q209")
+        raise InputError("CEL-Q209.none")
     return TokenStore(place)
 
 
@@ -245,12 +245,14 @@ def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tu
     with show_warnings():
         declared = load_policy(policy)
     if (analyst is None) == (curator is None):
-        raise InputError("CEL-Q210")
+        raise InputError("CEL-Q209.nobody")
     if analyst is None:
         return "curator", str(curator)
     known = [name for name, _ in declared.analysts]
     if known and analyst not in known:
-        raise InputError("CEL-Q211", analyst=analyst, hint=did_you_mean(analyst, known))
+        raise InputError(
+            "CEL-Q209.unknown_analyst", analyst=analyst, hint=did_you_mean(analyst, known)
+        )
     return "analyst", analyst
 
 

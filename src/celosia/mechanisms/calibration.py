@@ -178,7 +178,7 @@ def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommen
 
     Raises:
         InputError: CEL-B072 there is no target.
-        PrivacyError: CEL-B073 the targets contradict each other; CEL-B071 a risk target, or
+        PrivacyError: CEL-B071 the targets contradict each other; CEL-B071 a risk target, or
             CEL-M011 the target error, cannot be met at all.
     """
     delta = check_delta(targets.delta, zero=True)
@@ -192,7 +192,7 @@ def choose_epsilon(mechanism: AnyMechanism, targets: Targets) -> EpsilonRecommen
     found = mechanism.with_accuracy(targets.error, confidence=targets.confidence, size=targets.size)
     needed = found.privacy_loss().epsilon(delta)
     if needed > most:
-        raise PrivacyError("CEL-B073.contradiction", needed=needed, allowed=most)
+        raise PrivacyError("CEL-B071.targets_contradiction", needed=needed, allowed=most)
     return _recommendation(found, targets, Message("mechanisms.calibration.error_needs"))
 
 
@@ -222,7 +222,7 @@ def _largest(mechanism: AnyMechanism, most: float, delta: float) -> AnyMechanism
     low, high = LEAST_EPSILON, MOST_EPSILON
     if not holds(low):
         raise PrivacyError(
-            "CEL-B073.no_price", parameter=mechanism.parameter, most=most, delta=delta
+            "CEL-B071.targets_no_price", parameter=mechanism.parameter, most=most, delta=delta
         )
     if holds(high):
         return _with_price(mechanism, high)

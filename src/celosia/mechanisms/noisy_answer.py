@@ -197,7 +197,7 @@ def check_affordable(mechanism: Mechanism[Any, Any], budget: Budget | None) -> N
 
     Raises:
         BudgetExceeded: CEL-B063 it does not fit.
-        PrivacyError: CEL-B046, CEL-B062 it has no price in this budget.
+        PrivacyError: CEL-B045, CEL-B062 it has no price in this budget.
     """
     if budget is not None:
         budget.check(**_charge(mechanism))

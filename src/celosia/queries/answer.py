@@ -70,14 +70,14 @@ class QueryAnswer(Release):
             InputError: CEL-Q150 there are several numbers, or none.
         """
         if len(self.rows) != 1 or len(self.rows[0]) != 1:
-            raise InputError("CEL-Q150", rows=len(self.rows))
+            raise InputError("CEL-Q150.not_one", rows=len(self.rows))
         return next(iter(self.rows[0].values()))
 
     def interval(self, confidence: float | None = None) -> Interval:
         """Bounds of the exact answer, for one number; None where none are public.
 
         Raises:
-            InputError: CEL-Q150 there are several numbers; CEL-Q151 the answer was read from a
+            InputError: CEL-Q150 there are several numbers; CEL-Q150 the answer was read from a
                 file, which holds one confidence only.
         """
         name = next(iter(self.rows[0])) if self.rows and self.rows[0] else ""
@@ -88,12 +88,12 @@ class QueryAnswer(Release):
         """The bounds of all numbers at a confidence.
 
         Raises:
-            InputError: CEL-Q151 the answer was read from a file.
+            InputError: CEL-Q150 the answer was read from a file.
         """
         if confidence is None or check_confidence(confidence) == self.confidence:
             return self.intervals
         if self.at is None:
-            raise InputError("CEL-Q151", confidence=self.confidence)
+            raise InputError("CEL-Q150.confidence", confidence=self.confidence)
         return self.at(confidence)
 
     @property

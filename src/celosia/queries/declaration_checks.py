@@ -109,7 +109,7 @@ def check_owners(
     """Refuse rows without an owner, where the policy says so; for the curator only.
 
     Raises:
-        InputError: CEL-Q304.
+        InputError: CEL-Q152.
     """
     if not any(map(policy.refuses_ownerless, policy.tables)):
         return
@@ -128,7 +128,7 @@ def check_owners_of_tables(
     What the server enforces by foreign keys and NOT NULL is believed, and costs nothing.
 
     Raises:
-        InputError: CEL-Q304.
+        InputError: CEL-Q152.
     """
     wanted = [table for table in tables if policy.refuses_ownerless(table)]
     if not wanted:
@@ -144,7 +144,7 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
     """Refuse rows without an owner that were counted, in tables whose policy says so.
 
     Raises:
-        InputError: CEL-Q304.
+        InputError: CEL-Q152.
     """
     for each in counts:
         table = policy.table(each.table)
@@ -152,7 +152,7 @@ def refuse_ownerless(policy: Policy, counts: Iterable[OwnerCounts]) -> None:
             continue
         unit = policy.unit
         raise InputError(
-            "CEL-Q304",
+            "CEL-Q152.ownerless",
             unit_name=unit.name,
             unit_table=unit.table,
             table=each.table,

@@ -15,13 +15,13 @@ def ledger_path(policy: str | Path | Policy) -> Path:
     """The file of a policy's ledger: beside the policy file, with its name.
 
     Raises:
-        InputError: CEL-Q153 a policy that is no file has no place.
+        InputError: CEL-Q116 a policy that is no file has no place.
 
     >>> ledger_path("shop.toml").name
     'shop.ledger.sqlite'
     """
     if not isinstance(policy, str | Path):
-        raise InputError("CEL-Q153")
+        raise InputError("CEL-Q116.no_policy_file")
     return _beside(policy, ".ledger.sqlite")
 
 

@@ -88,7 +88,7 @@ def check_declarations(
     Rows that passed are not checked again as long as a record of the check is valid.
 
     Raises:
-        InputError: CEL-Q152 a column is not unique, CEL-Q304 rows without an owner.
+        InputError: CEL-Q152 a column is not unique, CEL-Q152 rows without an owner.
     """
     if record is not None and record.is_valid(engine):
         return
@@ -141,7 +141,7 @@ def check_unique_tables(tables: Iterable[TablePolicy], execute: Executor, *, dia
             if not each.unique or (table.name.lower(), each.name.lower()) in enforced:
                 continue
             if not _is_unique(table.name, each.name, execute):
-                raise InputError("CEL-Q152", table=table.name, column=each.name)
+                raise InputError("CEL-Q152.not_unique", table=table.name, column=each.name)
 
 
 def find_referenced_tables(policy: Policy, names: Iterable[str]) -> list[TablePolicy]:

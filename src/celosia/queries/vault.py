@@ -111,9 +111,9 @@ class Vault:
 
         Raises:
             InputError: the policy is wrong, or does not fit the database; CEL-Q152 a column that is
-                declared unique is not, CEL-Q153 there is no place for a ledger, CEL-Q159 keys of
-                types that cannot be compared safely, CEL-Q160 a collation that merges texts,
-                CEL-Q304 rows without an owner that the policy refuses.
+                declared unique is not, CEL-Q116 there is no place for a ledger, CEL-Q018 keys of
+                types that cannot be compared safely, CEL-Q018 a collation that merges texts,
+                CEL-Q152 rows without an owner that the policy refuses.
             PrivacyError: CEL-Q102, CEL-Q103 the ledger was kept for something else; CEL-Q306 it is
                 lost.
             EngineError: the database or the ledger cannot be opened.
@@ -249,7 +249,7 @@ class Vault:
             InputError: a parameter or the text is wrong; nothing was charged.
             QueryRefused: what cannot be promised, costs too little (CEL-Q300), or the database does
                 not accept (CEL-Q162); nothing was charged.
-            BudgetExceeded: CEL-Q110, CEL-Q111 the budget, or CEL-Q301, CEL-Q302 a ceiling of the
+            BudgetExceeded: CEL-Q110, CEL-Q111 the budget, or CEL-Q301 a ceiling of the
                 day does not allow it; nothing was charged.
             EngineError: CEL-Q140 the database failed in a simulation; the charge stays.
         """
@@ -365,7 +365,10 @@ class Vault:
     def _check_language(self, language: str) -> None:
         if language != (spoken := self._language):
             raise InputError(
-                "CEL-Q283", right_language=spoken, language=language, method=spoken.lower()
+                "CEL-Q271.other_language",
+                right_language=spoken,
+                language=language,
+                method=spoken.lower(),
             )
 
     def _ask(self, query: exp.Expr) -> Any:

@@ -140,7 +140,7 @@ def test_an_answer_is_paid_from_a_budget_for_the_same_neighbours(name: str) -> N
     for other in (Budget(epsilon=9), Budget(epsilon=9, neighbours=wrong)):
         with pytest.raises(PrivacyError) as caught:
             ASKED[name](budget=other, rng=UNTOUCHABLE)
-        assert caught.value.code == "CEL-B046"
+        assert caught.value.key == "CEL-B045.units"
 
 
 @pytest.mark.parametrize(

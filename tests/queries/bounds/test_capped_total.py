@@ -63,4 +63,4 @@ def test_bad_parameters_and_totals_are_refused() -> None:
     for total in totals:
         with pytest.raises(InputError) as refused:
             CappedTotal(epsilon=1, cap=5).release(total, rng=Seeded(1))
-        assert refused.value.code == "CEL-Q081"
+        assert refused.value.key == "CEL-Q081.totals"

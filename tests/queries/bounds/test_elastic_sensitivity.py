@@ -120,13 +120,13 @@ def test_a_relation_that_one_table_both_fills_and_empties_costs_twice_under_chan
 def test_other_aggregates_are_refused(kind: Any) -> None:
     with pytest.raises(QueryRefused) as refused:
         bound(ORDERS, Aggregate(kind, "n", parsed("o.price")))
-    assert refused.value.code == "CEL-Q065"
+    assert refused.value.key == "CEL-Q065.aggregate"
 
 
 def test_a_sum_without_bounds_is_refused() -> None:
     with pytest.raises(QueryRefused) as refused:
         bound(ORDERS, SUM)
-    assert refused.value.code == "CEL-Q066"
+    assert refused.value.key == "CEL-Q065.no_bounds"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_frequencies_are_measured_on_private_tables_only_where_the_policy_allows
     assert DeclaredFacts(strict, {("nation", "nation"): 1}).frequency("NATION", "Nation") == 1
     with pytest.raises(QueryRefused) as refused:
         DeclaredFacts(strict, {("nation", "nation"): 1, ("orders", "custkey"): 44})
-    assert refused.value.code == "CEL-Q069"
+    assert refused.value.key == "CEL-Q065.not_allowed"
     assert "44" not in str(refused.value)
 
 
@@ -167,4 +167,4 @@ def test_a_row_is_protected_and_a_person_only_where_it_is_one_row() -> None:
     for source in (BOTH, ORDERS, Scan("unheard_of", "u")):
         with pytest.raises(QueryRefused) as refused:
             row_level_neighbours(person, source)
-        assert refused.value.code == "CEL-Q067"
+        assert refused.value.key == "CEL-Q065.not_a_row"

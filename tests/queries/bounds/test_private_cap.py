@@ -161,8 +161,8 @@ def test_it_is_answered_and_charged_as_any_mechanism() -> None:
 def test_bad_input_is_refused_before_any_noise() -> None:
     mechanism = PrivateCap(epsilon=1, most=4)
     for people, code in (
-        (ContributionSummary([1, 2], [1, 2, 3]), "CEL-Q082"),
-        (ContributionSummary([1, 2, -1], [1, 2, 3]), "CEL-Q082"),
+        (ContributionSummary([1, 2], [1, 2, 3]), "CEL-Q081"),
+        (ContributionSummary([1, 2, -1], [1, 2, 3]), "CEL-Q081"),
         (ContributionSummary([1, 2, 0], [1, 2]), "CEL-Q081"),
         (ContributionSummary([1, 2, 0], [1, 2, 0.5]), "CEL-Q081"),
     ):

@@ -167,7 +167,7 @@ def test_numbers_that_do_not_fit_together_are_refused() -> None:
     ):
         with pytest.raises(InputError) as refused:
             Incidence(*wrong)
-        assert refused.value.code == "CEL-Q090"
+        assert refused.value.key == "CEL-Q081.rows_and_people"
 
 
 def test_a_row_beyond_the_cap_counts_for_the_cap_and_no_weight_is_too_large() -> None:

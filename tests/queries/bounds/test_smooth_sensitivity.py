@@ -251,7 +251,7 @@ def test_a_search_without_end_is_refused_before_it_begins() -> None:
     for rate in (Fraction(1, FARTHEST + 1), Fraction(0)):
         with pytest.raises(QueryRefused) as refused:
             smooth(line(1), beta=rate)
-        assert refused.value.code == "CEL-Q068"
+        assert refused.value.key == "CEL-Q062.distances"
     assert smooth(line(1), beta=Fraction(1, 10**5)).distance == 10**5 - 1
 
 

@@ -305,11 +305,11 @@ def test_capped_functional_stars_have_sensitivity_1_at_every_distance() -> None:
     ("code", "source"),
     [
         ("CEL-Q060", Join(ORDERS, scan("customers"), on("orders.order_id=customers.name"))),
-        ("CEL-Q064", Join(ORDERS, scan("customers"), ())),
-        ("CEL-Q064", Join(ORDERS, scan("customers"), (), tree("orders.a < customers.b"))),
-        ("CEL-Q064", SemiJoin(ORDERS, scan("customers"), ())),
+        ("CEL-Q065", Join(ORDERS, scan("customers"), ())),
+        ("CEL-Q065", Join(ORDERS, scan("customers"), (), tree("orders.a < customers.b"))),
+        ("CEL-Q065", SemiJoin(ORDERS, scan("customers"), ())),
         (
-            "CEL-Q063",
+            "CEL-Q065",
             Join(
                 DerivedTable(ORDERS, "o", (NamedExpression("id", tree("orders.order_id + 1")),)),
                 scan("customers"),
@@ -317,7 +317,7 @@ def test_capped_functional_stars_have_sensitivity_1_at_every_distance() -> None:
             ),
         ),
         (
-            "CEL-Q063",
+            "CEL-Q065",
             SemiJoin(
                 DerivedTable(ORDERS, "o", (NamedExpression("id", tree("ROUND(orders.order_id)")),)),
                 scan("customers"),

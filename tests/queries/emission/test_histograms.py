@@ -160,4 +160,4 @@ def test_a_cap_that_is_no_number_is_refused() -> None:
             target=Bench("duckdb", None, None).target(),  # type: ignore[arg-type]
             most=-1,
         )
-    assert refused.value.code == "CEL-Q134"
+    assert refused.value.key == "CEL-Q130.thresholds"

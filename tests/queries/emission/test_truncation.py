@@ -329,25 +329,25 @@ def test_what_cannot_be_put_down_to_people_is_refused() -> None:
     owned = attach_owners(message, policy=POLICY)
     with pytest.raises(QueryRefused) as caught:
         per_owner_query(question, owned, target=target)
-    assert caught.value.code == "CEL-Q124"
+    assert caught.value.key == "CEL-Q120.several_people"
     unidentified = attach_owners(Scan("item", "i"), policy=BY_ROW)
     question_of_rows = Question(Scan("item", "i"), (Aggregate("rows", "n"),))
     for query in (per_owner_query, incidence_query):
         with pytest.raises(QueryRefused) as caught:
             query(question_of_rows, unidentified, target=Target(policy=BY_ROW))
-        assert caught.value.code == "CEL-Q125"
+        assert caught.value.key == "CEL-Q120.same_rows"
     orders = Scan("orders", "o")
     two = Question(orders, (Aggregate("rows", "n"), Aggregate("rows", "m")))
     of_orders = attach_owners(orders, policy=POLICY)
     one = Question(orders, (Aggregate("rows", "n"),))
     with pytest.raises(InputError) as wrong:
         truncated_totals_query(two, of_orders, thresholds=[1], target=target)
-    assert wrong.value.code == "CEL-Q135"
+    assert wrong.value.code == "CEL-Q130"
     bad: list[list[Any]] = [[], [-1], [2**63], [1.5], [True]]
     for thresholds in bad:
         with pytest.raises(InputError) as wrong:
             truncated_totals_query(one, of_orders, thresholds=thresholds, target=target)
-        assert wrong.value.code == "CEL-Q134"
+        assert wrong.value.key == "CEL-Q130.thresholds"
 
 
 def test_no_key_of_a_person_leaves_the_engine(bench: Bench) -> None:

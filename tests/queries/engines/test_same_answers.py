@@ -29,18 +29,18 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "SELECT MEDIAN(age) FROM person": {},
 }
 REFUSED = {
-    "SELECT * FROM person": "CEL-Q028",
+    "SELECT * FROM person": "CEL-Q042",
     "SELECT town, age FROM person": "CEL-Q051",
     "SELECT COUNT(*) FROM nowhere": "CEL-Q025",
     "SELECT SUM(street) FROM person": "CEL-Q049",
-    "SELECT COUNT(*) FROM person WHERE RANDOM() < 0.5": "CEL-Q048",
+    "SELECT COUNT(*) FROM person WHERE RANDOM() < 0.5": "CEL-Q047",
     "SELECT COUNT(*) FROM person WHERE street = 5": "CEL-Q049",
     "SELECT SUM(id) FROM orders": "CEL-Q144",
     "DROP TABLE person": "CEL-Q022",
-    "SELECT COUNT(*) FROM person; SELECT 1": "CEL-Q021",
-    "SELECT COUNT(*) FROM person UNION SELECT 1": "CEL-Q032",
+    "SELECT COUNT(*) FROM person; SELECT 1": "CEL-Q022",
+    "SELECT COUNT(*) FROM person UNION SELECT 1": "CEL-Q042",
     "SELECT COUNT(*) FROM person WHERE street LIKE '\\%'": "CEL-Q050",
-    "SELECT COUNT(*) OVER () FROM person": "CEL-Q031",
+    "SELECT COUNT(*) OVER () FROM person": "CEL-Q042",
 }
 
 

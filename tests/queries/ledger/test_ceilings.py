@@ -115,7 +115,7 @@ def test_exceeded_deadlines_end_the_day_of_the_analyst(place: str) -> None:
             ledger.note_incident(found, EXCEEDED_DEADLINE)
             if question == "one":
                 other = reserved(ledger, asking("another", analyst="ben"))
-        assert refused(ledger, "three") == "CEL-Q302"
+        assert refused(ledger, "three") == "CEL-Q301"
         assert not isinstance(ledger.reserve(asking("one")), Reservation)
         ledger.note_incident(other, EXCEEDED_DEADLINE)
         reserved(ledger, asking("three", analyst="ben"))
@@ -172,4 +172,4 @@ def test_a_ledger_from_before_incidents_is_read_and_opened(place: str) -> None:
         assert view.incidents() == ()
     with limited(place, Clock(), exceeded_per_day=1) as ledger:
         ledger.note_incident(one, EXCEEDED_DEADLINE)
-        assert refused(ledger, "two") == "CEL-Q302"
+        assert refused(ledger, "two") == "CEL-Q301"

@@ -56,7 +56,7 @@ def test_what_is_no_ledger_is_refused(tmp_path: Path) -> None:
         Ledger.open_view(tmp_path / "text")
     with pytest.raises(InputError) as nowhere:
         Ledger.open_view(tmp_path / "no" / "folder")
-    assert (text.value.code, nowhere.value.code) == ("CEL-Q119", "CEL-Q116")
+    assert (text.value.code, nowhere.value.code) == ("CEL-Q114", "CEL-Q116")
 
 
 def test_one_that_was_edited_is_found_out(place: Path) -> None:

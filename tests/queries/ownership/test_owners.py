@@ -174,7 +174,7 @@ def test_union_all_has_the_owners_of_its_parts() -> None:
     mixed = UnionAll((part(ORDERS, "o.id", "a"), part(PART, "q.id", "b")), "s")
     with pytest.raises(QueryRefused, match="public") as caught:
         attach_owners(mixed, policy=POLICY)
-    assert caught.value.code == "CEL-Q122"
+    assert caught.value.key == "CEL-Q120.mixed_union"
 
 
 @pytest.mark.parametrize("negated", [False, True])
@@ -208,7 +208,7 @@ def test_a_private_table_without_a_way_is_refused_with_the_declaration_to_add() 
     policy = replace(POLICY, tables=(*POLICY.tables, lonely))
     with pytest.raises(QueryRefused, match=r"column of 'lonely' references Person\.id") as caught:
         attach_owners(Scan("lonely", "l"), policy=policy)
-    assert caught.value.code == "CEL-Q120"
+    assert caught.value.key == "CEL-Q120.nobody"
 
 
 def test_tables_that_point_in_circles_have_finite_ways() -> None:
@@ -226,7 +226,7 @@ def test_a_cap_must_follow_the_owner() -> None:
     for table, column in (("item", "part"), ("orders", "amount"), ("message", "sender")):
         with pytest.raises(QueryRefused) as caught:
             attach_owners(Scan(table, "t"), policy=capped(POLICY, table, **{column: 2}))
-        assert caught.value.code == "CEL-Q123"
+        assert caught.value.key == "CEL-Q120.cap"
         attach_owners(Scan(table, "t"), policy=capped(BY_ROW, table, **{column: 2}))
 
 

@@ -182,7 +182,7 @@ def test_an_address_is_read_from_the_environment_when_it_is_needed() -> None:
     assert address == "postgresql://reader:s$HOST@db:5432/shop"
     with pytest.raises(InputError, match="does not set HOST, SECRET") as caught:
         database_url(database, environment={})
-    assert caught.value.code == "CEL-Q019"
+    assert caught.value.code == "CEL-Q017"
     with pytest.raises(InputError, match="no url"):
         database_url(Database(), environment={})
 

@@ -101,12 +101,12 @@ MISTAKES = {
     "unique in numbers": ("unique = true }\n\n", "unique = 1 }\n\n", "CEL-Q005"),
     "rows in quotes": ("rows = 25", 'rows = "25"', "CEL-Q005"),
     "rows with a fraction": ("rows = 25", "rows = 25.0", "CEL-Q005"),
-    "negative rows": ("rows = 25", "rows = -1", "CEL-Q015"),
-    "a cap of nothing": ("most = 50", "most = 0", "CEL-Q015"),
+    "negative rows": ("rows = 25", "rows = -1", "CEL-Q006"),
+    "a cap of nothing": ("most = 50", "most = 0", "CEL-Q006"),
     "a cap that is true": ("most = 50", "most = true", "CEL-Q005"),
     "a cap of a unique column": ('unique = true }\ncustkey', 'unique = true, most = 2 }\ncustkey',
-                                 "CEL-Q015"),
-    "no unit bound": ('name = "shop"', 'name = "shop"\nmost_per_unit = 0', "CEL-Q015"),
+                                 "CEL-Q006"),
+    "no unit bound": ('name = "shop"', 'name = "shop"\nmost_per_unit = 0', "CEL-Q006"),
     "bounds turned round": ("lower = -0.1, upper = 600000", "lower = 5, upper = 2", "CEL-Q006"),
     "equal bounds": ("lower = -0.1, upper = 600000", "lower = 5, upper = 5.0", "CEL-Q006"),
     "one bound": ("lower = -0.1, upper = 600000, grid = 0.01", "lower = 5", "CEL-Q006"),
@@ -114,24 +114,24 @@ MISTAKES = {
     "half an integer": ("most = 50", "lower = 0.5, upper = 2", "CEL-Q006"),
     "infinite bound": ("upper = 600000", "upper = inf", "CEL-Q005"),
     "bound that is no number": ("upper = 600000", "upper = nan", "CEL-Q005"),
-    "no grid": ("grid = 0.01", "grid = 0", "CEL-Q007"),
-    "negative grid": ("grid = 0.01", "grid = -0.01", "CEL-Q007"),
-    "grid beyond the bounds": ("grid = 0.01", "grid = 600001", "CEL-Q007"),
-    "grid without bounds": ("lower = -0.1, upper = 600000, ", "", "CEL-Q007"),
-    "too fine a grid": ("grid = 0.01", "grid = 1e-12", "CEL-Q007"),
-    "too far a bound": ("most = 50", "lower = 0, upper = 1e16", "CEL-Q007"),
-    "half a grid of integers": ("most = 50", "lower = 0, upper = 9, grid = 0.5", "CEL-Q007"),
-    "keys of another type": ('keys = ["BUILDING", "MACHINERY"]', "keys = [1, 2]", "CEL-Q008"),
-    "numbers for truth": ("keys = [true, false]", "keys = [1, 0]", "CEL-Q008"),
-    "truth for numbers": ("most = 50", "keys = [true, 2]", "CEL-Q008"),
-    "a key twice": ('keys = ["BUILDING", "MACHINERY"]', 'keys = ["A", "A"]', "CEL-Q008"),
-    "the same day twice": ('[1998-01-01, "1998-01-02"]', '[1998-01-01, "1998-01-01"]', "CEL-Q008"),
-    "not a day": ('"1998-01-02"', '"1998-02-30"', "CEL-Q008"),
-    "a day in a short form": ('"1998-01-02"', '"19980102"', "CEL-Q008"),
-    "no keys": ('keys = ["BUILDING", "MACHINERY"]', "keys = []", "CEL-Q008"),
-    "keys of numbers": ("grid = 0.01", "grid = 0.01, keys = [1]", "CEL-Q008"),
+    "no grid": ("grid = 0.01", "grid = 0", "CEL-Q006"),
+    "negative grid": ("grid = 0.01", "grid = -0.01", "CEL-Q006"),
+    "grid beyond the bounds": ("grid = 0.01", "grid = 600001", "CEL-Q006"),
+    "grid without bounds": ("lower = -0.1, upper = 600000, ", "", "CEL-Q006"),
+    "too fine a grid": ("grid = 0.01", "grid = 1e-12", "CEL-Q006"),
+    "too far a bound": ("most = 50", "lower = 0, upper = 1e16", "CEL-Q006"),
+    "half a grid of integers": ("most = 50", "lower = 0, upper = 9, grid = 0.5", "CEL-Q006"),
+    "keys of another type": ('keys = ["BUILDING", "MACHINERY"]', "keys = [1, 2]", "CEL-Q006"),
+    "numbers for truth": ("keys = [true, false]", "keys = [1, 0]", "CEL-Q006"),
+    "truth for numbers": ("most = 50", "keys = [true, 2]", "CEL-Q006"),
+    "a key twice": ('keys = ["BUILDING", "MACHINERY"]', 'keys = ["A", "A"]', "CEL-Q006"),
+    "the same day twice": ('[1998-01-01, "1998-01-02"]', '[1998-01-01, "1998-01-01"]', "CEL-Q006"),
+    "not a day": ('"1998-01-02"', '"1998-02-30"', "CEL-Q006"),
+    "a day in a short form": ('"1998-01-02"', '"19980102"', "CEL-Q006"),
+    "no keys": ('keys = ["BUILDING", "MACHINERY"]', "keys = []", "CEL-Q006"),
+    "keys of numbers": ("grid = 0.01", "grid = 0.01, keys = [1]", "CEL-Q006"),
     "fractions as keys": ("most = 50", "keys = [1.5]", "CEL-Q005"),
-    "keys beyond 64 bits": ("most = 50", f"keys = [{2**63}]", "CEL-Q008"),
+    "keys beyond 64 bits": ("most = 50", f"keys = [{2**63}]", "CEL-Q006"),
     "one key alone": ('keys = ["BUILDING", "MACHINERY"]', 'keys = "BUILDING"', "CEL-Q005"),
     "reference without a column": ('"customer.custkey"', '"customer"', "CEL-Q009"),
     "reference to no table": ('"customer.custkey"', '"costumer.custkey"', "CEL-Q009"),
@@ -139,11 +139,11 @@ MISTAKES = {
     "reference from no column": ("{ custkey = ", "{ kustkey = ", "CEL-Q009"),
     "reference to a text": ('"customer.custkey"', '"customer.segment"', "CEL-Q009"),
     "reference to many": ('"nation.nationkey"', '"customer.nationkey"', "CEL-Q009"),
-    "no way to a person": ('references = { custkey = "customer.custkey" }\n', "", "CEL-Q011"),
+    "no way to a person": ('references = { custkey = "customer.custkey" }\n', "", "CEL-Q009"),
     "public to private": ("rows = 25", 'rows = 25\nreferences = { nationkey = "customer.custkey" }',
                           "CEL-Q009"),
-    "a table of its own": ('"nation.nationkey"', '"customer.custkey"', "CEL-Q012"),
-    "a longer circle": ('"nation.nationkey"', '"orders.orderkey"', "CEL-Q012"),
+    "a table of its own": ('"nation.nationkey"', '"customer.custkey"', "CEL-Q009"),
+    "a longer circle": ('"nation.nationkey"', '"orders.orderkey"', "CEL-Q009"),
     "no unit": ('[unit]\nname = "customer"\ntable = "customer"\nkey = "custkey"\n', "", "CEL-Q010"),
     "an empty unit": ('name = "customer"\ntable = "customer"\nkey = "custkey"\n', "", "CEL-Q010"),
     "a unit without key": ('key = "custkey"\n', "", "CEL-Q010"),
@@ -162,14 +162,14 @@ MISTAKES = {
     "an analyst beyond the total": ('epsilon = "1/3"', 'epsilon = "7/3"', "CEL-Q014"),
     "an analyst's delta beyond": ("epsilon = 0.1\ndelta = 0", "delta = 0.1", "CEL-Q014"),
     "an analyst with nothing": ("epsilon = 0.1", "epsilon = 0", "CEL-Q014"),
-    "the same analyst twice": ("[analysts.ben]", "[analysts.ANA]", "CEL-Q016"),
+    "the same analyst twice": ("[analysts.ben]", "[analysts.ANA]", "CEL-Q005"),
     "the same table twice": ("[tables.orders.columns]", "[tables.NATION.columns]\nx = 'text'\n"
                              "[tables.orders.columns]", None),
-    "the same column twice": ('shipped = "timestamp"', 'PRICE = "number"', "CEL-Q016"),
-    "an empty name": ('name = "shop"', 'name = ""', "CEL-Q016"),
-    "a name of two lines": ('name = "shop"', 'name = "a\\nb"', "CEL-Q016"),
-    "a long name": ('name = "shop"', f'name = "{"x" * 64}"', "CEL-Q016"),
-    "spaces around": ('name = "shop"', 'name = " shop"', "CEL-Q016"),
+    "the same column twice": ('shipped = "timestamp"', 'PRICE = "number"', "CEL-Q005"),
+    "an empty name": ('name = "shop"', 'name = ""', "CEL-Q005"),
+    "a name of two lines": ('name = "shop"', 'name = "a\\nb"', "CEL-Q005"),
+    "a long name": ('name = "shop"', f'name = "{"x" * 64}"', "CEL-Q005"),
+    "spaces around": ('name = "shop"', 'name = " shop"', "CEL-Q005"),
     "unknown neighbours": ('name = "shop"', 'name = "shop"\nneighbours = "bounded"', "CEL-Q005"),
     "unknown database": ("[database.files]", 'database.kind = "my"\n[database.files]', "CEL-Q005"),
     "a file of no table": ('"nation.csv"', '"nation.csv"\nx = "x.csv"', "CEL-Q017"),
@@ -204,7 +204,7 @@ def test_all_problems_are_told_at_once() -> None:
     problems = error.details["problems"]
     assert isinstance(problems, list)
     found = {problem["code"] for problem in problems}
-    assert found == {"CEL-Q004", "CEL-Q013", "CEL-Q015", "CEL-Q009"}
+    assert found == {"CEL-Q004", "CEL-Q013", "CEL-Q006", "CEL-Q009"}
     assert "(did you mean 'rows'?)" in str(error)
     assert all(problem["error"] in str(error) for problem in problems)
 
@@ -240,7 +240,7 @@ def test_the_near_name_is_offered() -> None:
 def test_hostile_texts_are_refused_as_no_toml(text: str) -> None:
     with pytest.raises(InputError) as caught:
         read_policy(text)
-    assert caught.value.code in {"CEL-Q002", "CEL-Q003"}
+    assert caught.value.code in {"CEL-Q001", "CEL-Q003"}
 
 
 @pytest.mark.parametrize("number", ["1e999999999", "1e-999999999", "0." + "1" * 5000, "9" * 4000])
@@ -277,7 +277,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     broken.write_bytes(b'name = "caf\xe9"')
     with pytest.raises(InputError) as caught:
         load_policy(broken)
-    assert caught.value.code == "CEL-Q002"
+    assert caught.value.key == "CEL-Q001.not_toml"
 
 
 def test_an_empty_list_of_analysts_is_neither_nobody_nor_everybody() -> None:

@@ -196,7 +196,7 @@ def test_a_broken_file_is_refused_by_its_place(
     for add in (True, False):
         with pytest.raises(InputError) as refusal:
             load([tmp_path / "good.nt", path], tmp_path / "graph", add=add, overwrite=True)
-        assert refusal.value.code == "CEL-Q223"
+        assert refusal.value.code == "CEL-Q221"
         assert f"{path} is no valid" in str(refusal.value)
         assert where in str(refusal.value)
         assert MARK not in str(refusal.value.as_dict())
@@ -211,7 +211,7 @@ def test_a_packed_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     for name in ("cut.ttl.gz", "none.ttl.gz"):
         with pytest.raises(InputError, match="unpacked") as refusal:
             load(tmp_path / name, tmp_path / "graph")
-        assert refusal.value.code == "CEL-Q223"
+        assert refusal.value.code == "CEL-Q221"
     assert listing(tmp_path) == ["cut.ttl.gz", "none.ttl.gz"]
 
 
@@ -234,8 +234,8 @@ def test_texts_that_look_like_directions_are_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sources", "format_name", "code"),
     [
-        ([], None, "CEL-Q222"),
-        (["missing.nt"], None, "CEL-Q222"),
+        ([], None, "CEL-Q221"),
+        (["missing.nt"], None, "CEL-Q221"),
         (["a.hdt"], None, "CEL-Q221"),
         (["a.hdt"], "hdt", "CEL-Q221"),
     ],
@@ -373,7 +373,7 @@ def test_entities_of_xml_that_grow_are_refused_before_they_do(tmp_path: Path) ->
         file = write(tmp_path / f"{name}.rdf", xml(entities, "&l12;"))
         with pytest.raises(InputError, match="declares an entity") as caught:
             load(file, tmp_path / "s.graph")
-        assert caught.value.code == "CEL-Q223"
+        assert caught.value.code == "CEL-Q221"
     assert not (tmp_path / "s.graph").exists()
 
 
@@ -396,4 +396,4 @@ def test_a_term_that_is_too_long_is_told_as_that(tmp_path: Path) -> None:
     file = write(tmp_path / "s.nt", f'<{EX}a> <{EX}p> "{"x" * 2**25}" .\n')
     with pytest.raises(InputError, match="too long to read") as caught:
         load(file, tmp_path / "s.graph")
-    assert caught.value.code == "CEL-Q223"
+    assert caught.value.code == "CEL-Q221"

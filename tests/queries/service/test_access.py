@@ -104,7 +104,7 @@ def test_a_token_ends_at_once_when_it_is_revoked(house: House) -> None:
 
 def test_an_unknown_token_cannot_be_revoked(house: House) -> None:
     response = house.send("DELETE", "/v1/tokens/0123456789abcdef", as_="curator")
-    assert (response.status_code, response.json()["code"]) == (404, "CEL-Q183")
+    assert (response.status_code, response.json()["code"]) == (404, "CEL-Q173")
 
 
 def test_the_text_of_a_token_is_shown_once(house: House) -> None:

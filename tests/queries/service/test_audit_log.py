@@ -80,7 +80,7 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "no" / "where"):
         with pytest.raises(EngineError) as caught:
             AuditLog(path)
-        assert caught.value.code == "CEL-Q184"
+        assert caught.value.key == "CEL-Q181.audit_log"
     log = AuditLog(tmp_path / "audit.jsonl")
     log.close()
     with pytest.raises(EngineError):

@@ -62,7 +62,7 @@ def check(response: Any) -> dict[str, Any]:
         ("GET", "/v1/ledger?most=0", 422, "CEL-Q175"),
         ("GET", "/v1/ledger?most=many", 422, "CEL-Q175"),
         ("GET", "/v1/ledger/verify?anchor=x", 422, "CEL-Q105"),
-        ("GET", "/v1/ledger/verify?anchor=9:" + "0" * 64, 500, "CEL-Q106"),
+        ("GET", "/v1/ledger/verify?anchor=9:" + "0" * 64, 500, "CEL-Q104"),
     ],
 )
 def test_every_address_answers_in_one_form(

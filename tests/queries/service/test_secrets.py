@@ -111,7 +111,7 @@ def test_nothing_is_answered_that_cannot_be_noted(
 
 def test_why_the_vault_cannot_be_opened_is_for_the_curator_only(tmp_path: Path) -> None:
     def broken() -> Any:
-        raise InputError("CEL-Q152", table=MARKER, column=MARKER)
+        raise InputError("CEL-Q152.not_unique", table=MARKER, column=MARKER)
 
     tokens = TokenStore(tmp_path / "tokens.sqlite")
     app = create_app(broken, tokens=tokens)

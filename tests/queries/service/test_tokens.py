@@ -130,7 +130,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "notes.txt", tmp_path, tmp_path / "no" / "where"):
         with pytest.raises(EngineError) as caught:
             TokenStore(path)
-        assert caught.value.code == "CEL-Q181"
+        assert caught.value.key == "CEL-Q181.tokens"
 
 
 def test_a_file_that_breaks_later_admits_nobody(store: TokenStore) -> None:
@@ -140,4 +140,4 @@ def test_a_file_that_breaks_later_admits_nobody(store: TokenStore) -> None:
     file.close()
     with pytest.raises(CelosiaError) as caught:
         store.holder(made.text)
-    assert caught.value.code == "CEL-Q181"
+    assert caught.value.key == "CEL-Q181.tokens"

@@ -116,7 +116,7 @@ class FakeVault:
 
     def _answer(self, query: str, epsilon: float, analyst: str | None, fresh: bool) -> QueryAnswer:
         if "refuse" in query:
-            raise QueryRefused("CEL-Q271", line=3)
+            raise QueryRefused("CEL-Q271.no_graph", line=3)
         price: Any = epsilon
         request = Request(analyst=analyst or "nobody", question=query, epsilon=price)
         found = self.ledger.reserve(request, fresh=fresh)
@@ -159,7 +159,7 @@ class FakeVault:
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
     ) -> FakePlan:
         if "refuse" in query:
-            raise QueryRefused("CEL-Q271")
+            raise QueryRefused("CEL-Q271.no_graph")
         if "leak" in query:
             raise ValueError(MARKER)
         return FakePlan(epsilon)
@@ -178,8 +178,8 @@ _LEAKS: dict[str, BaseException] = {
     "input": InputError("CEL-T011", cell=MARKER),
     "privacy": PrivacyError("CEL-A001", cell=MARKER),
     "mechanism": InputError("CEL-M050", cell=MARKER),
-    "sealing": InputError("CEL-Q113", cell=MARKER),
-    "opening": InputError("CEL-Q152", cell=MARKER),
+    "sealing": InputError("CEL-Q112.answer", cell=MARKER),
+    "opening": InputError("CEL-Q152.not_unique", cell=MARKER),
     "vault": EngineError("CEL-Q140", cell=MARKER),
     "group": ExceptionGroup(MARKER, [KeyError(MARKER)]),
     "unicode": UnicodeDecodeError("utf-8", MARKER.encode(), 0, 1, MARKER),

@@ -23,7 +23,7 @@ CASES = [
 ]
 NAMES = ["ex:p", "ex:q", "ex:age"]
 POLICY = policy_of(NAMES, keys={"ex:q": (1, 2)}, bounds={"ex:age": (0, 120)})
-ELSEWHERE = {"CEL-Q254", "CEL-Q271"}
+ELSEWHERE = {"CEL-Q253", "CEL-Q271"}
 """Codes of other policies, tested by themselves."""
 
 
@@ -33,11 +33,11 @@ def refused(query: str, policy: Policy = POLICY) -> CelosiaError:
     return caught.value
 
 
-@pytest.mark.parametrize(("code", "query"), CASES, ids=[query[:60] for _, query in CASES])
-def test_a_query_is_refused_with_its_code(code: str, query: str) -> None:
+@pytest.mark.parametrize(("key", "query"), CASES, ids=[query[:60] for _, query in CASES])
+def test_a_query_is_refused_with_its_code(key: str, query: str) -> None:
     error = refused(query)
-    assert error.code == code, error
-    assert isinstance(error, InputError if code == "CEL-Q240" else QueryRefused)
+    assert error.key == key, error
+    assert isinstance(error, InputError if error.code == "CEL-Q240" else QueryRefused)
     assert error.what.endswith(".")
     assert error.why
     assert error.fix
@@ -52,7 +52,7 @@ def test_a_refusal_is_whole_in_spanish() -> None:
 
 def test_every_code_of_the_range_is_met() -> None:
     mine = {code for code in explanations() if re.fullmatch(r"CEL-Q2[4-7]\d", code)}
-    assert {code for code, _ in CASES} | ELSEWHERE == mine
+    assert {key.partition(".")[0] for key, _ in CASES} | ELSEWHERE == mine
 
 
 def test_a_refusal_shows_the_place() -> None:
@@ -88,7 +88,7 @@ def test_a_variable_predicate_needs_facts_as_units_or_private_predicates_only() 
     compile(query, policy_of(NAMES, entity=True))
     compile(query, policy_of(NAMES, public=["ex:q"]))
     compile(query, policy_of(NAMES, public=list(NAMES), entity=True))
-    assert refused(query, policy_of(NAMES, public=["ex:q"], entity=True)).code == "CEL-Q254"
+    assert refused(query, policy_of(NAMES, public=["ex:q"], entity=True)).code == "CEL-Q253"
 
 
 def test_a_policy_without_a_graph_is_not_asked_in_sparql() -> None:

@@ -123,7 +123,7 @@ def _check_one(
     ways = [rate is not None, sample is not None or population is not None, reports is not None]
     paired = (sample is None) == (population is None) and (choices is None or reports is not None)
     if sum(ways) != 1 or not paired:
-        raise InputError("CEL-B087")
+        raise InputError("CEL-B083.sampled_or_shuffled")
 
 
 def _amplify_by_sampling(

@@ -140,7 +140,7 @@ def _check_finite(found: Explanation) -> None:
     from math import isinf
 
     if isinf(found.tightest.epsilon):
-        raise PrivacyError("CEL-B086", delta=found.delta, reason=found.bounds[0].reason)
+        raise PrivacyError("CEL-B010.no_promise", delta=found.delta, reason=found.bounds[0].reason)
 
 
 def _textbook(parts: Sequence[release_notation.ReleaseGroup], delta: float) -> float | None:

@@ -120,7 +120,7 @@ def _loss(epsilon: float | None, delta: float, rho: float | None) -> Loss:
     from celosia.accounting.amounts import delta_amount, epsilon_amount
 
     if (epsilon is None) == (rho is None) or (rho is not None and delta):
-        raise InputError("CEL-B088")
+        raise InputError("CEL-B083.not_one_promise")
     if rho is not None:
         return ConcentratedLoss(epsilon_amount(rho, name="rho", zero=True))
     failure = delta_amount(delta, zero=True)

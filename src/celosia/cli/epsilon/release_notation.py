@@ -51,15 +51,15 @@ def parse_releases(written: Mapping[str, Sequence[str] | None]) -> tuple[Release
     """The releases of each option, in the order of `FIELDS`.
 
     Raises:
-        InputError: CEL-B083 one cannot be read; CEL-B084 there are too many; CEL-B085 there are
+        InputError: CEL-B083 one cannot be read; CEL-B083 there are too many; CEL-B011 there are
             none.
     """
     found = tuple(_all(written))
     total = sum(part.times for part in found)
     if not found:
-        raise InputError("CEL-B085")
+        raise InputError("CEL-B011.no_release")
     if total > MOST_RELEASES:
-        raise InputError("CEL-B084", most_releases=MOST_RELEASES, total=total)
+        raise InputError("CEL-B083.too_many", most_releases=MOST_RELEASES, total=total)
     return found
 
 

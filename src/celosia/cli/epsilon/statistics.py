@@ -217,20 +217,20 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
         delta: of the promise; only Gaussian noise is drawn by it.
 
     Raises:
-        InputError: CEL-B080 no such statistic; CEL-B081 an option is missing; CEL-B082 an option
+        InputError: CEL-B081 no such statistic; CEL-B081 an option is missing; CEL-B081 an option
             says nothing about it; others by the mechanism.
     """
     if name not in KINDS:
-        raise InputError("CEL-B080", name=name, hint=did_you_mean(name, KINDS), names=NAMES)
+        raise InputError("CEL-B081.unknown", name=name, hint=did_you_mean(name, KINDS), names=NAMES)
     kind = KINDS[name]
     known = {*kind.needs, *kind.allows, "neighbours"}
     arguments = options.as_dict()
     missing = [f"--{need}" for need in kind.needs if need not in arguments]
     if missing:
-        raise InputError("CEL-B081", name=name, missing=missing)
+        raise InputError("CEL-B081.missing", name=name, missing=missing)
     idle = [f"--{option}" for option in arguments if option not in known]
     if idle:
-        raise InputError("CEL-B082", idle=idle[0], name=name, names=NAMES)
+        raise InputError("CEL-B081.option", idle=idle[0], name=name, names=NAMES)
     size = arguments.pop(kind.size, 1)
     mechanism = _mechanism(kind, dict(arguments), size=size, delta=delta)
     values = {each.name: getattr(options, each.name) for each in fields(options)}

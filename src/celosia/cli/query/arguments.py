@@ -45,9 +45,9 @@ def check_options(
             key = "CEL-Q213.not_for_service" if is_remote else "CEL-Q213.only_for_service"
             raise InputError(key, option=name)
     if question is None or (policy is None and not is_remote):
-        raise InputError("CEL-Q214")
+        raise InputError("CEL-Q213.missing")
     if epsilon is None and not explain:
-        raise InputError("CEL-Q215")
+        raise InputError("CEL-Q213.no_price")
 
 
 def question_file(written: str) -> Path | None:
@@ -79,7 +79,7 @@ def read_question(written: str) -> str:
     except (OSError, ValueError):
         found = ""
     if not found.strip() or len(found) > LONGEST:
-        raise InputError("CEL-Q216", source=source or Message("cli.standard_input"))
+        raise InputError("CEL-Q216.question", source=source or Message("cli.standard_input"))
     return found
 
 

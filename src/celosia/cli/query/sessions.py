@@ -85,7 +85,7 @@ def _token(file: Path | None) -> str:
     except (OSError, ValueError):
         found = ""
     if not found or len(found) > 1000:
-        raise InputError("CEL-Q217", file=file, token=TOKEN)
+        raise InputError("CEL-Q216.token", file=file, token=TOKEN)
     return found
 
 

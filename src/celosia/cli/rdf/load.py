@@ -82,7 +82,7 @@ def load(
     wrong = bool(remote) and (len(sources) > 1 or format_name is not None or base is not None)
     only_remote = predicates or policy is not None or authorization is not None or plain
     if wrong or (not remote and only_remote) or (predicates and policy is not None):
-        raise InputError("CEL-Q218")
+        raise InputError("CEL-Q213.endpoint")
     check_outputs(
         {"store": output},
         inputs=[] if remote else map(Path, sources),

@@ -84,15 +84,23 @@ def read_family(name: str) -> dict[str, Any]:
 def explanations(into: Language = "en") -> dict[str, Explanation]:
     """All explanations by code, in order of code."""
     found = {
-        code: Explanation(
-            code, _in_language(entry["title"], into), _in_language(entry["text"], into)
-        )
+        code: Explanation(code, _in_language(entry["title"], into), _whole_text(entry, into))
         for name, letters in FAMILIES.items()
         if letters
         for code, entry in read_family(name).items()
         if code.startswith("CEL-")
     }
     return dict(sorted(found.items()))
+
+
+def _whole_text(entry: dict[str, Any], into: Language) -> str:
+    """What a code says, and below it what its variants say under titles of their own."""
+    parts = [_in_language(entry["text"], into)]
+    for each in entry.values():
+        if "title" in each and "text" in each:
+            title, text = (_in_language(each[part], into) for part in ("title", "text"))
+            parts.append(f"{title}: {text}")
+    return "\n\n".join(parts)
 
 
 def explanation(code: str, into: Language = "en") -> Explanation:

@@ -166,7 +166,7 @@ class Shop:
         """How far one entity moves the count, from measured links and declared caps.
 
         Raises:
-            QueryRefused: CEL-Q070 to CEL-Q075 there is no bound.
+            QueryRefused: CEL-Q070, CEL-Q072, CEL-Q073 there is no bound.
         """
         question = self.question(each)
         stars, links = find_required_links(question, policy=self.elastic)

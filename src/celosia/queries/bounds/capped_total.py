@@ -45,7 +45,7 @@ class CappedTotal(Mechanism[int, int]):
         check_epsilon(self.epsilon)
         check_most(self.cap)
         if not isinstance(self.signed, bool):
-            raise InputError("CEL-Q084")
+            raise InputError("CEL-Q081.truth_value")
         _ = self.law  # a scale out of reach is refused here
 
     @property

@@ -27,11 +27,11 @@ def check_share(share: object, *, name: str) -> Fraction:
     Fraction(1, 4)
 
     Raises:
-        InputError: CEL-Q085 not a number from 1e-9 to 0.99.
+        InputError: CEL-Q081 not a number from 1e-9 to 0.99.
     """
     number = exact(share)
     if number is None or not Fraction(1, 10**9) <= number <= Fraction(99, 100):
-        raise InputError("CEL-Q085", name=name, share=share)
+        raise InputError("CEL-Q081.share", name=name, share=share)
     return number
 
 
@@ -95,7 +95,7 @@ def capped_totals(contributions: ArrayLike, caps: tuple[int, ...]) -> tuple[int,
     (1, 3, 7)
 
     Raises:
-        InputError: CEL-Q083 not whole numbers within 2^50.
+        InputError: CEL-Q081 not whole numbers within 2^50.
     """
     values = read_contributions(contributions)
     return tuple(_sum(np.clip(values, -cap, cap)) for cap in caps)
@@ -111,7 +111,7 @@ def people_by_level(contributions: ArrayLike, caps: tuple[int, ...]) -> tuple[in
     (1, 0, 1, 1, 2)
 
     Raises:
-        InputError: CEL-Q083 not whole numbers within 2^50.
+        InputError: CEL-Q081 not whole numbers within 2^50.
     """
     sizes = np.abs(read_contributions(contributions))
     places = np.minimum(np.searchsorted(caps, sizes[sizes > 0]), len(caps) - 1)
@@ -133,7 +133,7 @@ def grouped_totals(
     [[1, 1], [3, 5], [3, 7]]
 
     Raises:
-        InputError: CEL-Q083 not whole numbers within 2^50, one of each for every entry.
+        InputError: CEL-Q081 not whole numbers within 2^50, one of each for every entry.
     """
     who, where, values = map(read_contributions, (people, groups, amounts))
     if not who.size == where.size == values.size or (
@@ -163,7 +163,7 @@ def read_contributions(contributions: Any) -> NDArray[np.int64]:
     """Whole numbers within 2^50 in one dimension.
 
     Raises:
-        InputError: CEL-Q083 they are not.
+        InputError: CEL-Q081 they are not.
     """
     values = np.asarray(contributions)
     if values.size == 0:
@@ -183,7 +183,7 @@ def read_totals(totals: Any, length: int) -> list[int]:
     """
     numbers = read_whole(totals, length)
     if numbers is None or not all(-FARTHEST <= number <= FARTHEST for number in numbers):
-        raise InputError("CEL-Q081", length=length)
+        raise InputError("CEL-Q081.totals", length=length)
     return numbers
 
 
@@ -191,11 +191,11 @@ def read_levels(levels: Any, length: int) -> list[int]:
     """Numbers of people, one for each cap.
 
     Raises:
-        InputError: CEL-Q082 not so many whole numbers from 0 to 2^50.
+        InputError: CEL-Q081 not so many whole numbers from 0 to 2^50.
     """
     numbers = read_whole(levels, length)
     if numbers is None or not all(0 <= number <= FARTHEST for number in numbers):
-        raise InputError("CEL-Q082", length=length)
+        raise InputError("CEL-Q081.people", length=length)
     return numbers
 
 
@@ -214,4 +214,4 @@ def _sum(values: NDArray[np.int64]) -> int:
 
 
 def _not_contributions() -> InputError:
-    return InputError("CEL-Q083")
+    return InputError("CEL-Q081.contributions")

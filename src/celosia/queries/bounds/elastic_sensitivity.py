@@ -94,8 +94,8 @@ def elastic_sensitivity(
         rule: as in `StabilityAnalysis`.
 
     Raises:
-        QueryRefused: CEL-Q060 a frequency is missing, CEL-Q063 a key is computed, CEL-Q064 a join
-            has no key, CEL-Q065 another aggregate, CEL-Q066 a sum without bounds.
+        QueryRefused: CEL-Q060 a frequency is missing, CEL-Q065 a key is computed, CEL-Q065 a join
+            has no key, CEL-Q065 another aggregate, CEL-Q065 a sum without bounds.
     """
     low, high = _bounds(aggregate, bounds)
     analysis = StabilityAnalysis(facts, neighbours, rule)
@@ -153,7 +153,7 @@ def row_level_neighbours(policy: Policy, relation: Relation) -> Neighbours:
     several rows in one, is more than that.
 
     Raises:
-        QueryRefused: CEL-Q067 the policy protects more than a row.
+        QueryRefused: CEL-Q065 the policy protects more than a row.
     """
     private = {
         scan.table.lower()
@@ -162,7 +162,7 @@ def row_level_neighbours(policy: Policy, relation: Relation) -> Neighbours:
     }
     unit = policy.unit
     if not unit.is_row and private - {str(unit.table).lower()}:
-        raise QueryRefused("CEL-Q067", unit=unit.name, table=unit.table)
+        raise QueryRefused("CEL-Q065.not_a_row", unit=unit.name, table=unit.table)
     return Neighbours(policy.relation, unit=unit.name)
 
 
@@ -172,9 +172,9 @@ def _bounds(
     if aggregate.kind in COUNTS:
         return Fraction(0), Fraction(1)
     if aggregate.kind != "sum":
-        raise QueryRefused("CEL-Q065", kind=aggregate.kind_in_words)
+        raise QueryRefused("CEL-Q065.aggregate", kind=aggregate.kind_in_words)
     if bounds is None:
-        raise QueryRefused("CEL-Q066", name=aggregate.name)
+        raise QueryRefused("CEL-Q065.no_bounds", name=aggregate.name)
     return bounds
 
 

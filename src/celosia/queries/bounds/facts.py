@@ -63,7 +63,7 @@ class DeclaredFacts:
 
     Raises:
         InputError: CEL-Q061 a measured frequency is not a whole number of at least 0.
-        QueryRefused: CEL-Q062 its table is not declared, CEL-Q069 the table is private and the
+        QueryRefused: CEL-Q062 its table is not declared, CEL-Q065 the table is private and the
             policy does not allow measured frequencies.
     """
 
@@ -76,7 +76,7 @@ class DeclaredFacts:
             if count is None or count < 0:
                 raise InputError("CEL-Q061", table=table, column=column)
             if not (self.policy.elastic or self.is_public(table)):
-                raise QueryRefused("CEL-Q069", table=table)
+                raise QueryRefused("CEL-Q065.not_allowed", table=table)
         small = {(table.lower(), column.lower()): n for (table, column), n in self.measured.items()}
         object.__setattr__(self, "measured", MappingProxyType(small))
 

@@ -156,7 +156,7 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         """Choose the cap and answer under it.
 
         Raises:
-            InputError: CEL-Q081 not a total for each cap; CEL-Q082 not a number of people for each.
+            InputError: CEL-Q081 not a total for each cap; CEL-Q081 not a number of people for each.
         """
         levels = read_levels(x.levels, len(self.caps))
         totals = None if callable(x.totals) else self._read(x.totals)

@@ -72,7 +72,7 @@ class Incidence:
             are not used where there are results.
 
     Raises:
-        InputError: CEL-Q090 the numbers do not fit together.
+        InputError: CEL-Q081 the numbers do not fit together.
     """
 
     rows: Any
@@ -93,7 +93,7 @@ class Incidence:
             or (results is not None and (results.size != amounts.size or (results < 0).any()))
             or (weights is not None and not _weights_fit(weights, results))
         ):
-            raise InputError("CEL-Q090")
+            raise InputError("CEL-Q081.rows_and_people")
         pairs = _unique_pairs(rows, people)
         for name, value in zip(
             ("rows", "people", "amounts", "results", "weights"),

@@ -112,12 +112,12 @@ def smooth(growth: Growth, *, beta: Fraction, progress: Progress = silent) -> Sm
     270.459 at distance 132
 
     Raises:
-        QueryRefused: CEL-Q068 there are too many distances to look at.
+        QueryRefused: CEL-Q062 there are too many distances to look at.
     """
     import numpy as np  # `celosia --help` does without it
 
     if beta <= 0 or growth.degree > FARTHEST * beta:
-        raise QueryRefused("CEL-Q068", farthest=FARTHEST)
+        raise QueryRefused("CEL-Q062.distances", farthest=FARTHEST)
     # ln of exp(-beta k) k^d has the derivative d / k - beta, which is at most 0 from k = d / beta
     # on. To stop at the first decrease would be unsound: a maximum of polynomials has several
     # peaks.

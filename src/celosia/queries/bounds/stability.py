@@ -93,8 +93,8 @@ class StabilityAnalysis:
         of the others.
 
         Raises:
-            QueryRefused: CEL-Q060 a frequency is missing, CEL-Q063 a key is computed,
-                CEL-Q064 there is no key.
+            QueryRefused: CEL-Q060 a frequency is missing, CEL-Q065 a key is computed,
+                CEL-Q065 there is no key.
         """
         moved = self._stabilities(relation)
         if self.rule == "tight":
@@ -354,8 +354,8 @@ def _right(keys: Keys) -> tuple[Column, ...]:
 
 
 def _computed(column: Column) -> QueryRefused:
-    return QueryRefused("CEL-Q063", column=column)
+    return QueryRefused("CEL-Q065.computed_key", column=column)
 
 
 def _unconnected() -> QueryRefused:
-    return QueryRefused("CEL-Q064")
+    return QueryRefused("CEL-Q065.no_key")

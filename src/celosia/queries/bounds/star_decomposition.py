@@ -24,7 +24,7 @@ def not_patterns() -> QueryRefused:
 
 def not_counted() -> QueryRefused:
     """Groups, or an aggregate that is no count."""
-    return QueryRefused("CEL-Q071")
+    return QueryRefused("CEL-Q070.one_count")
 
 
 def not_the_root() -> QueryRefused:
@@ -39,12 +39,12 @@ def no_caps() -> QueryRefused:
 
 def no_class(predicates: Iterable[str]) -> QueryRefused:
     """A star that no class of the policy covers."""
-    return QueryRefused("CEL-Q074", predicates=sorted(predicates))
+    return QueryRefused("CEL-Q070.no_class", predicates=sorted(predicates))
 
 
 def capped_objects(table: str) -> QueryRefused:
     """A cap that lets facts of one entity push out those of others."""
-    return QueryRefused("CEL-Q075", table=table)
+    return QueryRefused("CEL-Q070.cap", table=table)
 
 
 _Term = Column | int
@@ -143,7 +143,7 @@ def decompose_stars(source: Relation, *, policy: Policy) -> StarDecomposition:
     """The stars of a basic graph pattern.
 
     Raises:
-        QueryRefused: CEL-Q070 not a pattern over facts of entities, CEL-Q075 a cap on objects.
+        QueryRefused: CEL-Q070 not a pattern over facts of entities, CEL-Q070 a cap on objects.
     """
     if policy.graph is None or policy.unit.is_row:
         raise no_entities()

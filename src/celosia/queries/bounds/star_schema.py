@@ -77,9 +77,9 @@ def star_bound(
             in all that may be its neighbours. Nothing enforces it but the owner.
 
     Raises:
-        QueryRefused: CEL-Q070 not a pattern over facts of entities, CEL-Q071 not a count, or
+        QueryRefused: CEL-Q070 not a pattern over facts of entities, CEL-Q070 not a count, or
             groups, CEL-Q072 what is counted is not where all links start, CEL-Q073 caps are
-            missing for another count, CEL-Q074 a star that no class covers, CEL-Q075 a cap on
+            missing for another count, CEL-Q070 a star that no class covers, CEL-Q070 a cap on
             objects.
     """
     (asked,) = (aggregate,) if aggregate is not None else question.aggregates
@@ -113,7 +113,7 @@ def find_required_links(
     """The stars of a question, and the links whose mp its bounds may need.
 
     Raises:
-        QueryRefused: CEL-Q070, CEL-Q075.
+        QueryRefused: CEL-Q070.
     """
     found = decompose_stars(question.source, policy=policy)
     links = {

@@ -58,7 +58,7 @@ class FlatQuery:
         if self.group_keys is not None and (
             len(self.group_keys) != len(self.question.keys) or not all(self.group_keys)
         ):
-            raise InputError("CEL-Q131")
+            raise InputError("CEL-Q130.keys")
 
     @property
     def keys(self) -> list[str]:
@@ -112,13 +112,13 @@ class FlatQuery:
     def _value(self, aggregate: Aggregate) -> exp.Expr:
         argument = aggregate.argument
         if aggregate.kind not in ("count", "distinct", "sum") or argument is None:
-            raise QueryRefused("CEL-Q132", name=aggregate.name, kind=aggregate.kind_in_words)
+            raise QueryRefused("CEL-Q132.kind", name=aggregate.name, kind=aggregate.kind_in_words)
         source = self.question.source
         tree = write_expression(argument, source, target=self.target)
         if aggregate.kind != "sum":
             return tree
         if aggregate.name not in self.fixed:
-            raise QueryRefused("CEL-Q133", name=aggregate.name)
+            raise QueryRefused("CEL-Q132.no_bounds", name=aggregate.name)
         declared = self.target.declared_column(argument, source)
         is_whole = declared is not None and declared.type == "integer"
         return self.fixed[aggregate.name].tree(

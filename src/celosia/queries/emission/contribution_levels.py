@@ -69,8 +69,8 @@ def contribution_totals_query(
         group_keys: all values of each key; needed where there are keys.
 
     Raises:
-        InputError: CEL-Q134 caps, CEL-Q135 a distinct count that must be alone, or keys.
-        QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
+        InputError: CEL-Q130 caps, CEL-Q130 a distinct count that must be alone, or keys.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     ladders = [check_limits(each) for each in caps]
     flat = flatten_single_owner(question, owned, target, fixed, group_keys)
@@ -79,11 +79,11 @@ def contribution_totals_query(
         for each in question.aggregates
     ]
     if any(shared) and len(shared) > 1:
-        raise InputError("CEL-Q135.shared_values")
+        raise InputError("CEL-Q130.one_at_a_time_shared_values")
     if any(shared):
         parts = _shared_values(flat, flat.rows(only_group_keys=True), ladders[0])
     elif flat.keys:
-        raise InputError("CEL-Q135.ladder_by_group")
+        raise InputError("CEL-Q130.one_at_a_time_ladder_by_group")
     else:
         parts = _own_contributions(flat, ladders)
     return flat.present_groups(parts, _names(ladders)) if flat.keys else parts

@@ -36,7 +36,7 @@ class FixedPoint:
     def __post_init__(self) -> None:
         sizes = (self.step.numerator, self.step.denominator)
         if self.step <= 0 or max(sizes) > FARTHEST or self.low > self.high or self.reach > FARTHEST:
-            raise InputError("CEL-Q130", lower=self.lower, upper=self.upper, step=self.step)
+            raise InputError("CEL-Q130.no_grid", lower=self.lower, upper=self.upper, step=self.step)
 
     @property
     def low(self) -> int:

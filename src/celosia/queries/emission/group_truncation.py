@@ -62,8 +62,8 @@ def contribution_levels_query(
         fixed: how sums are put on their grids.
 
     Raises:
-        InputError: CEL-Q134 caps, CEL-Q135 a distinct count of values that people share.
-        QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
+        InputError: CEL-Q130 caps, CEL-Q130 a distinct count of values that people share.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     ladders = [check_limits(each) for each in caps]
     flat = _flatten(question, owned, target, fixed, group_keys)
@@ -111,12 +111,14 @@ def truncated_groups_query(
         fixed: how a sum is put on its grid.
 
     Raises:
-        InputError: CEL-Q134 the cap, CEL-Q135 not one aggregate, or one that people share.
-        QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
+        InputError: CEL-Q130 the cap, CEL-Q130 not one aggregate, or one that people share.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     (limit,) = check_limits([cap])
     if len(question.aggregates) != 1:
-        raise InputError("CEL-Q135.truncated_groups", aggregate_count=len(question.aggregates))
+        raise InputError(
+            "CEL-Q130.one_at_a_time_truncated_groups", aggregate_count=len(question.aggregates)
+        )
     flat = _flatten(question, owned, target, fixed, group_keys)
     keys: list[exp.Expr] = [column(key) for key in flat.keys]
     everything = aggregate_rows(flat, flat.rows(only_group_keys=True), flat.keys)
@@ -197,5 +199,5 @@ def _flatten(
 ) -> FlatQuery:
     for each in question.aggregates:
         if each.kind == "distinct" and not owned.is_determined_by(each.argument):
-            raise InputError("CEL-Q135.shared_values_by_group")
+            raise InputError("CEL-Q130.one_at_a_time_shared_values_by_group")
     return flatten_single_owner(question, owned, target, fixed, group_keys)

@@ -62,8 +62,8 @@ def histogram_query(
         most: the rows that an owner counts with, over all groups; the others are left out.
 
     Raises:
-        InputError: CEL-Q134 `most` is not a whole number.
-        QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
+        InputError: CEL-Q130 `most` is not a whole number.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     flat = _flat(question, owned, fixed, target, group_keys, followed=bool(extreme or most))
     rows = _rows(flat, extreme)
@@ -89,8 +89,8 @@ def people_by_rows_query(
     The rows are those that `histogram_query` counts without `most`.
 
     Raises:
-        InputError: CEL-Q134 `most` is not a whole number.
-        QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
+        InputError: CEL-Q130 `most` is not a whole number.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     (limit,) = check_limits([most])
     flat = _flat(question, owned, fixed, target, group_keys, followed=True)

@@ -64,12 +64,12 @@ def incidence_query(
             any order: for keys that are whole numbers, as those of entities, which is faster.
 
     Raises:
-        InputError: CEL-Q135 more than one aggregate.
-        QueryRefused: CEL-Q125 rows without a name.
+        InputError: CEL-Q130 more than one aggregate.
+        QueryRefused: CEL-Q120 rows without a name.
     """
     check_identified(owned)
     if len(question.aggregates) != 1:
-        raise InputError("CEL-Q135.weights", aggregate_count=len(question.aggregates))
+        raise InputError("CEL-Q130.one_at_a_time_weights", aggregate_count=len(question.aggregates))
     shares, flat = _shares(question, owned, target, fixed, result_column)
     with_weight = exp.NEQ(this=column("value_1"), expression=exp.Literal.number(0))
     shares = select_from(shares, [exp.Star()]).where(with_weight, copy=False)

@@ -20,7 +20,7 @@ Let K(D) be the rows of D that stay, with j capped columns, and r a row that is 
 
 With a person as unit all this would fail for a capped column that does not determine the owner: a
 person with a thousand rows makes place for a thousand rows of others, whatever their own
-contribution is clipped to. Such a cap is refused (CEL-Q123). Where the column determines all owners
+contribution is clipped to. Such a cap is refused (CEL-Q120). Where the column determines all owners
 of a row, the rows of one value all belong to the same people, come and go with them, and displace
 rows of no other person.
 """

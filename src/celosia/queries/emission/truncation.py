@@ -144,7 +144,7 @@ def per_owner_query(
     People are numbered from 1; their keys stay in the engine.
 
     Raises:
-        QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     flat = flatten_single_owner(question, owned, target, fixed, None)
     amounts = aggregate_rows(flat, flat.rows(), [*flat.keys, "owner_1"])
@@ -182,12 +182,14 @@ def truncated_totals_query(
             follows from the person and the key alone.
 
     Raises:
-        InputError: CEL-Q134 thresholds, CEL-Q135 more than one aggregate.
-        QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
+        InputError: CEL-Q130 thresholds, CEL-Q130 more than one aggregate.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     limits = check_limits(thresholds, groups)
     if len(question.aggregates) != 1:
-        raise InputError("CEL-Q135.clipped_totals", aggregate_count=len(question.aggregates))
+        raise InputError(
+            "CEL-Q130.one_at_a_time_clipped_totals", aggregate_count=len(question.aggregates)
+        )
     flat = flatten_single_owner(question, owned, target, fixed, group_keys)
     aggregate = question.aggregates[0]
     rows = flat.rows(only_group_keys=groups is not None)
@@ -266,11 +268,11 @@ def flatten_single_owner(
     """The rows of a question, each of which belongs to one person.
 
     Raises:
-        QueryRefused: CEL-Q124 rows that belong to several people, CEL-Q125 rows without a name.
+        QueryRefused: CEL-Q120 rows that belong to several people, CEL-Q120 rows without a name.
     """
     check_identified(owned)
     if owned.owner_count != 1:
-        raise QueryRefused("CEL-Q124", owner_count=owned.owner_count)
+        raise QueryRefused("CEL-Q120.several_people", owner_count=owned.owner_count)
     return FlatQuery(
         question=question, target=target, owned=owned, fixed=fixed, group_keys=group_keys
     )
@@ -280,20 +282,20 @@ def check_identified(owned: OwnedRelation) -> None:
     """Refuse rows that no unique column identifies.
 
     Raises:
-        QueryRefused: CEL-Q125.
+        QueryRefused: CEL-Q120.
     """
     if owned.unidentified:
-        raise QueryRefused("CEL-Q125")
+        raise QueryRefused("CEL-Q120.same_rows")
 
 
 def check_limits(thresholds: Sequence[int], groups: int | None = None) -> list[int]:
     """Thresholds as plain numbers.
 
     Raises:
-        InputError: CEL-Q134.
+        InputError: CEL-Q130.
     """
     limits = [as_whole(each) for each in thresholds]
     wrong = not limits or any(each is None or not 0 <= each <= FARTHEST for each in limits)
     if wrong or (groups is not None and (as_whole(groups) is None or groups < 1)):
-        raise InputError("CEL-Q134")
+        raise InputError("CEL-Q130.thresholds")
     return [each for each in limits if each is not None]

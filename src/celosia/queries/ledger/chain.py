@@ -188,7 +188,7 @@ def check_chain(entries: Iterable[Entry], *, anchor: Head | None = None) -> Head
     """The head of a whole chain, each link of which was checked.
 
     Raises:
-        PrivacyError: CEL-Q104 an entry was edited, removed or moved; CEL-Q106 the chain does not
+        PrivacyError: CEL-Q104 an entry was edited, removed or moved; CEL-Q104 the chain does not
             hold the anchor.
     """
     head: Head | None = None
@@ -210,4 +210,4 @@ def broken_chain_error(sequence: int) -> PrivacyError:
 
 def rollback_error() -> PrivacyError:
     """The refusal of a chain that lacks an entry known from elsewhere."""
-    return PrivacyError("CEL-Q106")
+    return PrivacyError("CEL-Q104.rolled_back")

@@ -93,7 +93,7 @@ class Ledger(LedgerView):
         Raises:
             InputError: CEL-Q116 not a location that keeps anything.
             PrivacyError: CEL-Q104 it was changed from outside.
-            EngineError: CEL-Q101, CEL-Q114 the database is not there, or cannot be read; CEL-Q119
+            EngineError: CEL-Q101, CEL-Q114 the database is not there, or cannot be read; CEL-Q114
                 the file is no database.
         """
         if not file_exists(location):
@@ -149,7 +149,7 @@ class Ledger(LedgerView):
         Raises:
             InputError: CEL-Q100, CEL-Q105, CEL-Q116 wrong arguments.
             PrivacyError: CEL-Q102 a ledger of something else; CEL-Q103 larger limits; CEL-Q104 it
-                was changed from outside; CEL-Q106 it is older than the anchor.
+                was changed from outside; CEL-Q104 it is older than the anchor.
             EngineError: CEL-Q101, CEL-Q114 the database is not there, or cannot be written.
         """
         terms = Terms.of(
@@ -190,7 +190,7 @@ class Ledger(LedgerView):
 
         Raises:
             BudgetExceeded: CEL-Q110 the total or CEL-Q111 the limit of the analyst does not allow
-                it; CEL-Q301, CEL-Q302 a ceiling of the day is reached; nothing was recorded.
+                it; CEL-Q301 a ceiling of the day is reached; nothing was recorded.
             QueryRefused: CEL-Q109 the policy does not name the analyst; CEL-Q300 it costs too
                 little.
             PrivacyError: CEL-Q102 the policy has changed since the ledger was opened; CEL-B062 the
@@ -232,14 +232,14 @@ class Ledger(LedgerView):
         Sealing the same answer twice changes nothing.
 
         Raises:
-            InputError: CEL-Q113 the answer is not plain; CEL-Q112 the reservation is not of this
+            InputError: CEL-Q112 the answer is not plain; CEL-Q112 the reservation is not of this
                 ledger, or has ended.
             EngineError: CEL-Q114 it could not be recorded: do not release the answer.
         """
         try:
             plain = json.loads(canonical(answer))
         except (TypeError, ValueError, RecursionError):
-            raise InputError("CEL-Q113") from None
+            raise InputError("CEL-Q112.answer") from None
         with self._writing() as connection:
             ended = self._end_of(reservation)
             if ended is not None:
@@ -262,10 +262,10 @@ class Ledger(LedgerView):
             reason: a code, such as CEL-X001; never a message, which may reveal data.
 
         Raises:
-            InputError: CEL-Q118 the reason is not a code; CEL-Q112 as for `seal`.
+            InputError: CEL-Q112 the reason is not a code; CEL-Q112 as for `seal`.
         """
         if not isinstance(reason, str) or not _REASON.fullmatch(reason):
-            raise InputError("CEL-Q118")
+            raise InputError("CEL-Q112.reason")
         with self._writing() as connection:
             if self._end_of(reservation) is not None:
                 raise _not_open_error(reservation)
@@ -362,7 +362,7 @@ class Ledger(LedgerView):
 
 
 def _not_open_error(reservation: Reservation) -> InputError:
-    return InputError("CEL-Q112", sequence=reservation.sequence)
+    return InputError("CEL-Q112.not_open", sequence=reservation.sequence)
 
 
 CHARGED = "celosia_charged"

@@ -203,7 +203,7 @@ class Store:
 
         Raises:
             EngineError: CEL-Q114 the database cannot be read or written; CEL-Q115 another process.
-            PrivacyError: CEL-Q104 the file is damaged; CEL-Q305 it is no longer in its place.
+            PrivacyError: CEL-Q104 the file is damaged; CEL-Q104 it is no longer in its place.
         """
         if os.getpid() != self._process:
             raise EngineError("CEL-Q115.other_process")
@@ -221,17 +221,17 @@ class Store:
         """Whether there is anything to read.
 
         Raises:
-            EngineError: CEL-Q114 the database cannot be read; CEL-Q119 there is none.
+            EngineError: CEL-Q114 the database cannot be read; CEL-Q114 there is none.
         """
         try:
             with self.transaction(writing=False) as connection:
                 return connection.has_table(ENTRIES) and connection.has_table(HEAD)
         except PrivacyError:
             pass
-        raise EngineError("CEL-Q119", location=str(self))
+        raise EngineError("CEL-Q114.no_database", location=str(self))
 
     def _unavailable(self) -> EngineError:
-        return EngineError("CEL-Q114", location=str(self))
+        return EngineError("CEL-Q114.unavailable", location=str(self))
 
     def read(
         self, connection: Connection, *, since: int = 0, most: int | None = None
@@ -335,7 +335,7 @@ def _database_at(location: str | Path, *, patience: float, read_only: bool) -> D
 
 
 def _replaced_error() -> PrivacyError:
-    return PrivacyError("CEL-Q305")
+    return PrivacyError("CEL-Q104.replaced")
 
 
 def _damaged_error() -> PrivacyError:

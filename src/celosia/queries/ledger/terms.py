@@ -47,12 +47,12 @@ class Ceilings:
             exceeded: how many of them were not answered by their deadline.
 
         Raises:
-            BudgetExceeded: CEL-Q301 too many questions, CEL-Q302 too many exceeded deadlines.
+            BudgetExceeded: CEL-Q301 too many questions, CEL-Q301 too many exceeded deadlines.
         """
         if self.questions_per_day is not None and questions >= self.questions_per_day:
-            raise BudgetExceeded("CEL-Q301", questions_per_day=self.questions_per_day)
+            raise BudgetExceeded("CEL-Q301.questions", questions_per_day=self.questions_per_day)
         if self.exceeded_per_day is not None and exceeded >= self.exceeded_per_day:
-            raise BudgetExceeded("CEL-Q302", exceeded_per_day=self.exceeded_per_day)
+            raise BudgetExceeded("CEL-Q301.exceeded", exceeded_per_day=self.exceeded_per_day)
 
 
 Limit = Spending | tuple[object, object]

@@ -58,7 +58,7 @@ def verify_export(path: str | Path, *, anchor: Head | str | None = None) -> Head
         anchor: a head from a release, which the ledger must hold.
 
     Raises:
-        PrivacyError: CEL-Q104 a line was edited, removed or moved; CEL-Q106 the anchor is missing.
+        PrivacyError: CEL-Q104 a line was edited, removed or moved; CEL-Q104 the anchor is missing.
     """
     wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor
     head = check_chain(_read(Path(path)), anchor=wanted)
@@ -374,7 +374,7 @@ class LedgerView:
             anchor: a head from a release, which the ledger must hold.
 
         Raises:
-            PrivacyError: CEL-Q104 it was changed from outside; CEL-Q106 it does not hold the
+            PrivacyError: CEL-Q104 it was changed from outside; CEL-Q104 it does not hold the
                 anchor.
         """
         wanted = Head.parse(anchor) if isinstance(anchor, str) else anchor

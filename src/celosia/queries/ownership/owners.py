@@ -95,8 +95,8 @@ def attach_owners(relation: Relation, *, policy: Policy) -> OwnedRelation:
 
     Raises:
         QueryRefused: CEL-Q120 no path from a private table to the unit, CEL-Q121 a partner's owner
-            is not an owner of the row, CEL-Q122 UNION ALL of rows with and without owners,
-            CEL-Q123 a cap on a column that does not determine the owner.
+            is not an owner of the row, CEL-Q120 UNION ALL of rows with and without owners,
+            CEL-Q120 a cap on a column that does not determine the owner.
     """
     scope = _Scope(policy, HiddenNames.for_relation(relation))
     return scope.close(scope.gather(relation))
@@ -326,7 +326,7 @@ class _Scope:
             self.unidentified += max(each.owned.owner_count for each in parts)
             return stack
         if 0 in widths and len(widths) > 1:
-            raise QueryRefused("CEL-Q122")
+            raise QueryRefused("CEL-Q120.mixed_union")
         width = max(widths)
         facts = [each.pad_owners(width).facts() for each in parts]
         self._show(

@@ -63,7 +63,7 @@ def check_caps(table: TablePolicy, *, policy: Policy) -> None:
     """Refuse caps that let one person push rows of others in or out, see `emission.caps`.
 
     Raises:
-        QueryRefused: CEL-Q123.
+        QueryRefused: CEL-Q120.
     """
     if policy.unit.is_row:
         return
@@ -71,14 +71,16 @@ def check_caps(table: TablePolicy, *, policy: Policy) -> None:
     for column in table.columns:
         if column.most is None or column.unique or {column.name.lower()} == firsts:
             continue
-        raise QueryRefused("CEL-Q123", unit=policy.unit.name, table=table.name, column=column.name)
+        raise QueryRefused(
+            "CEL-Q120.cap", unit=policy.unit.name, table=table.name, column=column.name
+        )
 
 
 def no_path(table: str, policy: Policy) -> QueryRefused:
     """The refusal of a private table that nothing ties to people."""
     unit = policy.unit
     return QueryRefused(
-        "CEL-Q120", unit_table=unit.table, unit=unit.name, key=unit.key, table=table
+        "CEL-Q120.nobody", unit_table=unit.table, unit=unit.name, key=unit.key, table=table
     )
 
 

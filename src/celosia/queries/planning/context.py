@@ -56,7 +56,7 @@ def find_key_domains(question: Question, target: Target) -> KeyDomains:
     """The public values of each key of GROUP BY: declared, or known from the query itself.
 
     Raises:
-        QueryRefused: CEL-Q147 too many combinations.
+        QueryRefused: CEL-Q146 too many combinations.
     """
     lists, undeclared, number = [], [], 1
     for key in question.keys:
@@ -172,7 +172,7 @@ class PlanContext:
         """Refuse groups that have to be found without a delta.
 
         Raises:
-            QueryRefused: CEL-Q146, and CEL-Q154 for keys that are fractions.
+            QueryRefused: CEL-Q146 groups without keys, or with keys that are fractions.
         """
         if self.finds_keys and not self.delta:
             raise no_keys(self.keys.undeclared[0])
@@ -198,7 +198,7 @@ class PlanContext:
             rows: the most rows that a unit has or moves, if declared caps bound them.
 
         Raises:
-            QueryRefused: CEL-Q145 nothing bounds the rows that a row moves, CEL-Q143 nor those of
+            QueryRefused: CEL-Q144 nothing bounds the rows that a row moves, CEL-Q143 nor those of
                 a person, for the method `capped`.
         """
         if not self.required.ranks:

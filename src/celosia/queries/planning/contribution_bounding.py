@@ -161,7 +161,7 @@ def r2t_steps(
     """One run of R2T for each total and each group; of linear programs, where there are terms.
 
     Raises:
-        QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q147 too many groups.
+        QueryRefused: CEL-Q143 values below 0, or groups to find, CEL-Q146 too many groups.
     """
     from celosia.queries.planning.r2t import R2TStep  # only where the plan needs it
 
@@ -203,7 +203,7 @@ def choose_for_several_owners(context: PlanContext, owned: OwnedRelation) -> Mec
     """Rows of several owners: a linear program shares them out.
 
     Raises:
-        QueryRefused: CEL-Q149 what it does not answer, CEL-Q143 another method.
+        QueryRefused: CEL-Q144 what it does not answer, CEL-Q143 another method.
     """
     from celosia.queries.planning.linear_programs import ProgramTerm  # only where the plan needs it
 
@@ -219,7 +219,7 @@ def choose_for_semi_joins(context: PlanContext, foreign: tuple[SemiJoin, ...]) -
     """Rows with, or without, partners of other owners: programs share out what they are joined to.
 
     Raises:
-        QueryRefused: CEL-Q149, CEL-Q093 what they do not answer, CEL-Q143 another method.
+        QueryRefused: CEL-Q144, CEL-Q093 what they do not answer, CEL-Q143 another method.
     """
     plain = _without_centres(context, "CEL-Q143.foreign_partners")
     question, target = plain.question, plain.target
@@ -238,7 +238,7 @@ def _without_centres(context: PlanContext, refusal: str, **fields: object) -> Pl
     """The context with totals that programs share out: means are not centred.
 
     Raises:
-        QueryRefused: CEL-Q149 ranks, CEL-Q143 another method.
+        QueryRefused: CEL-Q144 ranks, CEL-Q143 another method.
     """
     if context.required.ranks:
         raise several_owners(context.required.ranks[0].label, context.policy.unit.name)

@@ -171,7 +171,7 @@ def bound_total(
     """The elastic sensitivity of a total: in steps, or in the given value of a step.
 
     Raises:
-        QueryRefused: CEL-Q060 to CEL-Q064 a frequency is missing, or a key cannot be bounded.
+        QueryRefused: CEL-Q060 to CEL-Q065 a frequency is missing, or a key cannot be bounded.
     """
     bounds = None
     if total.fixed is not None:

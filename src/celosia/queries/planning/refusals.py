@@ -24,7 +24,7 @@ def check_method(method: object) -> str | None:
 
 def no_bounds(label: str) -> QueryRefused:
     """A sum of values that have no declared bounds."""
-    return QueryRefused("CEL-Q144", label=label)
+    return QueryRefused("CEL-Q144.no_bounds", label=label)
 
 
 def uncapped_facts(table: str, column: str) -> QueryRefused:
@@ -43,22 +43,22 @@ def _term(column: str) -> Message:
 
 def unbounded_rows(label: str) -> QueryRefused:
     """A rank over rows of which one row of a table may bring any number."""
-    return QueryRefused("CEL-Q145", label=label)
+    return QueryRefused("CEL-Q144.rank_of_rows", label=label)
 
 
 def no_keys(name: str) -> QueryRefused:
     """Groups whose keys are private, without a delta."""
-    return QueryRefused("CEL-Q146", name=name)
+    return QueryRefused("CEL-Q146.no_keys", name=name)
 
 
 def fractions_as_keys(name: str) -> QueryRefused:
     """Groups by numbers that need not be whole."""
-    return QueryRefused("CEL-Q154", name=name)
+    return QueryRefused("CEL-Q146.not_whole", name=name)
 
 
 def too_many_groups(number: int, most: int) -> QueryRefused:
     """More groups than one answer may have."""
-    return QueryRefused("CEL-Q147", number=number, most=most)
+    return QueryRefused("CEL-Q146.too_many", number=number, most=most)
 
 
 def delta_needed() -> QueryRefused:
@@ -68,4 +68,4 @@ def delta_needed() -> QueryRefused:
 
 def several_owners(label: str, unit: str) -> QueryRefused:
     """What the linear program does not answer."""
-    return QueryRefused("CEL-Q149", label=label, units=unit_words(unit))
+    return QueryRefused("CEL-Q144.rank_of_people", label=label, units=unit_words(unit))

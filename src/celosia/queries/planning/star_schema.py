@@ -153,8 +153,8 @@ def choose_for_entities(context: PlanContext) -> MechanismChoice:
     """Method "elastic" where entities of a graph are protected.
 
     Raises:
-        QueryRefused: CEL-Q070 to CEL-Q075 no bound, CEL-Q143 the policy does not allow it, and
-            without a delta.
+        QueryRefused: CEL-Q070, CEL-Q072, CEL-Q073 no bound; CEL-Q143 the policy does not allow it,
+            and without a delta.
     """
     if not context.policy.elastic:
         raise QueryRefused("CEL-Q143.not_elastic_for_entities", method="elastic")

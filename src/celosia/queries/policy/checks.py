@@ -30,7 +30,7 @@ def check_column(column: ColumnPolicy, where: str, problems: Problems) -> None:
     if column.keys is not None:
         _check_keys(column, column.keys, where, problems)
     if column.unique and column.most is not None:
-        problems.add("CEL-Q015.unique_with_most", where=where)
+        problems.add("CEL-Q006.cap_unique_with_most", where=where)
 
 
 def _check_bounds(column: ColumnPolicy, where: str, problems: Problems) -> None:
@@ -52,23 +52,23 @@ def _check_bounds(column: ColumnPolicy, where: str, problems: Problems) -> None:
 def _check_grid(column: ColumnPolicy, where: str, problems: Problems) -> None:
     grid = column.grid
     if grid is not None and (column.lower is None or column.upper is None):
-        problems.add("CEL-Q007.no_bounds", where=where)
+        problems.add("CEL-Q006.grid_no_bounds", where=where)
         return
     if column.lower is None or column.upper is None:
         return
     if grid is not None and grid <= 0:
-        problems.add("CEL-Q007.not_positive", where=where)
+        problems.add("CEL-Q006.grid_not_positive", where=where)
         return
     span = column.upper - column.lower
     if grid is not None and 0 < span < grid:
-        problems.add("CEL-Q007.too_wide", where=where)
+        problems.add("CEL-Q006.grid_too_wide", where=where)
     step = grid or Fraction(1)
     if column.type == "integer" and step.denominator != 1:
-        problems.add("CEL-Q007.not_whole", where=where)
+        problems.add("CEL-Q006.grid_not_whole", where=where)
     if (grid or column.type == "integer") and (
         max(abs(column.lower), abs(column.upper)) > FARTHEST * step
     ):
-        problems.add("CEL-Q007.too_fine", where=where)
+        problems.add("CEL-Q006.grid_too_fine", where=where)
 
 
 def _check_keys(
@@ -76,15 +76,15 @@ def _check_keys(
 ) -> None:
     wanted = _KEY_TYPES.get(column.type)
     if wanted is None:
-        problems.add("CEL-Q008.no_keys_for_type", where=where, type=column.type)
+        problems.add("CEL-Q006.keys_no_keys_for_type", where=where, type=column.type)
         return
     if not 0 < len(keys) <= MOST_KEYS:
-        problems.add("CEL-Q008.wrong_number", where=where, keys=len(keys))
+        problems.add("CEL-Q006.keys_wrong_number", where=where, keys=len(keys))
     wrong = sum(not _is_key(key, wanted, column.type) for key in keys)
     if wrong:
-        problems.add("CEL-Q008.other_type", wrong=wrong, where=where, type=column.type)
+        problems.add("CEL-Q006.keys_other_type", wrong=wrong, where=where, type=column.type)
     elif len(set(keys)) < len(keys):
-        problems.add("CEL-Q008.repeated", where=where)
+        problems.add("CEL-Q006.keys_repeated", where=where)
 
 
 def _is_key(key: object, wanted: type, type_: str) -> bool:
@@ -161,7 +161,7 @@ def _check_circles(policy: Policy, problems: Problems) -> bool:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         circle = " -> ".join(reversed(error.args[1]))
-        problems.add("CEL-Q012", circle=circle)
+        problems.add("CEL-Q009.circle", circle=circle)
         return False
     return True
 
@@ -183,7 +183,7 @@ def _check_paths(policy: Policy, problems: Problems) -> None:
     for table in policy.tables:
         if not table.public and table.name.lower() not in owned:
             problems.add(
-                "CEL-Q011",
+                "CEL-Q009.no_owner",
                 table_name=table.name,
                 table=unit.table,
                 unit_name=unit.name,
@@ -284,10 +284,13 @@ def _check_names(policy: Policy, problems: Problems) -> None:
                 len(name.encode("utf-8", "replace")) > longest
             ):
                 problems.add(
-                    "CEL-Q016.not_a_name", where=where, name=name[:LONGEST_NAME], longest=longest
+                    "CEL-Q005.name_not_a_name",
+                    where=where,
+                    name=name[:LONGEST_NAME],
+                    longest=longest,
                 )
         for name in _repeated(names):
-            problems.add("CEL-Q016.repeated", where=where, name=name)
+            problems.add("CEL-Q005.name_repeated", where=where, name=name)
 
 
 def _repeated(names: Iterable[str]) -> list[str]:
@@ -296,7 +299,7 @@ def _repeated(names: Iterable[str]) -> list[str]:
 
 def _check_count(value: int | None, where: str, least: int, problems: Problems) -> None:
     if value is not None and not least <= value <= MOST_COUNT:
-        problems.add("CEL-Q015.out_of_range", where=where, least=least)
+        problems.add("CEL-Q006.cap_out_of_range", where=where, least=least)
 
 
 def _check_ownerless(policy: Policy, problems: Problems) -> None:

@@ -28,7 +28,7 @@ def database_url(database: Database, *, environment: Mapping[str, str] | None = 
     It may hold a password, so it belongs in no message, log or policy.
 
     Raises:
-        InputError: CEL-Q019 a variable is not set, or there is no address.
+        InputError: CEL-Q017 a variable is not set, or there is no address.
 
     >>> database_url(Database(kind="postgres", url="$SHOP"), environment={"SHOP": "postgresql://"})
     'postgresql://'
@@ -36,7 +36,7 @@ def database_url(database: Database, *, environment: Mapping[str, str] | None = 
     known = os.environ if environment is None else environment
     missing = sorted({_name(hit) for hit in _VARIABLE.finditer(database.url or "")} - set(known))
     if missing or database.url is None:
-        key = "CEL-Q019.not_set" if missing else "CEL-Q019.no_url"
+        key = "CEL-Q017.address_not_set" if missing else "CEL-Q017.address_no_url"
         raise InputError(key, names=missing)
     return _VARIABLE.sub(lambda hit: known[_name(hit)], database.url)
 
@@ -249,8 +249,8 @@ def check_against_database(policy: Policy, columns_in_database: DatabaseColumns)
     Tables and columns that the policy does not name are no problem: they cannot be asked.
 
     Raises:
-        InputError: CEL-Q018 it does not; CEL-Q159 a foreign key whose types cannot be compared
-            safely; CEL-Q160 a collation that merges texts; or CEL-Q003 for several problems.
+        InputError: CEL-Q018 it does not; CEL-Q018 a foreign key whose types cannot be compared
+            safely; CEL-Q018 a collation that merges texts; or CEL-Q003 for several problems.
     """
     problems = Problems()
     found = {name.lower(): columns for name, columns in columns_in_database.items()}
@@ -275,7 +275,7 @@ def _check_references(policy: Policy, columns: DatabaseColumns, problems: Proble
             one, other = column_type(columns, table.name, word), column_type(columns, target, key)
             if one and other and not are_comparable(one, other, dialect=policy.database.kind):
                 problems.add(
-                    "CEL-Q159",
+                    "CEL-Q018.key_types",
                     table_name=table.name,
                     column=word,
                     target=target,
@@ -306,7 +306,7 @@ def _check_table(table: TablePolicy, columns: Mapping[str, str], problems: Probl
                 hint=did_you_mean(column.name, columns),
             )
         elif _MERGED.search(_PARAMETERS.sub("", type_)):
-            problems.add("CEL-Q160", table_name=table.name, column_name=column.name)
+            problems.add("CEL-Q018.collation", table_name=table.name, column_name=column.name)
         elif not fits(column.type, type_):
             known = policy_type(type_)
             problems.add(

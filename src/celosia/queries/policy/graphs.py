@@ -77,7 +77,7 @@ def read_graph(top: Settings) -> tuple[Graph, tuple[TablePolicy, ...], Unit]:
         if found is None:
             continue
         if found in said:
-            top.problems.add("CEL-Q282.two_sections", names=names[found])
+            top.problems.add("CEL-Q280.predicate_two_sections", names=names[found])
         said[found] = settings.section(word, f"[graph.predicates.{word!r}]", _PREDICATE)
     tables = [
         _table(said.get(each, _nothing(top.problems)), name, unit, reader)
@@ -121,7 +121,7 @@ class _TermReader:
         return number
 
     def _unknown(self, word: str) -> None:
-        self.problems.add("CEL-Q281", word=word)
+        self.problems.add("CEL-Q280.not_a_term", word=word)
 
 
 def _unit(top: Settings) -> Unit:
@@ -243,14 +243,16 @@ def _check(graph: Graph, tables: list[TablePolicy], unit: Unit, problems: Proble
     of_classes = {name for _, members in graph.classes for name in members}
     for table in tables:
         if table.public and table.name in of_classes:
-            problems.add("CEL-Q282.public_in_class", table_name=table.name)
+            problems.add("CEL-Q280.predicate_public_in_class", table_name=table.name)
         if unit.is_row:
             continue
         if not table.public and table.name not in of_classes:
-            problems.add("CEL-Q282.no_class", table_name=table.name, unit_name=unit.name)
+            problems.add("CEL-Q280.predicate_no_class", table_name=table.name, unit_name=unit.name)
         objects = table.column("object")
         if not table.public and objects is not None and objects.most is not None:
-            problems.add("CEL-Q282.most_per_object", table_name=table.name, unit_name=unit.name)
+            problems.add(
+                "CEL-Q280.predicate_most_per_object", table_name=table.name, unit_name=unit.name
+            )
 
 
 def _nothing(problems: Problems) -> Settings:

@@ -200,7 +200,7 @@ def load_policy(path: str | Path) -> Policy:
     """Read and check a policy file; paths in it start from its folder.
 
     Raises:
-        InputError: CEL-Q001 it cannot be read, CEL-Q002 it is not TOML, CEL-Q003 it has several
+        InputError: CEL-Q001 it cannot be read, CEL-Q001 it is not TOML, CEL-Q003 it has several
             problems, or the code of the only one (CEL-Q004 to CEL-Q017).
     """
     source = Path(path)
@@ -364,4 +364,4 @@ def _decimal(written: str) -> Decimal:
 
 
 def _not_toml(reason: str) -> InputError:
-    return InputError("CEL-Q002", reason=reason)
+    return InputError("CEL-Q001.not_toml", reason=reason)

@@ -57,8 +57,8 @@ def load_endpoint(
     Raises:
         InputError: CEL-Q230 the address is no such, or would not be encrypted; CEL-Q233 blank nodes
             in several requests; and those of `load` about the store.
-        EngineError: CEL-Q231 the server does not answer, or not as an endpoint does; CEL-Q232 the
-            transfer was cut off or incomplete; CEL-Q234 httpx is not installed; and those of `load`
+        EngineError: CEL-Q231 the server does not answer, or not as an endpoint does; CEL-Q231 the
+            transfer was cut off or incomplete; CEL-Q229 httpx is not installed; and those of `load`
             about the store.
     """
     _check(url, plain=plain)
@@ -104,14 +104,14 @@ class _Endpoint:
                 raise EngineError("CEL-Q231.no_ntriples", address=self._address)
             headers = answer.headers
             if "Content-Length" not in headers and "Transfer-Encoding" not in headers:
-                raise EngineError("CEL-Q232.no_end", address=self._address)
+                raise EngineError("CEL-Q231.incomplete_no_end", address=self._address)
             try:
                 parse_into(made, _ResponseBody(answer.iter_bytes()), RdfFormat.N_TRIPLES)
             except SyntaxError:
                 raise EngineError("CEL-Q231.not_ntriples", address=self._address) from None
         # A server may send a fact twice, but never fewer than it counts.
         if made.read - before < expected:
-            raise EngineError("CEL-Q232.too_few", address=self._address)
+            raise EngineError("CEL-Q231.incomplete_too_few", address=self._address)
         if made.has_blank and not alone:
             raise InputError("CEL-Q233")
 
@@ -139,9 +139,9 @@ class _Endpoint:
                     )
                 yield answer
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError):
-            raise EngineError("CEL-Q232.ended_early", address=self._address) from None
+            raise EngineError("CEL-Q231.incomplete_ended_early", address=self._address) from None
         except httpx.TimeoutException:
-            raise EngineError("CEL-Q232.timeout", address=self._address) from None
+            raise EngineError("CEL-Q231.incomplete_timeout", address=self._address) from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as fault:
             raise EngineError(
                 "CEL-Q231.unreachable", address=self._address, fault=type(fault).__name__
@@ -193,4 +193,4 @@ def _check_client() -> None:
     try:
         import httpx  # noqa: F401 - an extra
     except ImportError:
-        raise EngineError("CEL-Q234") from None
+        raise EngineError("CEL-Q229.client") from None

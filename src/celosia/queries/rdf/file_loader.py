@@ -41,7 +41,7 @@ def load(
         progress: receives the number of bytes read.
 
     Raises:
-        InputError: CEL-Q221 a format is not known, CEL-Q222 a file is missing, CEL-Q223 a file is
+        InputError: CEL-Q221 a format is not known, CEL-Q221 a file is missing, CEL-Q221 a file is
             broken (with line and column), CEL-Q226 the store was changed in the meantime, CEL-Q227
             terms that RDF 1.1 does not know, CEL-Q228 what is added to is no store, CEL-I003 to
             CEL-I005 the store cannot be written.
@@ -74,7 +74,7 @@ def _read(
     """Hand on all facts of a file.
 
     Raises:
-        InputError: CEL-Q222 it cannot be read, CEL-Q223 it is broken, CEL-Q227 it holds terms that
+        InputError: CEL-Q221 it cannot be read, CEL-Q221 it is broken, CEL-Q227 it holds terms that
             RDF 1.1 does not know.
     """
     try:
@@ -86,14 +86,14 @@ def _read(
                 line = fault.lineno or (reader.lines + 1 if reader.lines else None)
                 raise _syntax_error(source, line, fault.offset) from None
     except EntityBombError:
-        raise InputError("CEL-Q223.entity", path=str(source.path)) from None
+        raise InputError("CEL-Q221.broken_entity", path=str(source.path)) from None
     except MemoryError:  # of the parser: what it holds at a time has a limit
-        raise InputError("CEL-Q223.too_long", path=str(source.path)) from None
+        raise InputError("CEL-Q221.broken_too_long", path=str(source.path)) from None
     except (EOFError, zlib.error, BadGzipFile):
-        raise InputError("CEL-Q223.packed", path=str(source.path)) from None
+        raise InputError("CEL-Q221.broken_packed", path=str(source.path)) from None
     except OSError as fault:  # of the reader: the engine has errors of its own
         raise InputError(
-            "CEL-Q222.unreadable", path=str(source.path), fault=type(fault).__name__
+            "CEL-Q221.file_unreadable", path=str(source.path), fault=type(fault).__name__
         ) from None
     except InputError as refusal:
         if refusal.code == "CEL-Q227":
@@ -108,7 +108,7 @@ def _syntax_error(source: Source, line: int | None, column: int | None) -> Input
     elif line is not None:
         where = Message("queries.rdf.at_line", line=line)
     return InputError(
-        "CEL-Q223.syntax",
+        "CEL-Q221.broken_syntax",
         path=str(source.path),
         format=source.format,
         where=where,

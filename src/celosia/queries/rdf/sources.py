@@ -56,14 +56,14 @@ def find_sources(paths: Sequence[str | Path], format_name: str | None) -> list[S
     """The files to load, which all exist, with the format of each.
 
     Raises:
-        InputError: CEL-Q221 a format is not known, CEL-Q222 a file is missing or there is none.
+        InputError: CEL-Q221 a format is not known, CEL-Q221 a file is missing or there is none.
     """
     if not paths:
-        raise InputError("CEL-Q222.none_given")
+        raise InputError("CEL-Q221.file_none_given")
     found = []
     for path in map(Path, paths):
         if not path.is_file():
-            raise InputError("CEL-Q222.missing", path=str(path))
+            raise InputError("CEL-Q221.file_missing", path=str(path))
         found.append(Source(path, _format(path, format_name)))
     return found
 

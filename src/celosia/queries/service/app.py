@@ -48,7 +48,7 @@ def create_app(
 
     Raises:
         InputError: CEL-Q170 the extra is missing.
-        EngineError: CEL-Q184 the audit log cannot be written.
+        EngineError: CEL-Q181 the audit log cannot be written.
     """
     try:
         from fastapi import FastAPI

@@ -53,7 +53,7 @@ class AuditLog:
     A line that a crash has cut off is closed when the log is opened again.
 
     Raises:
-        EngineError: CEL-Q184 it cannot be written.
+        EngineError: CEL-Q181 it cannot be written.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -71,7 +71,7 @@ class AuditLog:
         """Add a line; it is on disk when this returns.
 
         Raises:
-            EngineError: CEL-Q184 it is not.
+            EngineError: CEL-Q181 it is not.
         """
         text = json.dumps(line.as_dict(), allow_nan=False) + "\n"  # ASCII, no break inside
         data = text.encode("ascii")
@@ -134,4 +134,4 @@ def _keep_name(folder: Path) -> None:
 
 
 def _unwritable() -> EngineError:
-    return EngineError("CEL-Q184")
+    return EngineError("CEL-Q181.audit_log")

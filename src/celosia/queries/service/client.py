@@ -169,8 +169,8 @@ def _not_sendable() -> InputError:
 
 
 def _unreachable_error() -> EngineError:
-    return EngineError("CEL-Q186")
+    return EngineError("CEL-Q186.unreachable")
 
 
 def _bad_reply_error() -> EngineError:
-    return EngineError("CEL-Q187")
+    return EngineError("CEL-Q186.other_service")

@@ -59,13 +59,10 @@ that the status alone tells it; 409 would read as a clash with another request, 
 STATUSES_OF_CODES = {
     "CEL-Q102": 500,
     "CEL-Q104": 500,
-    "CEL-Q106": 500,
-    "CEL-Q305": 500,
     "CEL-Q171": 401,
     "CEL-Q173": 404,
     "CEL-Q174": 405,
     "CEL-Q176": 413,
-    "CEL-Q183": 404,
     "CEL-Q190": 408,
 }
 """Where the code says more than the kind: a ledger that is not sound is no fault of the question,
@@ -75,7 +72,7 @@ _SHOWN = ("CEL-Q", "CEL-B")
 """Codes of policy, question and budget; others may come from rows."""
 _REQUESTED = frozenset({"epsilon", "rho", "delta", "confidence"})
 """Parameters of a request: only of these may be told that they are out of range."""
-_HIDDEN = frozenset({"CEL-Q112", "CEL-Q113", "CEL-Q118", "CEL-Q140", "CEL-Q152", "CEL-Q304"})
+_HIDDEN = frozenset({"CEL-Q112", "CEL-Q140", "CEL-Q152"})
 """Raised where an answer is already there, or where rows were compared with the policy."""
 
 
@@ -138,7 +135,7 @@ def not_allowed(role: str) -> AccessDenied:
 
 def no_address() -> InputError:
     """The refusal of an address that there is not."""
-    return InputError("CEL-Q173")
+    return InputError("CEL-Q173.address")
 
 
 def no_method() -> InputError:
@@ -173,7 +170,7 @@ def too_many_refused(seconds: float) -> TooBusy:
 
 def too_busy() -> TooBusy:
     """The refusal while all places are taken."""
-    return TooBusy("CEL-Q179", seconds=5)
+    return TooBusy("CEL-Q178.no_place", seconds=5)
 
 
 def missing_extra(package: str | None) -> InputError:

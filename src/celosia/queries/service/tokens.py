@@ -157,14 +157,14 @@ class TokenStore:
         """End a token, by its public part; revoking twice changes nothing.
 
         Raises:
-            InputError: CEL-Q183 there is no such token.
+            InputError: CEL-Q173 there is no such token.
         """
         with self._connection() as connection:
             ends = sa.update(TOKENS).where(TOKENS.c.id == name, TOKENS.c.revoked.is_(None))
             connection.execute(ends.values(revoked=self._clock()))
             row = connection.execute(sa.select(TOKENS).where(TOKENS.c.id == name)).one_or_none()
         if row is None:
-            raise InputError("CEL-Q183")
+            raise InputError("CEL-Q173.token")
         return _token(row)
 
     def tokens(self) -> tuple[Token, ...]:
@@ -242,4 +242,4 @@ def _check(role: object, name: object, days: object) -> None:
 
 
 def _unavailable() -> EngineError:
-    return EngineError("CEL-Q181")
+    return EngineError("CEL-Q181.tokens")

@@ -34,7 +34,7 @@ class WorkerPool:
         would be written to the log of the event loop, with its words.
 
         Raises:
-            TooBusy: CEL-Q179 it did not find a place, or not in time; it has not begun.
+            TooBusy: CEL-Q178 it did not find a place, or not in time; it has not begun.
         """
         with self._lock:
             if self._inside >= self._most:

@@ -257,7 +257,7 @@ def typed_constant(constant: Constant) -> TypedValue:
 
 def never_a_literal(variable: BoundVariable) -> CelosiaError:
     """The refusal of what only literals have, of a variable that is no object."""
-    return refusal("CEL-Q274", variable=variable.name)
+    return refusal("CEL-Q253.subject", variable=variable.name)
 
 
 def kind_in_words(kind: Kind) -> Message:

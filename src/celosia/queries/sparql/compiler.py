@@ -32,11 +32,11 @@ def compile(query: str, policy: Policy) -> Question:
 
     Raises:
         InputError: CEL-Q240, the text is not SPARQL; CEL-Q271, the policy has no graph.
-        QueryRefused: CEL-Q241 to CEL-Q274, what cannot be promised, with the place in the text
+        QueryRefused: CEL-Q242 to CEL-Q253, what cannot be promised, with the place in the text
             where it is known.
     """
     if policy.graph is None:
-        raise InputError("CEL-Q271")
+        raise InputError("CEL-Q271.no_graph")
     try:
         return _compile_query(query, policy, policy.graph)
     except RecursionError:

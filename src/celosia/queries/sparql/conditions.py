@@ -49,7 +49,7 @@ class ConditionReader:
         """Conditions that are all true for the solutions that some FILTERs keep, and only those.
 
         Raises:
-            QueryRefused: CEL-Q258, CEL-Q259, CEL-Q272 and CEL-Q274.
+            QueryRefused: CEL-Q258, CEL-Q259 and CEL-Q253.
         """
         parts = [part for each in filters for part in conjuncts(each)]
         sure = frozenset(name for part in parts if (name := _sure_literal(part)) is not None)

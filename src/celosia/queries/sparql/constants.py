@@ -61,9 +61,9 @@ class Constant:
         digits = value.normalize().as_tuple().digits if value.is_finite() else ()
         is_double = self.datatype in (XSD + "double", XSD + "float")
         if not value.is_finite() or self.datatype == XSD + "float" or abs(value) > Decimal("1e300"):
-            raise refusal("CEL-Q272.not_finite", most_digits=MOST_DIGITS)
+            raise refusal("CEL-Q259.constant_not_finite", most_digits=MOST_DIGITS)
         if len(digits) > MOST_DIGITS and not is_double:
-            raise refusal("CEL-Q272.too_many_digits", most_digits=MOST_DIGITS)
+            raise refusal("CEL-Q259.constant_too_many_digits", most_digits=MOST_DIGITS)
         if value == value.to_integral_value() and abs(value) < 10**MOST_DIGITS:
             return str(int(value))
         written = repr(float(value))
@@ -87,7 +87,7 @@ class Constant:
                 shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:]))
                 local = local - shift if zone[0] == "+" else local + shift
         except (ValueError, OverflowError):
-            raise refusal("CEL-Q272.moment", most_digits=MOST_DIGITS) from None
+            raise refusal("CEL-Q259.constant_moment", most_digits=MOST_DIGITS) from None
         return local.isoformat(sep=" "), zone is not None
 
 
@@ -168,8 +168,8 @@ def constant_number(constant: Constant) -> int:
     """The number of a constant that has to be the very same term as in a fact.
 
     Raises:
-        QueryRefused: CEL-Q272, a number whose spelling is not known.
+        QueryRefused: CEL-Q259, a number whose spelling is not known.
     """
     if constant.is_shorthand and constant.datatype == XSD + "double":
-        raise refusal("CEL-Q272.exponent", most_digits=MOST_DIGITS)
+        raise refusal("CEL-Q259.constant_exponent", most_digits=MOST_DIGITS)
     return constant.number

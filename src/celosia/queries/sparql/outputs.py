@@ -40,7 +40,7 @@ class Outputs:
         """Add what a query groups by and selects.
 
         Raises:
-            QueryRefused: CEL-Q257 and CEL-Q261 to CEL-Q269.
+            QueryRefused: CEL-Q253 and CEL-Q261 to CEL-Q269.
         """
         if part_of(query, "modifier") is not None:
             raise refusal("CEL-Q261.distinct")
@@ -69,14 +69,14 @@ class Outputs:
 
     def _group(self, node: Any) -> None:
         if not is_variable(node):
-            raise refusal("CEL-Q266")
+            raise refusal("CEL-Q266.expression")
         name = str(node)
         for column in self._columns(node, "GROUP BY"):
             declared = self._policy(column)
             if declared is not None and declared.keys is not None:
                 self.keys[name] = column_tree(column)
                 return
-        raise refusal("CEL-Q267", variable=name)
+        raise refusal("CEL-Q266.private", variable=name)
 
     def _select(self, node: Any) -> None:
         name = str(node["var"] if part_of(node, "var") is not None else node["evar"])
@@ -100,7 +100,7 @@ class Outputs:
         word = name_of(node)
         if not word.startswith(_AGGREGATE):
             if has_aggregate(node):
-                raise refusal("CEL-Q263")
+                raise refusal("CEL-Q262.computed")
             raise refusal("CEL-Q261.computed")
         is_distinct = bool(part_of(node, "distinct"))
         match word.removeprefix(_AGGREGATE):
@@ -116,7 +116,7 @@ class Outputs:
         if inner == "*" and not is_variable(inner):
             hidden = any(each.is_hidden for each in self.solutions.variable_columns)
             if is_distinct and hidden:
-                raise refusal("CEL-Q264")
+                raise refusal("CEL-Q262.hidden_steps")
             return UnnamedAggregate("rows")  # solutions of patterns differ from each other
         columns = self._columns(inner, "COUNT")
         if not is_distinct:
@@ -132,7 +132,7 @@ class Outputs:
                 continue
             if declared.lower is not None and declared.upper is not None:
                 return column_tree(Column(column.relation, "number"))
-        raise refusal("CEL-Q265", use=use, variable=str(inner))
+        raise refusal("CEL-Q262.no_bounds", use=use, variable=str(inner))
 
     def _columns(self, inner: Any, use: str) -> list[Column]:
         if not is_variable(inner):
@@ -140,7 +140,7 @@ class Outputs:
         places = self.solutions.variable_columns
         found = places.get(Variable(str(inner)))
         if found is None:
-            raise refusal("CEL-Q257.not_bound", use=use, variable=str(inner))
+            raise refusal("CEL-Q253.unbound_not_bound", use=use, variable=str(inner))
         return found
 
     def _policy(self, column: Column) -> ColumnPolicy | None:

@@ -19,7 +19,7 @@ def parse(query: str) -> tuple[Any, dict[str, str]]:
 
     Raises:
         InputError: CEL-Q240, the text is not SPARQL.
-        QueryRefused: CEL-Q241 to CEL-Q251, CEL-Q260 and CEL-Q261.
+        QueryRefused: CEL-Q242 to CEL-Q247, CEL-Q260 and CEL-Q261.
         EngineError: CEL-Q229, rdflib is not installed.
     """
     words = scan(query)

@@ -76,11 +76,11 @@ class WhereClause:
         """Add what a group says.
 
         Raises:
-            QueryRefused: CEL-Q247, CEL-Q252, CEL-Q257, CEL-Q260, CEL-Q270 and CEL-Q273.
+            QueryRefused: CEL-Q247, CEL-Q253, CEL-Q260.
         """
         self._group(group)
         if not self.patterns:
-            raise refusal("CEL-Q273")
+            raise refusal("CEL-Q253.empty")
         known = {each.name for each in self.variables}
         for variable, _ in self.values:
             if variable.name not in known:
@@ -150,7 +150,7 @@ class WhereClause:
 
     def _add(self, pattern: Pattern) -> None:
         if isinstance(pattern.subject, Constant) and pattern.subject.sort != "address":
-            raise refusal("CEL-Q270")
+            raise refusal("CEL-Q253.literal_subject")
         if len(self.patterns) >= MOST_PATTERNS:
             raise refusal("CEL-Q243.too_many_patterns", most_patterns=MOST_PATTERNS)
         self.patterns.append(pattern)
@@ -190,7 +190,7 @@ def _steps(path: Any, *, is_inverse: bool) -> Iterator[tuple[Any, bool]]:
         case "" | "pname":
             yield path, is_inverse
         case _:
-            raise refusal("CEL-Q252")
+            raise refusal("CEL-Q247.path")
 
 
 def _only(part: Any) -> Any:
@@ -202,7 +202,7 @@ def check_bound(node: Any, known: set[str]) -> None:
     for name in (str(each) for each in walk_tree(node) if is_variable(each)):
         if name not in known:
             near = did_you_mean(name, known)
-            raise refusal("CEL-Q257.in_filter", near=near, variable=name)
+            raise refusal("CEL-Q253.unbound_in_filter", near=near, variable=name)
 
 
 def _unknown(part: Any) -> Exception:

@@ -49,7 +49,7 @@ def make_scans(patterns: Sequence[Pattern], policy: Policy) -> list[PatternScan]
     """The patterns with the tables of their predicates, as `t1`, `t2`, ...
 
     Raises:
-        QueryRefused: CEL-Q253, a predicate that is not declared, and CEL-Q254, a variable one.
+        QueryRefused: CEL-Q253 a predicate that is not declared, or a variable one.
     """
     assert policy.graph is not None, "a policy with a graph"
     return [
@@ -67,7 +67,7 @@ def _table(pattern: Pattern, policy: Policy, graph: Graph) -> str:
         raise _undeclared(predicate.text, graph)
     kinds = {policy.table(table).public for _, table in graph.predicates}  # type: ignore[union-attr]
     if policy.table(ANY_PREDICATE) is None or (len(kinds) > 1 and not policy.unit.is_row):
-        raise refusal("CEL-Q254", predicate=predicate)
+        raise refusal("CEL-Q253.variable", predicate=predicate)
     return ANY_PREDICATE
 
 
@@ -81,7 +81,7 @@ def _undeclared(address: str, graph: Graph) -> CelosiaError:
         address,
     )
     near = did_you_mean(written, [table for _, table in graph.predicates])
-    return refusal("CEL-Q253", written=written, near=near, predicate=address)
+    return refusal("CEL-Q253.undeclared", written=written, near=near, predicate=address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Solutions:
         A condition on one pattern is put below the joins, one on several above them.
 
         Raises:
-            QueryRefused: CEL-Q255 and CEL-Q256, where nothing ties a pattern to the others.
+            QueryRefused: CEL-Q253, where nothing ties a pattern to the others.
         """
         about = [({each.table for each in tree.find_all(exp.Column)}, tree) for tree in conditions]
         waiting = list(self.items)
@@ -162,5 +162,5 @@ class Solutions:
 
 def _no_shared_variable(done: set[str], conditions: Sequence[set[str]]) -> CelosiaError:
     if any(aliases & done and aliases - done for aliases in conditions):
-        return refusal("CEL-Q256")
-    return refusal("CEL-Q255")
+        return refusal("CEL-Q253.join_by_filter")
+    return refusal("CEL-Q253.not_connected")

@@ -62,14 +62,14 @@ _FORBIDDEN_WORDS: Mapping[str, str] = {
     "BASE": "CEL-Q244.base",
     "FROM": "CEL-Q244.dataset",
     "GRAPH": "CEL-Q244.graph",
-    "SERVICE": "CEL-Q245",
-    "OPTIONAL": "CEL-Q246",
+    "SERVICE": "CEL-Q247.service",
+    "OPTIONAL": "CEL-Q247.optional",
     "UNION": "CEL-Q247.union",
-    "MINUS": "CEL-Q248",
-    "EXISTS": "CEL-Q249",
-    "BIND": "CEL-Q251",
+    "MINUS": "CEL-Q247.minus",
+    "EXISTS": "CEL-Q247.exists",
+    "BIND": "CEL-Q247.bind",
     "REDUCED": "CEL-Q261.reduced",
-    "LATERAL": "CEL-Q250.lateral",
+    "LATERAL": "CEL-Q247.sub_select_lateral",
     "UNDEF": "CEL-Q260.undefined",
 }
 """Words that stop a query, with the refusal of each."""
@@ -80,7 +80,7 @@ def scan(query: str) -> tuple[Word, ...]:
 
     Raises:
         InputError: CEL-Q240, the text is no SPARQL.
-        QueryRefused: CEL-Q241 to CEL-Q251, CEL-Q260 and CEL-Q261, by a single word.
+        QueryRefused: CEL-Q242 to CEL-Q247, CEL-Q260 and CEL-Q261, by a single word.
     """
     if not isinstance(query, str):
         raise not_sparql("CEL-Q240.not_a_text", type_name=type(query).__name__)
@@ -131,9 +131,9 @@ def _check_form(words: tuple[Word, ...]) -> None:
         if before is not None and before.keyword == "PREFIX":
             continue
         if word in _FORMS and depth <= 0 and not seen:
-            raise refusal("CEL-Q242", word=word, at=each.place)
+            raise refusal("CEL-Q242.form", word=word, at=each.place)
         if word == "SELECT" and depth > 0:
-            raise refusal("CEL-Q250.sub_select", at=each.place)
+            raise refusal("CEL-Q247.sub_select_sub_select", at=each.place)
         if word in ("SELECT", *_FORMS) and depth <= 0 and seen:
             raise _several(each.place)
         seen = seen or word == "SELECT"
@@ -159,4 +159,4 @@ def _check_words(words: tuple[Word, ...]) -> None:
 
 
 def _several(at: Place) -> Exception:
-    return refusal("CEL-Q241", at=at)
+    return refusal("CEL-Q242.several", at=at)

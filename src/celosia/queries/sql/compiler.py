@@ -198,7 +198,7 @@ def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Quest
 
     Raises:
         InputError: CEL-Q020, the text is not SQL.
-        QueryRefused: CEL-Q021 to CEL-Q059, what cannot be promised, with the place in the text.
+        QueryRefused: CEL-Q022 to CEL-Q042, what cannot be promised, with the place in the text.
     """
     select = parse(query, dialect=dialect)
     try:

@@ -113,7 +113,7 @@ def read_expression(
     """A row-wise expression of the query, with its columns found and total on every row.
 
     Raises:
-        QueryRefused: CEL-Q024 to CEL-Q031, CEL-Q042, CEL-Q044, CEL-Q047 to CEL-Q050, CEL-Q053.
+        QueryRefused: CEL-Q022 to CEL-Q042, CEL-Q043, CEL-Q047 to CEL-Q050, CEL-Q054.
     """
     typed = _ExpressionReader(scope, special).read(node)
     return TypedExpression(make_total(typed.tree), typed.kind, typed.is_plain)

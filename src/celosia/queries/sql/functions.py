@@ -342,7 +342,7 @@ def unknown_function(node: exp.Expr) -> CelosiaError:
     else:
         word = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__
     if word.lower() in VOLATILE or word.lower().startswith("current"):
-        return refusal("CEL-Q048", word=word.upper(), at=node)
+        return refusal("CEL-Q047.changes", word=word.upper(), at=node)
     key = _INSTEAD.get(type(node), "CEL-Q047.other")
     return refusal(key, function=word.upper(), at=node)
 

@@ -150,10 +150,14 @@ class Scope:
         if node.table and node.table.lower() not in {item.name.lower() for item in items}:
             near = did_you_mean(node.table, [item.name for item in items])
             return refusal(
-                "CEL-Q026.no_relation", table=node.table, near=near, column_name=written, at=node
+                "CEL-Q025.column_no_relation",
+                table=node.table,
+                near=near,
+                column_name=written,
+                at=node,
             )
         near = did_you_mean(node.name, names)
-        return refusal("CEL-Q026.no_column", column_name=written, near=near, at=node)
+        return refusal("CEL-Q025.column_no_column", column_name=written, near=near, at=node)
 
 
 def _in_doubt(node: exp.Expr, item: FromItem) -> CelosiaError:

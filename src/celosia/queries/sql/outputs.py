@@ -74,7 +74,7 @@ def read_group_keys(select: exp.Select, scope: Scope) -> list[TypedExpression]:
     """The keys of GROUP BY, each once.
 
     Raises:
-        QueryRefused: CEL-Q027, CEL-Q053, CEL-Q055 and CEL-Q056.
+        QueryRefused: CEL-Q027, CEL-Q054, CEL-Q042 and CEL-Q056.
     """
     group = select.args.get("group")
     if group is None:
@@ -83,7 +83,7 @@ def read_group_keys(select: exp.Select, scope: Scope) -> list[TypedExpression]:
     kinds = exp.GroupingSets | exp.Rollup | exp.Cube
     odd = next((each for each in group.expressions if isinstance(each, kinds)), None)
     if sets or odd is not None:
-        raise refusal("CEL-Q055", at=odd if odd is not None else group)
+        raise refusal("CEL-Q042.grouping_sets", at=odd if odd is not None else group)
     keys: dict[exp.Expression, TypedExpression] = {}
     for each in _list_keys(group, select, scope):
         typed = _group_key(each.unnest(), select, scope)
@@ -255,7 +255,7 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
     """The keys and aggregates that a query asks for.
 
     Raises:
-        QueryRefused: CEL-Q051 to CEL-Q056 and CEL-Q058.
+        QueryRefused: CEL-Q051 to CEL-Q056 and CEL-Q027.
     """
     for each in select.expressions:
         if each.is_star and not has_aggregate(each.unalias()):
@@ -291,7 +291,7 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
 def _computed(node: exp.Expr, made: Outputs) -> TypedExpression:
     typed = made.read_computed(node, SELECT)
     if typed.kind not in NUMBERS | TEXTS | TRUTHS:
-        raise refusal("CEL-Q052.kind", kind=typed.kind, at=node)
+        raise refusal("CEL-Q051.computed_kind", kind=typed.kind, at=node)
     return typed
 
 
@@ -299,11 +299,11 @@ def _check_combines(typed: TypedExpression, made: Outputs, node: exp.Expr) -> No
     """Refuse a number that follows from one aggregate and written values alone.
 
     Raises:
-        QueryRefused: CEL-Q052.
+        QueryRefused: CEL-Q051.
     """
     answers = made.answers_behind(typed.tree)
     if typed.kind in NUMBERS and len(answers) == 1 and answers <= set(made.aggregates):
-        raise refusal("CEL-Q052.one_aggregate", at=node)
+        raise refusal("CEL-Q051.computed_one_aggregate", at=node)
 
 
 def _stop_windows(node: exp.Expr) -> None:
@@ -328,7 +328,7 @@ def _name(node: exp.Expr, word: str, made: Outputs) -> str:
     if not node.alias:
         return made.free(word)
     if made.find(node.alias) is not None:
-        raise refusal("CEL-Q058.same_name", alias=node.alias, at=node)
+        raise refusal("CEL-Q027.output_same_name", alias=node.alias, at=node)
     return str(node.alias)
 
 

@@ -39,7 +39,7 @@ def parse(query: str, *, dialect: Dialect = "duckdb") -> exp.Select:
 
     Raises:
         InputError: CEL-Q020, the text is not SQL.
-        QueryRefused: CEL-Q021 to CEL-Q023, CEL-Q032 and CEL-Q033.
+        QueryRefused: CEL-Q022 to CEL-Q023, CEL-Q042.
     """
     if dialect not in ("duckdb", "postgres"):
         raise InputError("CEL-Q020.dialect", dialect=dialect)
@@ -81,7 +81,7 @@ def _check_beginning(tokens: list[Token]) -> None:
     """Refuse several statements and everything but SELECT, before anything is parsed."""
     after = [token for last, token in pairwise(tokens) if last.token_type is TokenType.SEMICOLON]
     if after:
-        raise refusal("CEL-Q021", line=after[0].line)
+        raise refusal("CEL-Q022.several", line=after[0].line)
     if tokens[0].token_type not in _BEGINNINGS:
         raise _not_a_question(None, word=tokens[0].text)
     # WITH x AS (...) COPY ..., and WITH x AS (COPY ...).
@@ -129,7 +129,7 @@ def _check_part(part: exp.Expr) -> None:
         if required and part.args.get(name) is None:
             raise InputError("CEL-Q020.incomplete", clause=type(part).__name__.upper())
     if isinstance(part, exp.Placeholder | exp.Parameter | exp.SessionParameter):
-        raise refusal("CEL-Q024", at=part)
+        raise refusal("CEL-Q022.parameter", at=part)
     if isinstance(part, exp.Select) and not part.expressions:
         raise InputError("CEL-Q020.nothing_selected")
     if isinstance(part, exp.Alias) and not isinstance(part.args.get("alias"), exp.Identifier):
@@ -145,11 +145,11 @@ def _not_a_question(statement: exp.Expr | None, *, word: str = "") -> CelosiaErr
 
 def _of_answers(statement: exp.SetOperation) -> CelosiaError:
     if isinstance(statement, exp.Union) and not statement.args.get("distinct"):
-        return refusal("CEL-Q033", at=statement.expression)
+        return refusal("CEL-Q042.answers", at=statement.expression)
     return set_operation_refusal(statement)
 
 
 def set_operation_refusal(statement: exp.SetOperation) -> CelosiaError:
     """The refusal of UNION, EXCEPT and INTERSECT."""
-    keys = {exp.Except: "CEL-Q032.difference", exp.Intersect: "CEL-Q032.intersection"}
-    return refusal(keys.get(type(statement), "CEL-Q032.union"), at=statement.expression)
+    keys = {exp.Except: "CEL-Q042.rows_difference", exp.Intersect: "CEL-Q042.rows_intersection"}
+    return refusal(keys.get(type(statement), "CEL-Q042.rows_union"), at=statement.expression)

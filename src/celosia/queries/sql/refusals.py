@@ -88,17 +88,17 @@ def refuse_forbidden(node: exp.Expr) -> None:
     if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
         raise star_refusal(node)
     if isinstance(node, exp.Window):
-        raise refusal("CEL-Q031", at=node)
+        raise refusal("CEL-Q042.window", at=node)
     if isinstance(node, exp.Query | exp.Exists | exp.Any | exp.All) or node.args.get("query"):
-        raise refusal("CEL-Q044.as_a_value", at=node)
+        raise refusal("CEL-Q043.value_as_a_value", at=node)
     if isinstance(node, AGGREGATES):
         word = _word(node) or Message("queries.sql.an_aggregate")
-        raise refusal("CEL-Q053", word=word, at=node)
+        raise refusal("CEL-Q054.not_a_value", word=word, at=node)
 
 
 def star_refusal(node: exp.Expr) -> CelosiaError:
     """The refusal of `*` where columns are needed."""
-    return refusal("CEL-Q028", at=node)
+    return refusal("CEL-Q042.star", at=node)
 
 
 def _word(node: exp.Expr) -> str:

@@ -116,7 +116,7 @@ def join_items(
     """One relation of all items, and the conditions of WHERE that it did not need.
 
     Raises:
-        QueryRefused: CEL-Q035 and CEL-Q037 to CEL-Q041, where nothing ties an item to the others.
+        QueryRefused: CEL-Q036, where nothing ties an item to the others.
     """
     first, *waiting = items
     relation, done = first.relation, frozenset({first.alias})
@@ -145,7 +145,7 @@ def _no_join_key(
     across = [each for each in conditions if item.alias in each.mentions and each.mentions & done]
     for each in across or own:
         return not_an_equijoin(each, f"'{item.name}'")
-    return refusal("CEL-Q035.not_tied", relation=item.name)
+    return refusal("CEL-Q036.cross_not_tied", relation=item.name)
 
 
 def not_an_equijoin(given: JoinCondition, side: str, *, at: exp.Expr | None = None) -> CelosiaError:
@@ -159,14 +159,14 @@ def not_an_equijoin(given: JoinCondition, side: str, *, at: exp.Expr | None = No
     node, columns = given.node, list(given.tree.find_all(exp.Column))
     place = node if at is None else at
     if isinstance(node, exp.Or):
-        return refusal("CEL-Q038", side=side, at=place)
+        return refusal("CEL-Q036.or", side=side, at=place)
     if not columns:
-        return refusal("CEL-Q040", side=side, at=place)
+        return refusal("CEL-Q036.constant", side=side, at=place)
     if isinstance(node, exp.EQ) and len(given.mentions) > 1:
-        return refusal("CEL-Q039", at=place)
+        return refusal("CEL-Q036.computed", at=place)
     if len(given.mentions) == 1:
-        return refusal("CEL-Q041", side=side, at=place)
-    return refusal("CEL-Q037", side=side, at=place)
+        return refusal("CEL-Q036.one_side", side=side, at=place)
+    return refusal("CEL-Q036.not_by_equality", side=side, at=place)
 
 
 def is_semi_join(node: exp.Expr) -> bool:
@@ -240,7 +240,7 @@ def _select(node: exp.Expr) -> exp.Select:
     if isinstance(query, exp.SetOperation):
         raise set_operation_refusal(query)
     if not isinstance(query, exp.Select):
-        raise refusal("CEL-Q044.not_a_select", at=node)
+        raise refusal("CEL-Q043.value_not_a_select", at=node)
     return query
 
 
@@ -248,7 +248,9 @@ def _membership(node: exp.In, select: exp.Select, scope: Scope, inner: SelectRow
     """`x IN (SELECT y ...)` as the equality of x and y."""
     made = read_selection(select, inner.scope, inner.relation)
     if len(made.columns) != 1 or made.has_gaps:
-        raise refusal("CEL-Q046.several_columns", column_count=len(made.columns), at=select)
+        raise refusal(
+            "CEL-Q043.not_tied_several_columns", column_count=len(made.columns), at=select
+        )
     return make_equality(read_expression(node.this, scope), made.columns[0].value, at=node.this)
 
 
@@ -259,7 +261,7 @@ def _check_not_in(node: exp.In, select: exp.Select, beside: Sequence[exp.Expr]) 
         select.expressions[0].unalias(), within
     ):
         return
-    raise refusal("CEL-Q045", at=node)
+    raise refusal("CEL-Q043.not_in", at=node)
 
 
 def _says_not_null(column: exp.Expr, conditions: Sequence[exp.Expr]) -> bool:
@@ -279,7 +281,7 @@ def _says_not_null(column: exp.Expr, conditions: Sequence[exp.Expr]) -> bool:
 def _no_semi_join_key(node: exp.Expr, ties: Sequence[JoinCondition]) -> CelosiaError:
     for each in ties:
         return not_an_equijoin(each, Message("queries.sql.sub_query"))
-    return refusal("CEL-Q046.not_tied", at=node)
+    return refusal("CEL-Q043.not_tied_not_tied", at=node)
 
 
 _ROWS = frozenset({"with_", "expressions", "from_", "joins", "where"})
@@ -327,7 +329,7 @@ class RelationBuilder:
         scope = Scope(outer=outer)
         start = select.args.get("from_")
         if start is None:
-            raise refusal("CEL-Q029.no_from", at=select)
+            raise refusal("CEL-Q025.not_a_table_no_from", at=select)
         conditions = self._sources(start.this, scope, visible)
         for join in select.args.get("joins") or []:
             conditions += self._join(join, scope, visible)
@@ -415,7 +417,7 @@ class RelationBuilder:
         self, node: exp.Table, name: str, visible: Mapping[str, CommonTable]
     ) -> CelosiaError:
         known = [table.name for table in self.policy.tables] + list(visible)
-        return refusal("CEL-Q025", hint=did_you_mean(name, known), at=node, table=name)
+        return refusal("CEL-Q025.table", hint=did_you_mean(name, known), at=node, table=name)
 
 
 def _alias(node: exp.Expr) -> tuple[str, tuple[str, ...]]:
@@ -442,9 +444,9 @@ def _check_kind(join: exp.Join) -> None:
         word = method or ("LATERAL" if isinstance(join.this, exp.Lateral) else kind)
         raise refusal("CEL-Q036.join_kind", kind=word, at=join.this)
     if side or kind == "OUTER":
-        raise refusal("CEL-Q034", side=side or kind, at=join.this)
+        raise refusal("CEL-Q036.outer", side=side or kind, at=join.this)
     if kind == "CROSS":
-        raise refusal("CEL-Q035.cross_join", at=join.this)
+        raise refusal("CEL-Q036.cross_cross_join", at=join.this)
     if kind not in ("", "INNER"):
         raise refusal("CEL-Q036.join_kind", kind=kind, at=join.this)
 
@@ -452,4 +454,4 @@ def _check_kind(join: exp.Join) -> None:
 def _not_a_table(node: exp.Expr) -> CelosiaError:
     if isinstance(node, exp.Lateral):
         return refusal("CEL-Q036.lateral", at=node)
-    return refusal("CEL-Q029.not_a_table", at=node)
+    return refusal("CEL-Q025.not_a_table_not_a_table", at=node)

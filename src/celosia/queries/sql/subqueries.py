@@ -75,7 +75,7 @@ def read_selection(select: exp.Select, scope: Scope, relation: Relation) -> Sele
         relation: its rows, whose joins say which columns are equal.
 
     Raises:
-        QueryRefused: CEL-Q026, CEL-Q028, CEL-Q042, and all that an expression may be refused for.
+        QueryRefused: CEL-Q025, CEL-Q042, and all that an expression may be refused for.
     """
     columns: list[SelectedColumn] = []
     found: dict[str, Field] = {}
@@ -140,7 +140,7 @@ def _find_column(node: exp.Expr, scope: Scope) -> list[FromItem]:
         return list(scope.items.values())
     item = scope.items.get(node.text("table").lower())
     if item is None:
-        raise refusal("CEL-Q026.no_relation_of_star", table=node.text("table"), at=node)
+        raise refusal("CEL-Q025.column_no_relation_of_star", table=node.text("table"), at=node)
     return [item]
 
 
@@ -163,7 +163,7 @@ def _equal_columns(relation: Relation) -> Mapping[Column, set[Column]]:
 
 
 def _nothing_to_exclude(node: exp.Expr, name: str) -> CelosiaError:
-    return refusal("CEL-Q026.nothing_to_exclude", name=name, at=node)
+    return refusal("CEL-Q025.column_nothing_to_exclude", name=name, at=node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +292,7 @@ def _one(
     lowered = [name.lower() for name in names]
     for each, name in zip(made.columns, lowered, strict=True):
         if not name or lowered.count(name) > 1:
-            raise refusal("CEL-Q058.no_name", at=each.node)
+            raise refusal("CEL-Q027.output_no_name", at=each.node)
         if each.value.kind == "interval":
             raise _alone(each.node)
     named = zip(lowered, made.columns, strict=True)
@@ -301,7 +301,7 @@ def _one(
 
 
 def _places(node: exp.Expr, use: str) -> CelosiaError:
-    return refusal("CEL-Q058.positions", use=use, at=node)
+    return refusal("CEL-Q027.output_positions", use=use, at=node)
 
 
 def _alone(node: exp.Expr) -> CelosiaError:
@@ -316,17 +316,17 @@ def check_rows(select: exp.Select) -> None:
         for node in each.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window))
     )
     if is_aggregate or select.args.get("group") or select.args.get("having"):
-        raise refusal("CEL-Q043", at=select)
+        raise refusal("CEL-Q043.aggregates", at=select)
     if select.args.get("distinct"):
         raise distinct_refusal(select)
     for name in ("limit", "offset", "order"):
         if (clause := select.args.get(name)) is not None:
-            raise refusal("CEL-Q059", name=name.upper(), at=clause)
+            raise refusal("CEL-Q042.in_subquery", name=name.upper(), at=clause)
 
 
 def distinct_refusal(node: exp.Expr) -> CelosiaError:
     """The refusal of SELECT DISTINCT."""
-    return refusal("CEL-Q030", at=node)
+    return refusal("CEL-Q042.distinct", at=node)
 
 
 def _rename_columns(part: DerivedTable, names: Sequence[str]) -> DerivedTable:
@@ -345,4 +345,4 @@ def _fields(alias: str, part: DerivedTable, typed: Sequence[TypedExpression]) ->
 
 
 def _not_rows(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q029.not_a_select", at=node)
+    return refusal("CEL-Q025.not_a_table_not_a_select", at=node)
