@@ -29,14 +29,9 @@ SEEDS = 30
 SWITCHES = 30
 
 
-def rows(progress: Progress = silent) -> Iterator[Row]:
+def rows(progress: Progress = silent) -> list[Row]:
     """All of them."""
-    yield from _degrees()
-    yield from _metrics()
-    yield from _centralities()
-    yield from _prediction()
-    yield from _links()
-    yield from _drift()
+    return [*_degrees(), *_metrics(), *_centralities(), *_prediction(), *_links(), *_drift()]
 
 
 def _degrees() -> Iterator[Row]:

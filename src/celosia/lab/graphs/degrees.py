@@ -43,13 +43,9 @@ _EDITS = (None, examples.G10_EDGE_CHANGE, examples.G10_VERTEX_ADDED)
 Whole = NDArray[np.int64]
 
 
-def rows(progress: Progress = silent) -> Iterator[Row]:
+def rows(progress: Progress = silent) -> list[Row]:
     """All of them."""
-    yield from _figure()
-    yield from _raised()
-    yield from _refused()
-    yield from _averaged()
-    yield from _grown()
+    return [*_figure(), *_raised(), *_refused(), *_averaged(), *_grown()]
 
 
 def _figure() -> Iterator[Row]:

@@ -35,14 +35,16 @@ from celosia.lab.masking.equivalence_classes import format_groups
 from celosia.lab.mechanisms.cells import compare_equal
 
 
-def rows(progress: Progress = silent) -> Iterator[Row]:
+def rows(progress: Progress = silent) -> list[Row]:
     """All of them."""
-    yield from _followers()
-    yield from _dan()
-    yield from _primitives()
-    yield from _candidates()
-    yield from _neighbourhoods()
-    yield from _verifiers()
+    return [
+        *_followers(),
+        *_dan(),
+        *_primitives(),
+        *_candidates(),
+        *_neighbourhoods(),
+        *_verifiers(),
+    ]
 
 
 def _followers() -> Iterator[Row]:

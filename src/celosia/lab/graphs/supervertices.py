@@ -26,12 +26,10 @@ from celosia.lab.graphs.figure_graphs import in_words, name_groups
 from celosia.lab.mechanisms.cells import compare_equal, compare_printed
 
 
-def rows(progress: Progress = silent) -> Iterator[Row]:
+def rows(progress: Progress = silent) -> list[Row]:
     """All of them."""
     graph = examples.g9()
-    yield from _partition(graph)
-    yield from _greedy(graph)
-    yield from _all_partitions(graph)
+    return [*_partition(graph), *_greedy(graph), *_all_partitions(graph)]
 
 
 def _partition(graph: Graph) -> Iterator[Row]:

@@ -30,16 +30,13 @@ from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed
 WORLDS = 400
 
 
-def rows(progress: Progress = silent) -> Iterator[Row]:
+def rows(progress: Progress = silent) -> list[Row]:
     """All of them."""
     original = examples.uncertain_original()
     graph = UncertainGraph.of(
         {(one - 1, other - 1): chance for (one, other), chance in examples.UNCERTAIN.items()}
     )
-    yield from _doubts(graph, original)
-    yield from _averages(graph)
-    yield from _certain()
-    yield from _generated()
+    return [*_doubts(graph, original), *_averages(graph), *_certain(), *_generated()]
 
 
 def _doubts(graph: UncertainGraph, original: Graph) -> Iterator[Row]:

@@ -46,14 +46,9 @@ PROVINCE = Recoding(hierarchy={"method": "mask", "levels": [3]}, level=1)
 RANGES = Recoding(breaks=(20, 30, 50, 80))
 
 
-def rows(progress: Progress = silent) -> Iterator[Row]:
+def rows(progress: Progress = silent) -> list[Row]:
     """All facts of the tables, in the order of their numbers."""
-    yield from _original()
-    yield from _noise()
-    yield from _groups()
-    yield from _swaps()
-    yield from _ranges()
-    yield from _anonymous()
+    return [*_original(), *_noise(), *_groups(), *_swaps(), *_ranges(), *_anonymous()]
 
 
 def apply_method(method: MaskingMethod, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:

@@ -32,13 +32,9 @@ from celosia.tables.masking.perturbation.transitions import invariant_matrix, pl
 SHOWN = ("shown_postcode", "shown_age")
 
 
-def rows(progress: Progress = silent) -> Iterator[Row]:
+def rows(progress: Progress = silent) -> list[Row]:
     """All of them."""
-    yield from _salaries()
-    yield from _nationalities()
-    yield from _recoding()
-    yield from _coins()
-    yield from _survey()
+    return [*_salaries(), *_nationalities(), *_recoding(), *_coins(), *_survey()]
 
 
 def _salaries() -> Iterator[Row]:

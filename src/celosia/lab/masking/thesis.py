@@ -30,13 +30,9 @@ from celosia.tables.masking import Microaggregation, Noise, RankSwap, Recoding, 
 JOBS = ("Back-End developer", "Front-End developer")
 
 
-def rows(progress: Progress = silent) -> Iterator[Row]:
+def rows(progress: Progress = silent) -> list[Row]:
     """All of them."""
-    yield from _classes()
-    yield from _coding()
-    yield from _averages()
-    yield from _swaps()
-    yield from _noise()
+    return [*_classes(), *_coding(), *_averages(), *_swaps(), *_noise()]
 
 
 def _classes() -> Iterator[Row]:

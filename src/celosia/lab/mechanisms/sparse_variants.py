@@ -28,14 +28,9 @@ LONG = 100
 """Answers below from which the loss is at its limit to all printed digits."""
 
 
-def variants() -> Iterator[Row]:
+def variants() -> list[Row]:
     """The rows of A.1 to A.6, in their order, and of the standard sparse vector."""
-    yield from _private()
-    yield from _roth()
-    yield from _lee_clifton()
-    yield from _stoddard()
-    yield from _chen()
-    yield from _standard()
+    return [*_private(), *_roth(), *_lee_clifton(), *_stoddard(), *_chen(), *_standard()]
 
 
 def worst_loss(
