@@ -88,7 +88,7 @@ def test_figures_are_edited_as_they_say() -> None:
     assert name_groups([[8], [2, 0]]) == "{1,3} {9}"
 
 
-def _noticed(rows: Iterator[lab.Row]) -> set[str]:
+def _noticed(rows: Iterable[lab.Row]) -> set[str]:
     return {row.run for row in rows if not row.matches}
 
 

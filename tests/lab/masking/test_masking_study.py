@@ -77,7 +77,7 @@ def test_groups_are_told_as_sets() -> None:
     assert format_groups([(1, 3), ()]) == "{1,3} {}"
 
 
-def _noticed(rows: Iterator[lab.Row]) -> list[str]:
+def _noticed(rows: Iterable[lab.Row]) -> list[str]:
     return [row.run for row in rows if not row.matches]
 
 
