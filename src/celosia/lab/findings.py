@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from celosia.core.messages import say
+from celosia.core.messages import Message, say
 from celosia.lab.tolerance import Cell
 
 VALUES = {"yes": "lab.value.yes", "no": "lab.value.no", "none": "lab.value.none"}
@@ -21,6 +21,15 @@ def cell_text(cell: Cell) -> str:
     ('yes', '0.5')
     """
     return say(VALUES[cell]) if isinstance(cell, str) and cell in VALUES else str(cell)
+
+
+def name_of(name: str) -> str:
+    """The name of a run or of a cell: a message where it is a key of the catalogue.
+
+    >>> name_of("k=5"), name_of("lab.value.yes")
+    ('k=5', 'yes')
+    """
+    return Message(name) if name.startswith("lab.") else name
 
 
 @dataclass(frozen=True, slots=True)

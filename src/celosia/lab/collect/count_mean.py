@@ -94,9 +94,7 @@ def _errors(
     run: str, line: dict[str, str], protocol: CountMean, counts: Counts, *, seed: int
 ) -> Iterator[Row]:
     expected = law(protocol, counts)
-    yield compare_printed(
-        run, Message("lab.collect.rmse_by_theory_th"), line["theory"], expected.rmse
-    )
+    yield compare_printed(run, "lab.collect.rmse_by_theory_th", line["theory"], expected.rmse)
     yield expected.of_rmse(
         run, Message("lab.collect.rmse_of_the_published_run_beside"), line["rmse"]
     )
@@ -133,5 +131,5 @@ def _sizes() -> Iterator[Row]:
         yield Row(run, cell, printed_bytes, 8 * width + OBJECT_BYTES, near)
         protocol = CountMean(epsilon=2, hashes=1024, width=width)
         yield compare_equal(
-            run, Message("lab.collect.bits_of_our_report_m_log2"), width + 10, protocol.report_bits
+            run, "lab.collect.bits_of_our_report_m_log2", width + 10, protocol.report_bits
         )

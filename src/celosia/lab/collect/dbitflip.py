@@ -44,9 +44,7 @@ def rows(progress: Progress) -> list[Row]:
         found += correlation(run, line, counts)
         expected = law(protocol, counts)
         found.append(
-            compare_printed(
-                run, Message("lab.collect.rmse_by_theory_th"), line["theory"], expected.rmse
-            )
+            compare_printed(run, "lab.collect.rmse_by_theory_th", line["theory"], expected.rmse)
         )
         cell = Message("lab.collect.rmse_of_the_published_run_beside")
         found.append(expected.of_rmse(run, cell, line["rmse"]))

@@ -112,7 +112,7 @@ def _errors(
     run: str, line: dict[str, str], protocol: HadamardCountMean, counts: Counts
 ) -> Iterator[Row]:
     right, wrong = law(protocol, counts), faulty(protocol, counts)
-    yield compare_printed(run, Message("lab.collect.rmse_by_theory_th"), line["theory"], right.rmse)
+    yield compare_printed(run, "lab.collect.rmse_by_theory_th", line["theory"], right.rmse)
     cell = Message("lab.collect.rmse_of_the_published_run_wrong")
     yield wrong.of_rmse(run, cell, line["rmse"])
     sizes = _Sizes(float(protocol.epsilon), protocol.hashes, protocol.width)
@@ -178,5 +178,5 @@ def _sizes() -> Iterator[Row]:
         yield compare_equal(run, cell, int(line["hcms"]), 88)
         bits = 1 + 10 + width.bit_length() - 1
         yield compare_equal(
-            run, Message("lab.collect.bits_of_our_report_1_log2"), bits, protocol.report_bits
+            run, "lab.collect.bits_of_our_report_1_log2", bits, protocol.report_bits
         )

@@ -15,7 +15,7 @@ from math import erfc, inf, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, name_of
 from celosia.lab.mechanisms.cells import SIGMAS, half_unit
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ def compare_among(run: str, cell: str, text: str, ours: list[float]) -> Row:
     mean, deviation = float(np.mean(ours)), float(np.std(ours, ddof=1))
     quantile = float(t.isf(erfc(SIGMAS / sqrt(2)) / 2, len(ours) - 1))
     reach = half_unit(text) + quantile * deviation * sqrt(1 + 1 / len(ours))
-    return Row(run, cell, float(text), mean, abs(float(text) - mean) <= reach)
+    return Row(name_of(run), name_of(cell), float(text), mean, abs(float(text) - mean) <= reach)
 
 
 def rmse(estimates: Floats, real: NDArray[np.int64]) -> float:

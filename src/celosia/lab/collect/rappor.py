@@ -232,19 +232,14 @@ def _chances(line: Line, counts: Counts, seed: int) -> Iterator[Row]:
     chances = float(line["f"]), float(line["p"]), float(line["q"])
     made = _protocol((128, 8, 1), chances)
     one = float(made.epsilon)
+    yield compare_printed(run, "lab.collect.lasting_epsilon", line["lasting"], made.lasting_epsilon)
     yield compare_printed(
-        run, Message("lab.collect.lasting_epsilon"), line["lasting"], made.lasting_epsilon
+        run, "lab.collect.epsilon_of_one_report_wrong_as", line["one_log10"], one / log(10)
     )
-    yield compare_printed(
-        run,
-        Message("lab.collect.epsilon_of_one_report_wrong_as"),
-        line["one_log10"],
-        one / log(10),
-    )
-    yield compare_printed(run, Message("lab.collect.epsilon_of_one_report"), line["one"], one)
+    yield compare_printed(run, "lab.collect.epsilon_of_one_report", line["one"], one)
     percent = 100 * float(line["mean_error"]) / int(counts.sum())
     yield compare_printed(
-        run, Message("lab.collect.percent_error_100_mean_error_users"), line["percent"], percent
+        run, "lab.collect.percent_error_100_mean_error_users", line["percent"], percent
     )
     servers = _servers((128, 8, 1), counts, seed, chances=chances)
     fits = [_fit(each, counts) for each in servers]

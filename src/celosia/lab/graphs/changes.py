@@ -39,11 +39,11 @@ def _degrees() -> Iterator[Row]:
     for run, graph, edit in zip(_RUNS, figure_9(), edits, strict=True):
         stated = examples.G9_SWITCH.degrees if edit is None else edit.degrees
         yield compare_equal(
-            run, Message("lab.graphs.degrees"), in_words(stated), in_words(graph.degrees.tolist())
+            run, "lab.graphs.degrees", in_words(stated), in_words(graph.degrees.tolist())
         )
-        yield compare_equal(run, Message("lab.graphs.vertices"), 9, graph.order)
-        yield compare_equal(run, Message("lab.graphs.edges"), 12, graph.size)
-        yield compare_equal(run, Message("lab.graphs.k_by_degree"), 1, degree_anonymity(graph))
+        yield compare_equal(run, "lab.graphs.vertices", 9, graph.order)
+        yield compare_equal(run, "lab.graphs.edges", 12, graph.size)
+        yield compare_equal(run, "lab.graphs.k_by_degree", 1, degree_anonymity(graph))
 
 
 _RUNS = (
@@ -68,20 +68,14 @@ def _metrics() -> Iterator[Row]:
             yield compare_printed(run, METRIC_NAMES[name], text, float(values[name].value))
     for place, run in enumerate(_RUNS[1:]):
         utility = compare(graphs[0], graphs[place + 1], rng=Seeded(9))
-        yield compare_printed(
-            run, Message("lab.graphs.edges_in_both"), "0.8333", utility.edge_intersection
-        )
+        yield compare_printed(run, "lab.graphs.edges_in_both", "0.8333", utility.edge_intersection)
         for name, stated in DISTANCES.items():
             moved = float(utility.distances[name].value)
             yield compare_printed(run, _MOVED[name], stated[place], moved)
     unchanged = compare(graphs[0], graphs[0], rng=Seeded(9))
-    yield compare_equal(
-        _RUNS[0], Message("lab.graphs.edges_in_both"), 1.0, unchanged.edge_intersection
-    )
+    yield compare_equal(_RUNS[0], "lab.graphs.edges_in_both", 1.0, unchanged.edge_intersection)
     worst = max(float(error.value) for error in unchanged.errors.values())
-    yield compare_equal(
-        _RUNS[0], Message("lab.graphs.largest_difference_of_a_graph_to"), 0.0, worst
-    )
+    yield compare_equal(_RUNS[0], "lab.graphs.largest_difference_of_a_graph_to", 0.0, worst)
 
 
 def _centralities() -> Iterator[Row]:
@@ -104,22 +98,15 @@ def _prediction() -> Iterator[Row]:
         )
     t, w, u, v = 0, 1, 4, 3
     rise = 2 * float((x[t] - x[u]) * (x[v] - x[w]))
+    yield compare_printed(run, "lab.graphs.first_order_change_of_the_largest", "0.0280", rise)
     yield compare_printed(
-        run, Message("lab.graphs.first_order_change_of_the_largest"), "0.0280", rise
-    )
-    yield compare_printed(
-        run,
-        Message("lab.graphs.its_true_change_which_must_be"),
-        "0.0551",
-        after.largest - before.largest,
+        run, "lab.graphs.its_true_change_which_must_be", "0.0551", after.largest - before.largest
     )
     slow = 2 * float((y[t] - y[u]) * (y[w] - y[v]))
-    yield compare_printed(
-        run, Message("lab.graphs.first_order_change_of_the_connectivity"), "0.0714", slow
-    )
+    yield compare_printed(run, "lab.graphs.first_order_change_of_the_connectivity", "0.0714", slow)
     yield compare_printed(
         run,
-        Message("lab.graphs.its_true_change_a_positive_prediction"),
+        "lab.graphs.its_true_change_a_positive_prediction",
         "-0.0597",
         after.connectivity - before.connectivity,
     )
@@ -129,17 +116,15 @@ def _links() -> Iterator[Row]:
     run = Message("lab.graphs.figure_9b_what_edges_still_tell")
     posterior = link_posterior(order=9, size=12, changed=2)
     yield compare_printed(
-        run, Message("lab.graphs.chance_that_a_published_edge_is"), "0.8333", posterior.of_edge
+        run, "lab.graphs.chance_that_a_published_edge_is", "0.8333", posterior.of_edge
     )
     yield compare_printed(
-        run, Message("lab.graphs.chance_of_an_edge_that_is"), "0.0833", posterior.of_non_edge
+        run, "lab.graphs.chance_of_an_edge_that_is", "0.0833", posterior.of_non_edge
     )
     seen = simulated_posterior(examples.g9(), RandomPerturbation(amount=2), rng=Seeded(9), runs=50)
+    yield compare_printed(run, "lab.graphs.the_first_by_counting_50_runs", "0.8333", seen.of_edge)
     yield compare_printed(
-        run, Message("lab.graphs.the_first_by_counting_50_runs"), "0.8333", seen.of_edge
-    )
-    yield compare_printed(
-        run, Message("lab.graphs.the_second_by_counting_50_runs"), "0.0833", seen.of_non_edge
+        run, "lab.graphs.the_second_by_counting_50_runs", "0.0833", seen.of_non_edge
     )
 
 

@@ -78,14 +78,10 @@ def _checked(network: str, kind: str) -> Iterator[Row]:
     run = Message("lab.joined.comma", first=kind, second=network)
     graph, release = NETWORKS[network](), publish_network(network, kind)
     made, options = release.data, parameters(network)[kind]
-    yield compare_equal(
-        run, Message("lab.graphs.vertices"), graph.order + _fakes(release), made.order
-    )
+    yield compare_equal(run, "lab.graphs.vertices", graph.order + _fakes(release), made.order)
     if isinstance(made, GeneralisedGraph):
         wrong = violations(made, graph, k=options["k"])
-        yield compare_equal(
-            run, Message("lab.graphs.what_is_wrong_with_the_groups"), "", "; ".join(wrong)
-        )
+        yield compare_equal(run, "lab.graphs.what_is_wrong_with_the_groups", "", "; ".join(wrong))
         return
     if isinstance(made, UncertainGraph):
         assert release.key is not None
@@ -114,30 +110,21 @@ def _fakes(release: GraphRelease) -> int:
 
 def _kept(run: str, kind: str, graph: Graph, made: Graph) -> Iterator[Row]:
     if kind in {"random-add-delete", "random-perturbation", "relevance", "spectral-add-delete"}:
-        yield compare_equal(run, Message("lab.graphs.edges"), graph.size, made.size)
+        yield compare_equal(run, "lab.graphs.edges", graph.size, made.size)
     if kind in {"random-switch", "spectral-switch", "relabelling"}:
         moved = int((made.degrees != graph.degrees).sum())
-        yield compare_equal(run, Message("lab.graphs.vertices_with_another_degree"), 0, moved)
+        yield compare_equal(run, "lab.graphs.vertices_with_another_degree", 0, moved)
     if kind == "relabelling":
         yield compare_equal(
-            run,
-            Message("lab.graphs.the_edges_are_the_same"),
-            "yes",
-            _yes(made.same_edges(graph)),
+            run, "lab.graphs.the_edges_are_the_same", "yes", _yes(made.same_edges(graph))
         )
     if kind == "random-sparsification":
         yield compare_equal(
-            run,
-            Message("lab.graphs.all_edges_are_true"),
-            "yes",
-            _yes(contains(made, graph)),
+            run, "lab.graphs.all_edges_are_true", "yes", _yes(contains(made, graph))
         )
     if kind in {"vertex-addition", "k-neighbourhood", "k-automorphism"}:
         yield compare_equal(
-            run,
-            Message("lab.graphs.the_original_is_in_it"),
-            "yes",
-            _yes(contains(graph, made)),
+            run, "lab.graphs.the_original_is_in_it", "yes", _yes(contains(graph, made))
         )
 
 

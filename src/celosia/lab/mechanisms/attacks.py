@@ -38,17 +38,13 @@ def _differencing() -> Iterator[Row]:
     run = Message("lab.mechanisms.differencing_attack_on_two_counts")
     bits = Seeded(22).integers(2, TRIES)
     exact = float(np.mean(((OTHERS + bits) - OTHERS > 0.5) == (bits == 1)))
-    yield compare_equal(run, Message("lab.mechanisms.exact_counts_success"), 1.0, exact)
+    yield compare_equal(run, "lab.mechanisms.exact_counts_success", 1.0, exact)
     closed = 1 - difference_tail(0.5, 10, 10)
-    yield compare_printed(
-        run, Message("lab.mechanisms.laplace_counts_at_0_1_success"), ".5125", closed
-    )
+    yield compare_printed(run, "lab.mechanisms.laplace_counts_at_0_1_success", ".5125", closed)
     # The chance of a right guess with discrete noise of both counts: one half and half a tie.
     law = Geometric(epsilon=0.1).law
     tie = sum(law.mass(place) ** 2 for place in range(-1000, 1001))
-    yield compare_printed(
-        run, Message("lab.mechanisms.our_counts_at_0_1_success"), ".5125", (1 + tie) / 2
-    )
+    yield compare_printed(run, "lab.mechanisms.our_counts_at_0_1_success", ".5125", (1 + tie) / 2)
     guessed = []
     for name, seed in (("with", 23), ("without", 24)):
         counts = OTHERS + (bits if name == "with" else 0 * bits)
@@ -83,9 +79,7 @@ def _floats() -> Iterator[Row]:
         off_lattice(broken.epsilon),
         error=error,
     )
-    yield compare_equal(
-        run, Message("lab.mechanisms.float_noise_on_1_share_impossible"), 0.0, one[0]
-    )
+    yield compare_equal(run, "lab.mechanisms.float_noise_on_1_share_impossible", 0.0, one[0])
     mechanism = Laplace(epsilon=1, sensitivity=1)
     for answer in (0.0, 1.0):
         noise = mechanism.law.draw(TRIES, Seeded(55 + int(answer)))

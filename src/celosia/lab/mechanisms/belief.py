@@ -37,7 +37,7 @@ def rows(progress: Progress) -> list[Row]:
 def _rows() -> Iterator[Row]:
     table = belief_table()
     for epsilon, text, factor in zip(table.epsilons, FACTORS.split(), table.factors, strict=True):
-        yield compare_printed(run_name(epsilon), Message("lab.mechanisms.e_epsilon"), text, factor)
+        yield compare_printed(run_name(epsilon), "lab.mechanisms.e_epsilon", text, factor)
     for line, beliefs in zip(INTERVALS.split("\n")[1:-1], table.rows, strict=True):
         for text, belief in zip(line.split(), beliefs, strict=True):
             run, prior = (

@@ -30,13 +30,13 @@ def _misprinted() -> Iterator[Row]:
     run = Message("lab.mechanisms.algorithm_1_on_100_101_epsilon")
     yield compare_printed(
         run,
-        Message("lab.mechanisms.loss_of_the_sum_as_misprinted"),
+        "lab.mechanisms.loss_of_the_sum_as_misprinted",
         "50.5",
         BrokenNoisyCountMean().sum_epsilon,
     )
     ours = SumCountMean(epsilon=1, lower=100, upper=101)
     yield compare_equal(
-        run, Message("lab.mechanisms.loss_of_the_whole_with_the"), 1.0, ours.privacy_loss().pure
+        run, "lab.mechanisms.loss_of_the_whole_with_the", 1.0, ours.privacy_loss().pure
     )
 
 
@@ -54,35 +54,26 @@ def _resampled() -> Iterator[Row]:
         )
     broken = BrokenResampledMean()
     first, second = broken.chances
-    yield compare_printed(run, Message("lab.mechanisms.n_20_at_most_99"), ".09516", first)
-    yield compare_printed(
-        run, Message("lab.mechanisms.the_same_on_the_neighbour"), ".02495", second
-    )
-    yield compare_printed(
-        run, Message("lab.mechanisms.loss_of_that_event"), "1.3385", broken.shown_epsilon
-    )
-    yield compare_equal(run, Message("lab.mechanisms.true_level"), 2.0, broken.true_epsilon)
+    yield compare_printed(run, "lab.mechanisms.n_20_at_most_99", ".09516", first)
+    yield compare_printed(run, "lab.mechanisms.the_same_on_the_neighbour", ".02495", second)
+    yield compare_printed(run, "lab.mechanisms.loss_of_that_event", "1.3385", broken.shown_epsilon)
+    yield compare_equal(run, "lab.mechanisms.true_level", 2.0, broken.true_epsilon)
 
 
 def _clamped() -> Iterator[Row]:
     run = Message("lab.mechanisms.algorithm_3_on_0_1")
     first, second = BrokenClampedMean(epsilon=0.1).chances
-    yield compare_printed(run, Message("lab.mechanisms.between_ends_of_one"), ".0475813", second)
-    yield compare_printed(run, Message("lab.mechanisms.between_ends_of_both"), ".0951626", first)
-    yield compare_equal(run, Message("lab.mechanisms.their_ratio"), 2.0, first / second)
+    yield compare_printed(run, "lab.mechanisms.between_ends_of_one", ".0475813", second)
+    yield compare_printed(run, "lab.mechanisms.between_ends_of_both", ".0951626", first)
+    yield compare_equal(run, "lab.mechanisms.their_ratio", 2.0, first / second)
     for epsilon, text in ((0.1, ".7431"), (1.0, "1.1931")):
         worst = _worst(BrokenClampedMean(epsilon=epsilon))
         words = Message("lab.mechanisms.epsilon_true_level_claimed", epsilon=epsilon)
         yield compare_printed(run, words, text, worst)
     turn = 2 * log(2)
-    yield compare_printed(
-        run, Message("lab.mechanisms.epsilon_from_which_the_claim_holds"), "1.3863", turn
-    )
+    yield compare_printed(run, "lab.mechanisms.epsilon_from_which_the_claim_holds", "1.3863", turn)
     yield compare_equal(
-        run,
-        Message("lab.mechanisms.true_level_there"),
-        turn,
-        BrokenClampedMean(epsilon=turn).true_epsilon,
+        run, "lab.mechanisms.true_level_there", turn, BrokenClampedMean(epsilon=turn).true_epsilon
     )
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from math import inf
 
 from celosia.core.messages import Message
-from celosia.lab.findings import Row
+from celosia.lab.findings import Row, name_of
 from celosia.lab.tolerance import EXACT, Cell, Tolerance
 
 SIGMAS = 4.0
@@ -22,8 +22,8 @@ def compare_printed(run: str, cell: str, text: str, computed: float, *, error: f
     """A row for a number that was printed with some digits: the computed one must round to it.
 
     Args:
-        run: which experiment.
-        cell: which of its figures.
+        run: which experiment: its name, or a key of the catalogue.
+        cell: which of its figures, in the same way.
         text: the number as it was printed, because its digits say how exact it is.
         computed: what came out now.
         error: the standard error of both numbers together where they were drawn at random.
@@ -32,7 +32,8 @@ def compare_printed(run: str, cell: str, text: str, computed: float, *, error: f
     ln 3, epsilon: 1.0986 published, 1.0986123: matches
     """
     reach = half_unit(text) + SIGMAS * error
-    return Row(run, cell, float(text), computed, Tolerance(reach).matches(float(text), computed))
+    matches = Tolerance(reach).matches(float(text), computed)
+    return Row(name_of(run), name_of(cell), float(text), computed, matches)
 
 
 def compare_equal(run: str, cell: str, published: Cell, computed: Cell) -> Row:
@@ -42,7 +43,7 @@ def compare_equal(run: str, cell: str, published: Cell, computed: Cell) -> Row:
     """
     stated, found = _plain(published), _plain(computed)
     rule = _FLOATS if isinstance(found, float) and stated else EXACT
-    return Row(run, cell, stated, found, rule.matches(stated, found))
+    return Row(name_of(run), name_of(cell), stated, found, rule.matches(stated, found))
 
 
 def half_unit(text: str) -> float:

@@ -74,20 +74,14 @@ def _two_conditions() -> Iterator[Row]:
     general = float(Exponential(epsilon=1).probabilities(cases)[0])
     monotone = float(Exponential(epsilon=1, monotone=True).probabilities(cases)[0])
     flipped = float(PermuteAndFlip(epsilon=1).probabilities(cases)[0])
+    yield compare_printed(run, "lab.mechanisms.chance_of_the_wrong_one", ".0066929", general)
+    yield compare_printed(run, "lab.mechanisms.its_bound_2_e_5", ".013476", 2 * float(np.exp(-5)))
     yield compare_printed(
-        run, Message("lab.mechanisms.chance_of_the_wrong_one"), ".0066929", general
+        run, "lab.mechanisms.chance_of_the_wrong_one_monotone", "4.54e-5", monotone
     )
-    yield compare_printed(
-        run, Message("lab.mechanisms.its_bound_2_e_5"), ".013476", 2 * float(np.exp(-5))
-    )
-    yield compare_printed(
-        run, Message("lab.mechanisms.chance_of_the_wrong_one_monotone"), "4.54e-5", monotone
-    )
-    yield compare_printed(
-        run, Message("lab.mechanisms.its_bound_2_e_10"), "9.08e-5", 2 * float(np.exp(-10))
-    )
+    yield compare_printed(run, "lab.mechanisms.its_bound_2_e_10", "9.08e-5", 2 * float(np.exp(-10)))
     yield compare_equal(
-        run, Message("lab.mechanisms.permute_and_flip_e_5_2"), float(np.exp(-5)) / 2, flipped
+        run, "lab.mechanisms.permute_and_flip_e_5_2", float(np.exp(-5)) / 2, flipped
     )
 
 
@@ -101,24 +95,17 @@ def _losses() -> Iterator[Row]:
         return float(np.abs(ratios).max())
 
     yield compare_printed(
-        run,
-        Message("lab.mechanisms.monotone_weights_0_0_against_1"),
-        "1.43378",
-        worst([0, 0], [1, -1]),
+        run, "lab.mechanisms.monotone_weights_0_0_against_1", "1.43378", worst([0, 0], [1, -1])
     )
     yield compare_printed(
-        run, Message("lab.mechanisms.the_same_with_a_gap_of"), "2.0000", worst([0, 50], [1, 49])
+        run, "lab.mechanisms.the_same_with_a_gap_of", "2.0000", worst([0, 50], [1, 49])
     )
     one_way = log(difference_tail(49, 1, 1) / difference_tail(50, 1, 1))
-    yield compare_printed(
-        run, Message("lab.mechanisms.noisy_max_monotone_gap_50_to"), ".98058", one_way
-    )
+    yield compare_printed(run, "lab.mechanisms.noisy_max_monotone_gap_50_to", ".98058", one_way)
     both_ways = BrokenNoisyMax(gap=50.0).shown_epsilon
-    yield compare_printed(
-        run, Message("lab.mechanisms.noisy_max_with_half_the_noise"), "1.96078", both_ways
-    )
+    yield compare_printed(run, "lab.mechanisms.noisy_max_with_half_the_noise", "1.96078", both_ways)
     repaired = log(difference_tail(48, 2, 2) / difference_tail(50, 2, 2))
-    yield compare_printed(run, Message("lab.mechanisms.noisy_max_gap_50_to_48"), ".96226", repaired)
+    yield compare_printed(run, "lab.mechanisms.noisy_max_gap_50_to_48", ".96226", repaired)
 
 
 def _auction() -> Iterator[Row]:
@@ -143,25 +130,16 @@ def _errors() -> Iterator[Row]:
         run = Message("lab.mechanisms.one_of_queries_at_epsilon_1", queries=queries)
         threshold = above_threshold_error(1, queries=queries, failure=FAILURE)
         selected = selection_error(1, queries=queries, failure=FAILURE)
+        yield compare_printed(run, "lab.mechanisms.error_of_abovethreshold", svt, threshold)
         yield compare_printed(
-            run, Message("lab.mechanisms.error_of_abovethreshold"), svt, threshold
-        )
-        yield compare_printed(
-            run, Message("lab.mechanisms.error_of_the_exponential_mechanism"), chosen, selected
+            run, "lab.mechanisms.error_of_the_exponential_mechanism", chosen, selected
         )
         less = "yes" if selected < threshold / 8 else "no"
-        yield compare_equal(
-            run,
-            Message("lab.mechanisms.less_than_an_eighth_the_thesis"),
-            "yes",
-            less,
-        )
+        yield compare_equal(run, "lab.mechanisms.less_than_an_eighth_the_thesis", "yes", less)
         grid = Grid(Fraction(1, 2**12))
         scores = [-selected] * (queries - 1) + [selected]
         missed = 1 - float(Exponential(epsilon=1, grid=grid).probabilities(scores)[-1])
-        yield compare_printed(
-            run, Message("lab.mechanisms.failure_of_ours_at_that_error"), ".05", missed
-        )
+        yield compare_printed(run, "lab.mechanisms.failure_of_ours_at_that_error", ".05", missed)
 
 
 def selection_error(epsilon: float, *, queries: int, failure: float) -> float:

@@ -62,18 +62,14 @@ def rows(progress: Progress) -> list[Row]:
 def _scales() -> Iterator[Row]:
     run = Message("lab.mechanisms.scales_at_epsilon_1")
     above = AboveThreshold(1.0, threshold=0).scales
-    yield compare_equal(
-        run, Message("lab.mechanisms.abovethreshold_threshold"), 2.0, float(above.threshold)
-    )
-    yield compare_equal(
-        run, Message("lab.mechanisms.abovethreshold_queries"), 4.0, float(above.query)
-    )
+    yield compare_equal(run, "lab.mechanisms.abovethreshold_threshold", 2.0, float(above.threshold))
+    yield compare_equal(run, "lab.mechanisms.abovethreshold_queries", 4.0, float(above.query))
     standard = SparseVector(1.0, threshold=0, split=1).scales
     yield compare_equal(
-        run, Message("lab.mechanisms.sparsevector_with_c_1_split_1"), 2.0, float(standard.threshold)
+        run, "lab.mechanisms.sparsevector_with_c_1_split_1", 2.0, float(standard.threshold)
     )
     yield compare_equal(
-        run, Message("lab.mechanisms.sparsevector_with_c_1_split_1_2"), 4.0, float(standard.query)
+        run, "lab.mechanisms.sparsevector_with_c_1_split_1_2", 4.0, float(standard.query)
     )
     for positives, pure, text in ((10, 20.0, "66.4903"), (1000, 2000.0, "664.903")):
         ours = Sparse(1.0, threshold=0, positives=positives).scales
@@ -89,17 +85,14 @@ def _scales() -> Iterator[Row]:
         )
     numeric = NumericSparse(1.0, threshold=0, positives=10).scales
     yield compare_equal(
-        run,
-        Message("lab.mechanisms.numericsparse_c_10_released_numbers"),
-        90.0,
-        float(numeric.release or 0),
+        run, "lab.mechanisms.numericsparse_c_10_released_numbers", 90.0, float(numeric.release or 0)
     )
     find, tell = numeric_shares(Fraction(1), approximate=True)
     yield compare_printed(
-        run, Message("lab.mechanisms.numericsparse_with_a_delta_share_for"), ".957676", float(find)
+        run, "lab.mechanisms.numericsparse_with_a_delta_share_for", ".957676", float(find)
     )
     yield compare_printed(
-        run, Message("lab.mechanisms.twice_the_share_for_telling"), ".0846474", 2 * float(tell)
+        run, "lab.mechanisms.twice_the_share_for_telling", ".0846474", 2 * float(tell)
     )
     for approximate in (False, True):
         total = sum(numeric_shares(Fraction(1), approximate=approximate))
@@ -108,9 +101,7 @@ def _scales() -> Iterator[Row]:
             run, Message("lab.mechanisms.numericsparse_both_shares", kind=kind), 1.0, float(total)
         )
     least = 8 * log(1e6)
-    yield compare_printed(
-        run, Message("lab.mechanisms.positives_from_which_delta_1e_6"), "110.5", least
-    )
+    yield compare_printed(run, "lab.mechanisms.positives_from_which_delta_1e_6", "110.5", least)
 
 
 def _errors() -> Iterator[Row]:
@@ -118,7 +109,7 @@ def _errors() -> Iterator[Row]:
     found = accuracy.above_threshold_error(1, queries=1000, failure=0.05)
     tight = accuracy.tight_error(2, 4, queries=1000, failure=0.05)
     yield compare_printed(run, "AboveThreshold", "84.7731", found)
-    yield compare_printed(run, Message("lab.mechanisms.abovethreshold_tighter"), "49.42", tight)
+    yield compare_printed(run, "lab.mechanisms.abovethreshold_tighter", "49.42", tight)
     for name, bound, pure, loose in (
         ("Sparse", accuracy.sparse_error, "488.243", "2295.51"),
         ("NumericSparse", accuracy.numeric_sparse_error, "580.465", "2595.84"),

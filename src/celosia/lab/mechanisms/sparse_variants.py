@@ -65,13 +65,13 @@ def _private() -> Iterator[Row]:
         log_pattern(answers, pattern, threshold_scale=4, query_scale=8, redraw=True)
         for answers in ([0.0] * len(pattern), neighbour)
     )
-    yield compare_printed(run, Message("lab.mechanisms.true_level_c_2"), "1.0000", first - second)
+    yield compare_printed(run, "lab.mechanisms.true_level_c_2", "1.0000", first - second)
     run = Message("lab.mechanisms.ours_exact_noise_epsilon_1")
     yield compare_printed(run, "AboveThreshold", "1.0000", _own(AboveThreshold(1.0, threshold=0)))
     one = SparseVector(1.0, threshold=0, positives=2, split=1)
-    yield compare_printed(run, Message("lab.mechanisms.sparsevector_c_2"), "1.0000", _own(one))
+    yield compare_printed(run, "lab.mechanisms.sparsevector_c_2", "1.0000", _own(one))
     yield compare_printed(
-        run, Message("lab.mechanisms.sparse_c_1"), "1.0000", _own(Sparse(1.0, threshold=0))
+        run, "lab.mechanisms.sparse_c_1", "1.0000", _own(Sparse(1.0, threshold=0))
     )
 
 
@@ -87,9 +87,7 @@ def _own(mechanism: SparseMechanism) -> float:
 
 def _roth() -> Iterator[Row]:
     run = Message("lab.mechanisms.a_3_roth_2011_epsilon_1")
-    yield compare_equal(
-        run, Message("lab.mechanisms.true_level"), inf, BrokenSparseRoth().true_epsilon
-    )
+    yield compare_equal(run, "lab.mechanisms.true_level", inf, BrokenSparseRoth().true_epsilon)
     for length in (2, 5, 12):
         broken = BrokenSparseRoth(length=length)
         first, second = (broken.log_output_density(data, 0.0) for data in broken.neighbours)
@@ -101,26 +99,18 @@ def _roth() -> Iterator[Row]:
         )
     broken = BrokenSparseRoth()
     first, second = broken.chances
-    yield compare_printed(run, Message("lab.mechanisms.5_below_then_at_most_2"), ".0084263", first)
-    yield compare_printed(
-        run, Message("lab.mechanisms.the_same_on_the_neighbour"), ".00089148", second
-    )
-    yield compare_printed(
-        run, Message("lab.mechanisms.loss_of_that_event"), "2.246", broken.shown_epsilon
-    )
+    yield compare_printed(run, "lab.mechanisms.5_below_then_at_most_2", ".0084263", first)
+    yield compare_printed(run, "lab.mechanisms.the_same_on_the_neighbour", ".00089148", second)
+    yield compare_printed(run, "lab.mechanisms.loss_of_that_event", "2.246", broken.shown_epsilon)
 
 
 def _lee_clifton() -> Iterator[Row]:
     run = Message("lab.mechanisms.a_4_lee_clifton_2014_epsilon")
     example = BrokenSparseLeeClifton()
     first, second = example.chances
-    yield compare_printed(run, Message("lab.mechanisms.3_below_then_above"), ".029121", first)
-    yield compare_printed(
-        run, Message("lab.mechanisms.the_same_on_the_neighbour"), ".0053839", second
-    )
-    yield compare_printed(
-        run, Message("lab.mechanisms.loss_of_that_event"), "1.688", example.shown_epsilon
-    )
+    yield compare_printed(run, "lab.mechanisms.3_below_then_above", ".029121", first)
+    yield compare_printed(run, "lab.mechanisms.the_same_on_the_neighbour", ".0053839", second)
+    yield compare_printed(run, "lab.mechanisms.loss_of_that_event", "1.688", example.shown_epsilon)
     for positives, length, text in ((1, 10, "1.7499"), (2, 10, "3.2492"), (5, 100, "7.7500")):
         broken = BrokenSparseLeeClifton(positives=positives, length=length)
         yield compare_printed(
@@ -150,16 +140,14 @@ def _stoddard() -> Iterator[Row]:
     run = Message("lab.mechanisms.a_5_stoddard_and_others_2014")
     broken = BrokenSparseStoddard()
     first, second = broken.chances
-    yield compare_equal(run, Message("lab.mechanisms.true_level"), inf, broken.shown_epsilon)
-    yield compare_printed(run, Message("lab.mechanisms.below_then_above"), ".19673", first)
-    yield compare_equal(run, Message("lab.mechanisms.the_same_on_the_neighbour"), 0.0, second)
+    yield compare_equal(run, "lab.mechanisms.true_level", inf, broken.shown_epsilon)
+    yield compare_printed(run, "lab.mechanisms.below_then_above", ".19673", first)
+    yield compare_equal(run, "lab.mechanisms.the_same_on_the_neighbour", 0.0, second)
 
 
 def _chen() -> Iterator[Row]:
     run = Message("lab.mechanisms.a_6_chen_and_others_2015")
-    yield compare_equal(
-        run, Message("lab.mechanisms.true_level"), inf, BrokenSparseChen().true_epsilon
-    )
+    yield compare_equal(run, "lab.mechanisms.true_level", inf, BrokenSparseChen().true_epsilon)
     for length, text in ((1, ".8204"), (2, "1.7041"), (3, "2.6166"), (10, "9.276")):
         broken = BrokenSparseChen(length=length)
         yield compare_printed(

@@ -92,7 +92,7 @@ def _one(
     asks = {scope: cached_executor(shop.run) for scope, shop in entities.items()}
     for epsilon in EPSILONS:
         answer = _AnswerRows(run_name(each, epsilon), exact, epsilon, rng)
-        yield compare_equal(answer.run, Message("lab.sparql.original"), truth, exact)
+        yield compare_equal(answer.run, "lab.sparql.original", truth, exact)
         if broken is not None:
             yield from answer.broken(broken)
         yield from answer.smoothed(FACTS, of_fact)

@@ -67,12 +67,9 @@ def _one_of_two() -> Iterator[Row]:
     kept = smooth(chosen_at_1(parts), beta=choose_beta(EPSILON, DELTA))
     whole = smooth(largest(parts), beta=choose_beta(EPSILON, DELTA))
     yield compare_equal(
-        run,
-        Message("lab.sparql.the_one_that_is_larger_at"),
-        "1000 + k",
-        _format_growth(chosen_at_1(parts)),
+        run, "lab.sparql.the_one_that_is_larger_at", "1000 + k", _format_growth(chosen_at_1(parts))
     )
-    yield compare_equal(run, Message("lab.sparql.its_smooth_bound"), 1000, int(kept.bound))
+    yield compare_equal(run, "lab.sparql.its_smooth_bound", 1000, int(kept.bound))
     ratio = float(whole.bound / kept.bound)
     yield Row(
         run,
@@ -99,11 +96,9 @@ def _shifted() -> Iterator[Row]:
     growth = Leaf(44)
     found = discounted_once_more(growth, epsilon=8, delta=1e-6)
     yield compare_equal(
-        run, Message("lab.sparql.a_sensitivity_of_44_that_never"), 44, _smooth(growth, 8, 1e-6)
+        run, "lab.sparql.a_sensitivity_of_44_that_never", 44, _smooth(growth, 8, 1e-6)
     )
-    yield compare_printed(
-        run, Message("lab.sparql.the_same_discounted_ahead_too_little"), "33.4", found
-    )
+    yield compare_printed(run, "lab.sparql.the_same_discounted_ahead_too_little", "33.4", found)
 
 
 def _smooth(growth: Growth, epsilon: float, delta: float) -> int:
@@ -123,12 +118,10 @@ def _one_side() -> Iterator[Row]:
     one_more = count(patterns(pattern), facts | {("x", "p", "new")}) - count(
         patterns(pattern), facts
     )
-    yield compare_equal(run, Message("lab.sparql.solutions_that_one_fact_adds"), 6, one_more)
-    yield compare_equal(
-        run, Message("lab.sparql.frequency_of_a_as_coded"), 3, joined_as_coded(2, 3)
-    )
+    yield compare_equal(run, "lab.sparql.solutions_that_one_fact_adds", 6, one_more)
+    yield compare_equal(run, "lab.sparql.frequency_of_a_as_coded", 3, joined_as_coded(2, 3))
     ours = int(bound(pattern, facts, rule="tight").at(0))
-    yield compare_equal(run, Message("lab.sparql.our_bound"), 6, ours)
+    yield compare_equal(run, "lab.sparql.our_bound", 6, ours)
 
 
 def _self_joins() -> Iterator[Row]:
@@ -136,11 +129,11 @@ def _self_joins() -> Iterator[Row]:
     facts = graph("a knows c", "b knows c", "c knows d")
     pattern = "?x knows ?y . ?y knows ?z"
     yield compare_equal(
-        run, Message("lab.sparql.true_sensitivity"), 4, local_sensitivity(patterns(pattern), facts)
+        run, "lab.sparql.true_sensitivity", 4, local_sensitivity(patterns(pattern), facts)
     )
-    yield compare_equal(run, Message("lab.sparql.bound_as_coded"), 2, joined_as_coded(2, 1))
+    yield compare_equal(run, "lab.sparql.bound_as_coded", 2, joined_as_coded(2, 1))
     yield compare_equal(
-        run, Message("lab.sparql.our_bound"), 4, int(bound(pattern, facts, rule="tight").at(0))
+        run, "lab.sparql.our_bound", 4, int(bound(pattern, facts, rule="tight").at(0))
     )
 
 
@@ -164,18 +157,18 @@ def _stars() -> Iterator[Row]:
     run = Message("lab.sparql.6_every_star_has_sensitivity_1")
     pattern = "?x p ?y . ?x q ?z"
     lost = count(patterns(pattern), STAR) - count(patterns(pattern), graph())
-    yield compare_equal(run, Message("lab.sparql.solutions_that_leave_with_one_entity"), 12, lost)
+    yield compare_equal(run, "lab.sparql.solutions_that_leave_with_one_entity", 12, lost)
     policy = policy_of(["ex:p", "ex:q"], unit="entity")
     roots = compiled(sparql_of(example(pattern), "DISTINCT ?x"), policy)
     yield compare_equal(
         run,
-        Message("lab.sparql.different_centres_bound"),
+        "lab.sparql.different_centres_bound",
         1,
         star_bound(roots, policy=policy, measured={}).at(9),
     )
     plan = make_plan(sparql_of(example(pattern)), policy, epsilon=1)
     yield compare_equal(
-        run, Message("lab.sparql.all_solutions_not_by_that_bound"), "chosen-cap", plan.method
+        run, "lab.sparql.all_solutions_not_by_that_bound", "chosen-cap", plan.method
     )
 
 
@@ -184,7 +177,7 @@ def _floats() -> Iterator[Row]:
     run = Message("lab.sparql.7_noise_by_the_inverse_of")
     noise = smooth_noise(Fraction(10**30, 7), epsilon=1, size=50, rng=Seeded(1))
     kinds = ", ".join(sorted({type(each).__name__ for each in noise}))
-    yield compare_equal(run, Message("lab.sparql.what_our_noise_is_made_of"), "int", kinds)
+    yield compare_equal(run, "lab.sparql.what_our_noise_is_made_of", "int", kinds)
     gaps = sum(float(each) != each for each in noise)
     yield Row(
         run,
@@ -200,14 +193,14 @@ def _delta() -> Iterator[Row]:
     sizes = (1000, 1001)
     betas = [float(choose_beta(EPSILON, Fraction(1, size**2))) for size in sizes]
     yield compare_equal(
-        run, Message("lab.sparql.neighbours_get_the_same_beta_as"), "no", _yes(betas[0] == betas[1])
+        run, "lab.sparql.neighbours_get_the_same_beta_as", "no", _yes(betas[0] == betas[1])
     )
     policy = policy_of(["ex:p", "ex:q"])
     query = sparql_of(example("?x p ?y . ?x q ?z"))
     plans = [make_plan(query, policy, epsilon=1, delta=DELTA) for _ in sizes]
     deltas = {float(plan.delta) for plan in plans}
     yield compare_equal(
-        run, Message("lab.sparql.our_delta_what_is_asked_for"), "1e-08", f"{max(deltas):.0e}"
+        run, "lab.sparql.our_delta_what_is_asked_for", "1e-08", f"{max(deltas):.0e}"
     )
 
 

@@ -59,8 +59,8 @@ def rows(progress: Progress) -> list[Row]:
     found = [
         *_stars(),
         compare_printed(
-            Message("lab.sparql.smoothing"),
-            Message("lab.sparql.beta_at_epsilon_0_1"),
+            "lab.sparql.smoothing",
+            "lab.sparql.beta_at_epsilon_0_1",
             BETA,
             flex_beta(0.1, THESIS_DELTA),
         ),
@@ -83,7 +83,7 @@ def _stars() -> Iterator[Row]:
         star = [("?x", f"p{place}", f"?y{place}") for place in range(size)]
         found = compat_sensitivity(star, list_frequencies({}))
         yield compare_equal(
-            Message("lab.sparql.broken_analysis"),
+            "lab.sparql.broken_analysis",
             Message("lab.sparql.star_of_patterns", size=size),
             number,
             found,
@@ -95,10 +95,10 @@ def _broken(name: str) -> Iterator[Row]:
     given, frequency = patterns(QUERIES[name].pattern), list_frequencies(FREQUENCIES)
     found = compat_sensitivity(given, frequency)
     yield compare_equal(
-        run, Message("lab.sparql.sensitivity_as_printed_broken_analysis"), known.printed, found
+        run, "lab.sparql.sensitivity_as_printed_broken_analysis", known.printed, found
     )
     found = compat_sensitivity(given, frequency, distance=0)
-    yield compare_equal(run, Message("lab.sparql.broken_analysis_at_distance_0"), known.at_0, found)
+    yield compare_equal(run, "lab.sparql.broken_analysis_at_distance_0", known.at_0, found)
 
 
 def _corrected(name: str) -> Iterator[Row]:
@@ -180,12 +180,12 @@ def _consistency() -> Iterator[Row]:
     listed = [Message("lab.sparql.at_epsilon", name=name, epsilon=each) for name, each in never]
     yield compare_equal(
         run,
-        Message("lab.sparql.not_even_one_answer_is_so"),
+        "lab.sparql.not_even_one_answer_is_so",
         Message("lab.sparql.at_epsilon", name="F2", epsilon=1.0),
         Message("lab.joined.list", parts=listed),
     )
     found = distance_in_scales("F2", 1.0)
-    yield compare_printed(run, Message("lab.sparql.f2_at_epsilon_1_scales_from"), "14.4", found)
+    yield compare_printed(run, "lab.sparql.f2_at_epsilon_1_scales_from", "14.4", found)
 
 
 def distance_in_scales(name: str, epsilon: float) -> float:

@@ -67,7 +67,7 @@ def _exact(query: JoinQuery, shop: Shop) -> Iterator[Row]:
     """What the joins must give: every order has a customer, every part four suppliers."""
     orders, lines = shop.tables["orders"].height, shop.tables["lineitem"].height
     expected = orders if query.distinct else (orders, lines, 4 * lines, 4 * lines)[query.joins - 1]
-    yield compare_equal(run_name(query), Message("lab.sql.exact_answer"), expected, query.exact)
+    yield compare_equal(run_name(query), "lab.sql.exact_answer", expected, query.exact)
 
 
 def _errors(query: JoinQuery, rng: Seeded) -> Iterator[Row]:

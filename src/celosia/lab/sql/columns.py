@@ -62,9 +62,9 @@ def _one(setting: Setting, scale: float, ours: Floats) -> Iterator[Row]:
     run, values = run_name(*setting), np.array(column(*setting), dtype=np.float64)
     far = float(np.abs(values - TRUTH).mean())
     mean, shift = DEVIATIONS[setting]
-    yield compare_printed(run, Message("lab.sql.mean_distance_of_the_ten_printed"), mean, far)
+    yield compare_printed(run, "lab.sql.mean_distance_of_the_ten_printed", mean, far)
     yield compare_printed(
-        run, Message("lab.sql.distance_of_their_mean"), shift, float(abs(values.mean() - TRUTH))
+        run, "lab.sql.distance_of_their_mean", shift, float(abs(values.mean() - TRUTH))
     )
     theirs, mine = far / scale, float(np.abs(ours[:10]).mean()) / scale
     fits = LEAST <= theirs <= MOST and LEAST <= mine <= MOST

@@ -148,23 +148,17 @@ def _smoothed() -> Iterator[Row]:
             run, Message("lab.sql.count_epsilon_scale", epsilon=epsilon), scale, 2 * found / epsilon
         )
     found, distance = flex_smooth(bound(queries["join"]), epsilon=0.1, delta=1e-8)
-    yield compare_printed(
-        run, Message("lab.sql.join_epsilon_0_1_bound"), "270.4590928149084", found
-    )
-    yield compare_equal(run, Message("lab.sql.join_epsilon_0_1_distance"), 132, distance)
-    yield compare_equal(
-        run, Message("lab.sql.join_epsilon_0_1_scale"), 5409.181856298167, 20 * found
-    )
+    yield compare_printed(run, "lab.sql.join_epsilon_0_1_bound", "270.4590928149084", found)
+    yield compare_equal(run, "lab.sql.join_epsilon_0_1_distance", 132, distance)
+    yield compare_equal(run, "lab.sql.join_epsilon_0_1_scale", 5409.181856298167, 20 * found)
     found, distance = flex_smooth(bound(BY_PRODUCT), epsilon=0.1, delta=1e-8)
-    yield compare_equal(
-        run, Message("lab.sql.histogram_of_a_join_on_product"), 80_000.0, 20 * found
-    )
-    yield compare_equal(run, Message("lab.sql.histogram_of_a_join_on_product_2"), 0, distance)
+    yield compare_equal(run, "lab.sql.histogram_of_a_join_on_product", 80_000.0, 20 * found)
+    yield compare_equal(run, "lab.sql.histogram_of_a_join_on_product_2", 0, distance)
     found, distance = flex_smooth(bound(queries["comma join"]), epsilon=0.1, delta=1e-10)
     yield compare_printed(
-        run, Message("lab.sql.orders_and_customers_delta_1e_10"), "215.4674322436261", found
+        run, "lab.sql.orders_and_customers_delta_1e_10", "215.4674322436261", found
     )
-    yield compare_equal(run, Message("lab.sql.orders_and_customers_delta_1e_10_2"), 374, distance)
+    yield compare_equal(run, "lab.sql.orders_and_customers_delta_1e_10_2", 374, distance)
 
 
 def bound(query: str) -> Growth:

@@ -44,10 +44,7 @@ def _printed() -> Iterator[Row]:
     run = Message("lab.sql.sensitivities_as_printed")
     yield compare_printed(run, "delta", "2.1874684e-10", thesis_delta())
     yield compare_printed(
-        run,
-        Message("lab.sparql.beta_at_epsilon_0_1"),
-        "0.00217995500591925",
-        flex_beta(0.1, thesis_delta()),
+        run, "lab.sparql.beta_at_epsilon_0_1", "0.00217995500591925", flex_beta(0.1, thesis_delta())
     )
     for joins, text in SENSITIVITIES.items():
         found, _ = thesis_sensitivity(joins, epsilon=0.1)
@@ -59,19 +56,15 @@ def _twelve() -> Iterator[Row]:
         run = run_name(epsilon, joins)
         found, distance = thesis_sensitivity(joins, epsilon=epsilon)
         ours = smooth(thesis_growth(joins), beta=choose_beta(epsilon, thesis_delta()))
-        yield compare_printed(run, Message("lab.sql.smooth_bound"), text, found)
+        yield compare_printed(run, "lab.sql.smooth_bound", text, found)
         if farthest is not None:
-            yield compare_equal(run, Message("lab.sql.distance_of_the_largest"), farthest, distance)
-        yield compare_printed(
-            run, Message("lab.sql.scale_of_the_noise"), scale, 2 * found / epsilon
-        )
-        yield compare_equal(
-            run, Message("lab.sql.smooth_bound_by_our_search_of"), found, float(ours.bound)
-        )
-        yield compare_equal(run, Message("lab.sql.distance_by_our_search"), distance, ours.distance)
+            yield compare_equal(run, "lab.sql.distance_of_the_largest", farthest, distance)
+        yield compare_printed(run, "lab.sql.scale_of_the_noise", scale, 2 * found / epsilon)
+        yield compare_equal(run, "lab.sql.smooth_bound_by_our_search_of", found, float(ours.bound))
+        yield compare_equal(run, "lab.sql.distance_by_our_search", distance, ours.distance)
     worst = 2 * thesis_sensitivity(4, epsilon=1)[0]
     yield compare_printed(
-        run_name(1, 4), Message("lab.sql.scale_over_the_exact_answer"), "17.54", worst / TRUTH
+        run_name(1, 4), "lab.sql.scale_over_the_exact_answer", "17.54", worst / TRUTH
     )
 
 
@@ -92,18 +85,18 @@ def _corrections() -> Iterator[Row]:
     run = Message("lab.sql.corrections")
     early, _ = flex_smooth(bimodal(), epsilon=3.5, delta=1e-6)
     whole = smooth(bimodal(), beta=Fraction(3.5 / (2 * log(2e6))))
-    yield compare_equal(run, Message("lab.sql.two_peaks_search_that_ends_at"), 27000.0, early)
+    yield compare_equal(run, "lab.sql.two_peaks_search_that_ends_at", 27000.0, early)
     yield compare_printed(
-        run, Message("lab.sql.two_peaks_largest_bound_of_all"), "42624.016", float(whole.bound)
+        run, "lab.sql.two_peaks_largest_bound_of_all", "42624.016", float(whole.bound)
     )
-    yield compare_equal(run, Message("lab.sql.two_peaks_its_distance"), 16, whole.distance)
+    yield compare_equal(run, "lab.sql.two_peaks_its_distance", 16, whole.distance)
     early, _ = flex_smooth(bushy(), epsilon=0.1, delta=1e-8)
     whole = smooth(bushy(), beta=choose_beta(0.1, 1e-8))
-    yield compare_printed(run, Message("lab.sql.bushy_join_search_that_ends_at"), "1.0e12", early)
+    yield compare_printed(run, "lab.sql.bushy_join_search_that_ends_at", "1.0e12", early)
     yield compare_printed(
-        run, Message("lab.sql.bushy_join_largest_bound_of_all"), "1.46e13", float(whole.bound)
+        run, "lab.sql.bushy_join_largest_bound_of_all", "1.46e13", float(whole.bound)
     )
-    yield compare_equal(run, Message("lab.sql.bushy_join_its_distance"), 396, whole.distance)
+    yield compare_equal(run, "lab.sql.bushy_join_its_distance", 396, whole.distance)
     for cells, text in ((1, "14.509"), (2, "17.422"), (10, "33.648")):
         found = float(gamma_quantile(cells, Fraction(1, 2 * 10**6)))
         yield compare_printed(

@@ -67,15 +67,12 @@ def rows(progress: Progress) -> list[Row]:
 
 def _one(case: Case) -> Iterator[Row]:
     run = Message("lab.sql.by_hand", name=case.name)
-    yield compare_equal(run, Message("lab.sparql.count"), case.count, count_rows(case, TABLES))
+    yield compare_equal(run, "lab.sparql.count", case.count, count_rows(case, TABLES))
     yield compare_equal(
-        run,
-        Message("lab.sql.local_sensitivity_add_or_remove"),
-        case.added,
-        _largest(case, _added()),
+        run, "lab.sql.local_sensitivity_add_or_remove", case.added, _largest(case, _added())
     )
     yield compare_equal(
-        run, Message("lab.sql.local_sensitivity_change"), case.changed, _largest(case, _changed())
+        run, "lab.sql.local_sensitivity_change", case.changed, _largest(case, _changed())
     )
     for distance, number in enumerate(case.bounds):
         found = bound(case, distance, "elastic")
