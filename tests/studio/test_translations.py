@@ -40,6 +40,10 @@ SENTENCES: dict[str, tuple[int, ...]] = {
     "run_button": (0, 1),
     "nothing_yet": (0, 1),
     "same_elsewhere": (1,),
+    "control": (1,),
+    "settings": (1,),
+    "step": (0, 1),
+    "story": (0,),
 } | dict.fromkeys(("heading", "lead", "main_heading", "notice", "paragraph", "quiet"), (0,))
 """Calls with sentences, and where in them: the title of a page is its second argument."""
 NAMED = ("Sample", "TableSample", "WorkStep", "Door", "start_page")

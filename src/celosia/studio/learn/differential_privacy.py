@@ -6,21 +6,10 @@ from math import ceil, exp
 from typing import TYPE_CHECKING
 
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
 from celosia.studio.language import _, n_, number, percent, short
-from celosia.studio.learn.parts import (
-    Bars,
-    Control,
-    Facts,
-    Lesson,
-    Part,
-    Step,
-    Story,
-    View,
-    key,
-    narrowed,
-    table,
-)
+from celosia.studio.learn import parts
+from celosia.studio.learn.parts import control, key, settings, step, story, table
+from celosia.studio.learn.published_tables import remaining
 
 if TYPE_CHECKING:
     from celosia.mechanisms import Geometric
@@ -43,7 +32,7 @@ ALLOWANCE = 1.0
 DISEASE = "Heart Disease"
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """Counts, noisy answers and beliefs for every epsilon, and two attacks."""
     from celosia.accounting import belief_interval
     from celosia.core.randomness import Seeded
@@ -53,21 +42,21 @@ def compute(progress: Progress) -> Facts:
     patients = examples.patients()
     ill = [row for row, each in enumerate(patients["disease"]) if each == DISEASE]
     with_bob, without = len(ill), len([row for row in ill if row != BOB])
-    found: Facts = {
+    found: parts.Facts = {
         "columns": patients.columns,
         "rows": patients.rows(),
         "ill": ill,
         "counts": [with_bob, without],
         "settings": {},
     }
-    for place, epsilon in enumerate(EPSILONS):
-        progress(Stage("Drawing noisy answers", place, len(EPSILONS)))
+    for name, (epsilon,) in settings(progress, "Drawing noisy answers", EPSILONS):
+        place = EPSILONS.index(epsilon)
         mechanism = Geometric(epsilon=epsilon)
         drawn = [
             (count + mechanism.law.draw(TRIES, Seeded(100 * place + side))).tolist()
             for side, count in enumerate((with_bob, without))
         ]
-        found["settings"][key((place,))] = {
+        found["settings"][name] = {
             "answers": drawn,
             "error": mechanism.accuracy(0.95),
             "beliefs": [
@@ -116,13 +105,12 @@ def _payments(count: int) -> list[tuple[int, int | None]]:
     return paid
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """The question, and its answer with and without one patient."""
     with_bob, without = facts["counts"]
     return (
-        narrowed(
-            facts["columns"],
-            facts["rows"],
+        remaining(
+            facts,
             facts["ill"],
             caption=_("How many patients have a heart disease? The marked rows."),
         ),
@@ -137,72 +125,61 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """Two exact counts, and one question asked again and again."""
     return _differencing(facts), _again(facts)
 
 
-def _differencing(facts: Facts) -> Story:
+def _differencing(facts: parts.Facts) -> parts.Story:
     with_bob, without = facts["counts"]
     heads = (_("question"), _("answer"))
     first = (_("patients with a heart disease"), with_bob)
     second = (_("patients with a heart disease and another zip code than 47678"), without)
     low = facts["settings"][key((0,))]
     noisy = [low["answers"][0][0], low["answers"][1][0]]
-    return Story(
-        title=_("Two exact counts"),
-        steps=(
-            Step(
-                title=_("What is allowed"),
-                text=_(
-                    "A hospital answers counts over many patients, exactly, and never shows a row. "
-                    "The attacker knows that Bob is a patient, and his zip code."
-                ),
-                parts=(
-                    narrowed(
-                        facts["columns"],
-                        facts["rows"],
-                        facts["ill"],
-                        caption=_("What the hospital has, and does not show."),
-                    ),
-                ),
+    return story(
+        "Two exact counts",
+        step(
+            "What is allowed",
+            "A hospital answers counts over many patients, exactly, and never shows a row. "
+            "The attacker knows that Bob is a patient, and his zip code.",
+            remaining(
+                facts,
+                facts["ill"],
+                caption=_("What the hospital has, and does not show."),
             ),
-            Step(
-                title=_("She asks twice"),
-                text=_("Both counts are over many people; neither is about Bob alone."),
-                parts=(table(heads, [first, second]),),
+        ),
+        step(
+            "She asks twice",
+            "Both counts are over many people; neither is about Bob alone.",
+            table(heads, [first, second]),
+        ),
+        step(
+            "She subtracts",
+            "The two questions differ by one person.",
+            table(heads, [first, second], marked=[0, 1]),
+            learnt=n_(
+                "The difference is {count}: Bob has a heart disease.",
+                "The difference is {count}: Bob has a heart disease.",
+                with_bob - without,
             ),
-            Step(
-                title=_("She subtracts"),
-                text=_("The two questions differ by one person."),
-                parts=(table(heads, [first, second], marked=[0, 1]),),
-                learnt=n_(
-                    "The difference is {count}: Bob has a heart disease.",
-                    "The difference is {count}: Bob has a heart disease.",
-                    with_bob - without,
-                ),
+        ),
+        step(
+            "The same with noise",
+            "With noise at epsilon {epsilon} for each count, the difference is right in "
+            "{share} of all cases; throwing a coin, in 50 %.",
+            table(
+                (_("question"), _("answer with noise")),
+                [(first[0], noisy[0]), (second[0], noisy[1])],
             ),
-            Step(
-                title=_("The same with noise"),
-                text=_(
-                    "With noise at epsilon {epsilon} for each count, the difference is right in "
-                    "{share} of all cases; throwing a coin, in 50 %.",
-                    epsilon=short(EPSILONS[0]),
-                    share=percent(low["differencing"], 2),
-                ),
-                parts=(
-                    table(
-                        (_("question"), _("answer with noise")),
-                        [(first[0], noisy[0]), (second[0], noisy[1])],
-                    ),
-                ),
-                learnt=_("Whether Bob is ill stays his own business."),
-            ),
+            learnt=_("Whether Bob is ill stays his own business."),
+            epsilon=short(EPSILONS[0]),
+            share=percent(low["differencing"], 2),
         ),
     )
 
 
-def _again(facts: Facts) -> Story:
+def _again(facts: parts.Facts) -> parts.Story:
     rows = facts["repeated"]
     heads = (_("times asked"), _("average answer"), _("epsilon in all"))
     text = [(many, round(average, 2), spent) for many, average, spent in rows]
@@ -210,54 +187,38 @@ def _again(facts: Facts) -> Story:
         (question, _("refused: nothing is left") if value is None else value)
         for question, value in facts["payments"]
     ]
-    return Story(
-        title=_("The same question again and again"),
-        steps=(
-            Step(
-                title=_("What the attacker does"),
-                text=_(
-                    "Each answer has fresh noise (epsilon {epsilon}). She asks for the same count "
-                    "once and gets something near {count}.",
-                    epsilon=short(SPENT),
-                    count=number(facts["counts"][0]),
-                ),
-                parts=(table(heads, text[:1]),),
-            ),
-            Step(
-                title=_("She averages"),
-                text=_("Noise has no side: in the average of many answers it is gone."),
-                parts=(table(heads, text, marked=[len(text) - 1]),),
-                learnt=_("With enough answers she has the exact count, and subtracts again."),
-            ),
-            Step(
-                title=_("What a budget does"),
-                text=_(
-                    "Epsilons add up. A budget of {allowance} pays for two such answers and "
-                    "refuses the third, whoever asks.",
-                    allowance=short(ALLOWANCE),
-                ),
-                parts=(
-                    table((_("question"), _("answer with noise")), paid, marked=[len(paid) - 1]),
-                ),
-            ),
+    return story(
+        "The same question again and again",
+        step(
+            "What the attacker does",
+            "Each answer has fresh noise (epsilon {epsilon}). She asks for the same count "
+            "once and gets something near {count}.",
+            table(heads, text[:1]),
+            epsilon=short(SPENT),
+            count=number(facts["counts"][0]),
+        ),
+        step(
+            "She averages",
+            "Noise has no side: in the average of many answers it is gone.",
+            table(heads, text, marked=[len(text) - 1]),
+            learnt=_("With enough answers she has the exact count, and subtracts again."),
+        ),
+        step(
+            "What a budget does",
+            "Epsilons add up. A budget of {allowance} pays for two such answers and "
+            "refuses the third, whoever asks.",
+            table((_("question"), _("answer with noise")), paid, marked=[len(paid) - 1]),
+            allowance=short(ALLOWANCE),
         ),
     )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """Epsilon."""
-    return (
-        Control(
-            name="epsilon",
-            label=_("epsilon (smaller is more private)"),
-            values=EPSILONS,
-            choices=tuple(short(each) for each in EPSILONS),
-            first=3,
-        ),
-    )
+    return (control("epsilon", "epsilon (smaller is more private)", EPSILONS, first=3),)
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """Answers with and without Bob, and what they can do to a belief."""
     found = facts["settings"][key(chosen)]
     epsilon = EPSILONS[chosen[0]]
@@ -265,7 +226,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
     places = list(range(without - REACH, with_bob + REACH + 1))
     with_counts, without_counts = (_histogram(each, places) for each in found["answers"])
     low, high = next((low, high) for prior, low, high in found["beliefs"] if prior == 0.5)
-    bars = Bars(
+    bars = parts.Bars(
         categories=(
             f"≤ {number(places[0])}",
             *(number(each) for each in places[1:-1]),
@@ -290,7 +251,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
             "holds for every attacker."
         ),
     )
-    return View(
+    return parts.View(
         text=_(
             "No answer is more than {factor} times as likely with Bob as without him, or the other "
             "way round. Noise of a simulation with a fixed seed.",
@@ -322,6 +283,3 @@ def _histogram(answers: list[int], places: list[int]) -> tuple[float, ...]:
     for each in answers:
         counts[min(max(each, places[0]), places[-1])] += 1
     return tuple(float(each) for each in counts.values())
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

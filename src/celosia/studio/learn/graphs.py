@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.learn.parts import (
-    Control,
-    Facts,
-    Lesson,
-    Network,
-    Part,
-    Step,
-    Story,
-    Vertex,
-    View,
-    key,
-    table,
-)
+from celosia.studio.learn import parts
+from celosia.studio.learn.parts import control, key, settings, step, story, table
 
 if TYPE_CHECKING:
     from celosia.graphs import Graph
@@ -34,7 +21,7 @@ DAN, JOE = "Dan", "Joe"
 Pairs = list[tuple[int, int]]
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """Two small networks with places to draw them, two attacks, and every k."""
     from celosia.core.randomness import Seeded
     from celosia.graphs import KDegree, attacks, examples
@@ -45,7 +32,7 @@ def compute(progress: Progress) -> Facts:
     by_degree = attacks.degree(graph, naive.graph, numbers=naive.numbers)
     around = attacks.neighbourhood(friends, friends)
     names = _labels(friends)
-    found: Facts = {
+    found: parts.Facts = {
         "graph": _drawn(graph, Seeded(4)),
         "numbers": [int(each) for each in naive.numbers],
         "exposed": [int(each) for each in by_degree.exposed],
@@ -54,14 +41,12 @@ def compute(progress: Progress) -> Facts:
         "friends_found": [names[each] for each in around.exposed],
         "settings": {},
     }
-    for done, (k, way) in enumerate(product(range(len(KS)), range(len(VARIANTS)))):
-        progress(Stage("Changing edges", done, len(KS) * len(VARIANTS)))
+    for name, (k, variant) in settings(progress, "Changing edges", KS, VARIANTS):
         changed = graph
-        if KS[k] > 1:
-            method = KDegree(k=KS[k], variant=VARIANTS[way])  # type: ignore[arg-type]
-            changed = method.apply(graph, rng=Seeded(7)).graph
+        if k > 1:
+            changed = KDegree(k=k, variant=variant).apply(graph, rng=Seeded(7)).graph
         attack = attacks.degree(graph, changed)
-        found["settings"][key((k, way))] = {
+        found["settings"][name] = {
             "edges": _pairs(changed),
             "degrees": changed.degrees.tolist(),
             "exposed": int(attack.exposed.size),
@@ -73,7 +58,7 @@ def compute(progress: Progress) -> Facts:
     return found
 
 
-def _drawn(graph: Graph, rng: Any) -> Facts:
+def _drawn(graph: Graph, rng: Any) -> parts.Facts:
     """The edges of a graph, its degrees, and a place for each vertex."""
     from celosia.graphs.drawing import layout
 
@@ -95,12 +80,12 @@ def _labels(graph: Graph) -> list[str]:
 
 
 def _network(
-    drawn: Facts, names: list[str] | tuple[str, ...], description: str, **how: Any
-) -> Network:
+    drawn: parts.Facts, names: list[str] | tuple[str, ...], description: str, **how: Any
+) -> parts.Network:
     marked, faded = how.pop("marked", ()), how.pop("faded", ())
-    return Network(
+    return parts.Network(
         vertices=tuple(
-            Vertex(name=name, x=x, y=y, marked=place in marked, faded=place in faded)
+            parts.Vertex(name=name, x=x, y=y, marked=place in marked, faded=place in faded)
             for place, (name, (x, y)) in enumerate(zip(names, drawn["places"], strict=True))
         ),
         kept=how.pop("kept", None) or tuple(drawn["edges"]),
@@ -109,7 +94,7 @@ def _network(
     )
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """The network with names."""
     drawn = facts["graph"]
     degrees = drawn["degrees"]
@@ -127,12 +112,12 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """Counting contacts, and looking at who knows whom around a person."""
     return _by_degree(facts), _by_neighbourhood(facts)
 
 
-def _by_degree(facts: Facts) -> Story:
+def _by_degree(facts: parts.Facts) -> parts.Story:
     drawn, numbers = facts["graph"], facts["numbers"]
     shown = [number(each + 1) for each in numbers]
     others = [place for place in range(len(NAMES)) if place != BRUNO]
@@ -141,55 +126,49 @@ def _by_degree(facts: Facts) -> Story:
     ]
     degree = drawn["degrees"][BRUNO]
     released = _("The released network: numbers instead of names, all lines as they were.")
-    return Story(
-        title=_("Counting contacts"),
-        steps=(
-            Step(
-                title=_("What is published"),
-                text=_("Names become random numbers. The lines stay, for they are to be studied."),
-                parts=(_network(drawn, shown, released),),
+    return story(
+        "Counting contacts",
+        step(
+            "What is published",
+            "Names become random numbers. The lines stay, for they are to be studied.",
+            _network(drawn, shown, released),
+        ),
+        step(
+            "What the attacker knows",
+            n_(
+                "Bruno has {count} friend in this network; she has seen his profile.",
+                "Bruno has {count} friends in this network; she has seen his profile.",
+                degree,
             ),
-            Step(
-                title=_("What the attacker knows"),
-                text=n_(
-                    "Bruno has {count} friend in this network; she has seen his profile.",
-                    "Bruno has {count} friends in this network; she has seen his profile.",
-                    degree,
-                ),
-                parts=(_network(drawn, shown, released),),
+            _network(drawn, shown, released),
+        ),
+        step(
+            "Which vertices remain",
+            "One vertex has as many lines. It must be Bruno.",
+            _network(drawn, shown, released, marked=[BRUNO], faded=others),
+        ),
+        step(
+            "What she learns",
+            "His friends are marked, too. Whoever counts the contacts of everybody finds "
+            "{share} of all people by guessing among those who fit.",
+            _network(
+                drawn,
+                shown,
+                released,
+                marked=[BRUNO, *contacts],
+                faded=[each for each in others if each not in contacts],
             ),
-            Step(
-                title=_("Which vertices remain"),
-                text=_("One vertex has as many lines. It must be Bruno."),
-                parts=(_network(drawn, shown, released, marked=[BRUNO], faded=others),),
+            learnt=n_(
+                "{count} person is found for certain.",
+                "{count} people are found for certain, and their friendships with them.",
+                len(facts["exposed"]),
             ),
-            Step(
-                title=_("What she learns"),
-                text=_(
-                    "His friends are marked, too. Whoever counts the contacts of everybody finds "
-                    "{share} of all people by guessing among those who fit.",
-                    share=percent(facts["chance"], 0),
-                ),
-                parts=(
-                    _network(
-                        drawn,
-                        shown,
-                        released,
-                        marked=[BRUNO, *contacts],
-                        faded=[each for each in others if each not in contacts],
-                    ),
-                ),
-                learnt=n_(
-                    "{count} person is found for certain.",
-                    "{count} people are found for certain, and their friendships with them.",
-                    len(facts["exposed"]),
-                ),
-            ),
+            share=percent(facts["chance"], 0),
         ),
     )
 
 
-def _by_neighbourhood(facts: Facts) -> Story:
+def _by_neighbourhood(facts: parts.Facts) -> parts.Story:
     drawn = facts["friends"]
     names = drawn["names"]
     dan, joe = names.index(DAN), names.index(JOE)
@@ -203,74 +182,60 @@ def _by_neighbourhood(facts: Facts) -> Story:
         for place in edge
     ]
     released = _("A released network in which every number of contacts is shared by two or more.")
-    return Story(
-        title=_("Looking at friends of friends"),
-        steps=(
-            Step(
-                title=_("What is published"),
-                text=_("Everybody shares the number of contacts with another: k = 2 by degree."),
-                parts=(_network(drawn, numbers, released),),
+    return story(
+        "Looking at friends of friends",
+        step(
+            "What is published",
+            "Everybody shares the number of contacts with another: k = 2 by degree.",
+            _network(drawn, numbers, released),
+        ),
+        step(
+            "Which vertices remain",
+            "Dan has four contacts. Two vertices fit: the number hides him.",
+            _network(drawn, numbers, released, marked=[dan, joe], faded=rest),
+        ),
+        step(
+            "What else the attacker knows",
+            "Two of Dan's friends know each other: three lines make a triangle.",
+            _network(
+                drawn,
+                numbers,
+                released,
+                marked=[dan, *pair],
+                faded=[each for each in rest if each not in pair],
             ),
-            Step(
-                title=_("Which vertices remain"),
-                text=_("Dan has four contacts. Two vertices fit: the number hides him."),
-                parts=(_network(drawn, numbers, released, marked=[dan, joe], faded=rest),),
+        ),
+        step(
+            "What she learns",
+            "Only one of the two has a triangle. k-neighbourhood anonymity, k-automorphism "
+            "or noise repair this, at the price of more change.",
+            _network(
+                drawn,
+                numbers,
+                released,
+                marked=[dan],
+                faded=[each for each in range(len(names)) if each != dan],
             ),
-            Step(
-                title=_("What else the attacker knows"),
-                text=_("Two of Dan's friends know each other: three lines make a triangle."),
-                parts=(
-                    _network(
-                        drawn,
-                        numbers,
-                        released,
-                        marked=[dan, *pair],
-                        faded=[each for each in rest if each not in pair],
-                    ),
-                ),
-            ),
-            Step(
-                title=_("What she learns"),
-                text=_(
-                    "Only one of the two has a triangle. k-neighbourhood anonymity, k-automorphism "
-                    "or noise repair this, at the price of more change."
-                ),
-                parts=(
-                    _network(
-                        drawn,
-                        numbers,
-                        released,
-                        marked=[dan],
-                        faded=[each for each in range(len(names)) if each != dan],
-                    ),
-                ),
-                learnt=_("Dan is found, though his number of contacts is not his alone."),
-            ),
+            learnt=_("Dan is found, though his number of contacts is not his alone."),
         ),
     )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """k, and which edges may be changed."""
     return (
-        Control(
-            name="k",
-            label=_("k (people who share each number of contacts)"),
-            values=KS,
-            choices=tuple(map(str, KS)),
-            first=1,
-        ),
-        Control(
-            name="way",
-            label=_("What may be changed"),
-            values=("add", "add-and-remove"),
+        control("k", "k (people who share each number of contacts)", KS, first=1),
+        control(
+            "way",
+            "What may be changed",
+            ("add", "add-and-remove"),
             choices=(_("add edges only"), _("add and remove edges")),
             slides=False,
         ),
     )
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """The network after k-degree anonymity, edges that came and went marked."""
     found, drawn = facts["settings"][key(chosen)], facts["graph"]
     before, after = set(map(tuple, drawn["edges"])), set(map(tuple, found["edges"]))
@@ -306,7 +271,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
             "Every number of contacts is now that of at least {count} people.",
             found["smallest"],
         )
-    return View(
+    return parts.View(
         text=text,
         figures=(
             (
@@ -331,6 +296,3 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         ),
         parts=(network, degrees),
     )
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
 from celosia.studio.language import _, n_, percent
-from celosia.studio.learn.parts import (
-    Control,
-    Facts,
-    Lesson,
-    Part,
-    Step,
-    Story,
-    View,
-    key,
-    narrowed,
-    table,
-    worded,
+from celosia.studio.learn import parts
+from celosia.studio.learn.parts import control, key, settings, step, story, table, worded
+from celosia.studio.learn.published_tables import (
+    coloured,
+    levels_text,
+    measures,
+    published,
+    raw,
+    remaining,
+    shown,
 )
-from celosia.studio.learn.published_tables import levels_text, measures, published, raw, shown
 
 if TYPE_CHECKING:
     from celosia.assess.attacks import Attack
@@ -68,7 +63,7 @@ def five_schema() -> Schema:
     )
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """The worked example, what three attacks find, and a release for every setting."""
     from celosia.assess import attacks
     from celosia.datasets import examples, weak_releases
@@ -82,7 +77,7 @@ def compute(progress: Progress) -> Facts:
     by_place = attacks.tuple_order(
         first, second, columns=first.columns, meanings=weak_releases.release_hierarchies()
     )
-    found: Facts = {
+    found: parts.Facts = {
         "patients": raw(patients, ["zip", "age"]),
         "released": published(patients, patients_schema(), [KAnonymity(3)], suppressed=0),
         "ill": raw(ill, GROUPS),
@@ -94,11 +89,8 @@ def compute(progress: Progress) -> Facts:
     }
     people, schema = examples.five_attributes(), five_schema()
     found["people"] = raw(people, people.columns)
-    for done, (k, most) in enumerate(product(range(len(KS)), range(len(SUPPRESSED)))):
-        progress(Stage("Publishing the example", done, len(KS) * len(SUPPRESSED)))
-        found["settings"][key((k, most))] = published(
-            people, schema, [KAnonymity(KS[k])], suppressed=SUPPRESSED[most]
-        )
+    for name, (k, most) in settings(progress, "Publishing the example", KS, SUPPRESSED):
+        found["settings"][name] = published(people, schema, [KAnonymity(k)], suppressed=most)
     return found
 
 
@@ -113,7 +105,7 @@ def _exposure(attack: Attack, labels: tuple[str, str], rows: list[tuple[str, ...
     return [list(exposed.rows), exposed.learnt[0]]
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """Nine patients before and after."""
     return (
         shown(facts["patients"], _("The private table: nobody shares zip code and age.")),
@@ -124,145 +116,115 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """Homogeneity, background knowledge, and two releases in the same order."""
     return _homogeneity(facts), _background(facts), _order(facts)
 
 
-def _homogeneity(facts: Facts) -> Story:
+def _homogeneity(facts: parts.Facts) -> parts.Story:
     ill = facts["ill"]
     rows, learnt, share = facts["homogeneity"]
-    classes = ill["classes"]
-    return Story(
-        title=_("Homogeneity"),
-        steps=(
-            Step(
-                title=_("What is published"),
-                text=_("Twelve patients in four classes of three: the table is 3-anonymous."),
-                parts=(table(ill["columns"], ill["rows"], classes=classes),),
-            ),
-            Step(
-                title=_("What the attacker knows"),
-                text=_(
-                    "Her neighbour was in that hospital. He is under 50 and lives in a postal code "
-                    "that begins with 054."
-                ),
-                parts=(table(ill["columns"], ill["rows"], classes=classes),),
-            ),
-            Step(
-                title=_("Which rows remain"),
-                text=_("Three rows fit. Which of them is his, she cannot tell: k keeps its word."),
-                parts=(narrowed(ill["columns"], ill["rows"], rows, classes=classes),),
-            ),
-            Step(
-                title=_("What she learns"),
-                text=_(
-                    "She need not tell: all three have the same problem. {share} of the people in "
-                    "this table are exposed like that.",
-                    share=percent(share, 0),
-                ),
-                parts=(narrowed(ill["columns"], ill["rows"], rows, classes=classes),),
-                learnt=_("Her neighbour has {disease}, for certain.", disease=worded(learnt)),
-            ),
+    return story(
+        "Homogeneity",
+        step(
+            "What is published",
+            "Twelve patients in four classes of three: the table is 3-anonymous.",
+            coloured(ill),
+        ),
+        step(
+            "What the attacker knows",
+            "Her neighbour was in that hospital. He is under 50 and lives in a postal code "
+            "that begins with 054.",
+            coloured(ill),
+        ),
+        step(
+            "Which rows remain",
+            "Three rows fit. Which of them is his, she cannot tell: k keeps its word.",
+            coloured(ill, rows),
+        ),
+        step(
+            "What she learns",
+            "She need not tell: all three have the same problem. {share} of the people in "
+            "this table are exposed like that.",
+            coloured(ill, rows),
+            learnt=_("Her neighbour has {disease}, for certain.", disease=worded(learnt)),
+            share=percent(share, 0),
         ),
     )
 
 
-def _background(facts: Facts) -> Story:
+def _background(facts: parts.Facts) -> parts.Story:
     ill = facts["ill"]
     rows, learnt = facts["background"]
-    classes = ill["classes"]
     left = [row for row in rows if ill["rows"][row][-1] == learnt]
-    return Story(
-        title=_("Background knowledge"),
-        steps=(
-            Step(
-                title=_("What the attacker knows"),
-                text=_(
-                    "A colleague of 52 from postal code 05485 was in that hospital. She also knows "
-                    "that he has no trouble with his stomach."
-                ),
-                parts=(table(ill["columns"], ill["rows"], classes=classes),),
-            ),
-            Step(
-                title=_("Which rows remain"),
-                text=_("Three rows fit his age and postal code, with two different problems."),
-                parts=(narrowed(ill["columns"], ill["rows"], rows, classes=classes),),
-            ),
-            Step(
-                title=_("What she rules out"),
-                text=_("The row with vomiting cannot be his."),
-                parts=(narrowed(ill["columns"], ill["rows"], left, classes=classes),),
-            ),
-            Step(
-                title=_("What she learns"),
-                text=_("What is left agrees."),
-                parts=(narrowed(ill["columns"], ill["rows"], left, classes=classes),),
-                learnt=_("Her colleague has {disease}, for certain.", disease=worded(learnt)),
-            ),
+    return story(
+        "Background knowledge",
+        step(
+            "What the attacker knows",
+            "A colleague of 52 from postal code 05485 was in that hospital. She also knows "
+            "that he has no trouble with his stomach.",
+            coloured(ill),
+        ),
+        step(
+            "Which rows remain",
+            "Three rows fit his age and postal code, with two different problems.",
+            coloured(ill, rows),
+        ),
+        step(
+            "What she rules out",
+            "The row with vomiting cannot be his.",
+            coloured(ill, left),
+        ),
+        step(
+            "What she learns",
+            "What is left agrees.",
+            coloured(ill, left),
+            learnt=_("Her colleague has {disease}, for certain.", disease=worded(learnt)),
         ),
     )
 
 
-def _order(facts: Facts) -> Story:
+def _order(facts: parts.Facts) -> parts.Story:
     first, second = facts["releases"]
     recovered, truth = facts["recovered"]
     both = (shown(first, _("First release")), shown(second, _("Second release")))
-    return Story(
-        title=_("Two releases in the same order"),
-        steps=(
-            Step(
-                title=_("What is published"),
-                text=_(
-                    "The same twelve people are released twice. Each release is 2-anonymous: one "
-                    "generalises the ethnic group, the other the postal code."
-                ),
-                parts=both,
-            ),
-            Step(
-                title=_("What the attacker sees"),
-                text=_("Nobody shuffled the rows: row 1 of one release is row 1 of the other."),
-                parts=(
-                    narrowed(first["columns"], first["rows"], [0], caption=_("First release")),
-                    narrowed(second["columns"], second["rows"], [0], caption=_("Second release")),
-                ),
-            ),
-            Step(
-                title=_("What she learns"),
-                text=_(
-                    "From each row she takes the finer label of the two. Shuffling the rows of "
-                    "every release would have prevented it; Celosía does so by default."
-                ),
-                parts=(table(first["columns"], truth, marked=range(len(truth))),),
-                learnt=n_(
-                    "{count} record of the private table is back.",
-                    "All {count} records of the private table are back.",
-                    recovered,
-                ),
+    return story(
+        "Two releases in the same order",
+        step(
+            "What is published",
+            "The same twelve people are released twice. Each release is 2-anonymous: one "
+            "generalises the ethnic group, the other the postal code.",
+            *both,
+        ),
+        step(
+            "What the attacker sees",
+            "Nobody shuffled the rows: row 1 of one release is row 1 of the other.",
+            remaining(first, [0], caption=_("First release")),
+            remaining(second, [0], caption=_("Second release")),
+        ),
+        step(
+            "What she learns",
+            "From each row she takes the finer label of the two. Shuffling the rows of "
+            "every release would have prevented it; Celosía does so by default.",
+            table(first["columns"], truth, marked=range(len(truth))),
+            learnt=n_(
+                "{count} record of the private table is back.",
+                "All {count} records of the private table are back.",
+                recovered,
             ),
         ),
     )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """k, and how many records may be suppressed."""
     return (
-        Control(
-            name="k",
-            label=_("k (records in each class)"),
-            values=KS,
-            choices=tuple(str(k) for k in KS),
-        ),
-        Control(
-            name="suppress",
-            label=_("Records that may be suppressed"),
-            values=SUPPRESSED,
-            choices=tuple(str(most) for most in SUPPRESSED),
-        ),
+        control("k", "k (records in each class)", KS),
+        control("suppress", "Records that may be suppressed", SUPPRESSED),
     )
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """The eleven people published with this k."""
     found = facts["settings"][key(chosen)]
     before = shown(facts["people"], _("The private table: eleven people."))
@@ -275,11 +237,8 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         k=KS[chosen[0]],
         levels=levels_text(found),
     )
-    return View(
+    return parts.View(
         text=text,
         figures=measures(found),
         parts=(before, shown(found, _("The published table."))),
     )
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
 from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.learn import parts
 from celosia.studio.learn.k_anonymity import patients_schema
-from celosia.studio.learn.parts import (
-    Control,
-    Facts,
-    Figure,
-    Lesson,
-    Part,
-    Step,
-    Story,
-    View,
-    key,
-    narrowed,
-    table,
-    worded,
-)
+from celosia.studio.learn.parts import control, key, narrowed, settings, step, story, table, worded
 from celosia.studio.learn.published_tables import (
     as_seen,
+    coloured,
     hidden_text,
     levels_text,
     measures,
@@ -61,7 +48,7 @@ def _models(kind: str, least: int) -> list[Model]:
     return found
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """The diversity of a table's classes, what two attacks find, a release for every setting."""
     from celosia.assess import attacks
     from celosia.datasets import examples, weak_releases
@@ -70,7 +57,7 @@ def compute(progress: Progress) -> Facts:
     tests = weak_releases.skewed_tests()
     similar = attacks.similarity(alike, GROUPS, "problem", weak_releases.problem_categories())
     skewed = attacks.skewness(tests, ["age"], "test", watched={"positive"})
-    found: Facts = {
+    found: parts.Facts = {
         "diverse": raw(diverse, GROUPS),
         "diversity": [
             [part.get_column("problem").n_unique(), _effective(part)]
@@ -89,17 +76,14 @@ def compute(progress: Progress) -> Facts:
     }
     patients, schema = examples.patients(), patients_schema()
     found["patients"] = raw(patients, ["zip", "age"])
-    settings = list(product(range(len(LS)), range(len(KINDS)), range(len(SUPPRESSED))))
-    for done, (least, kind, most) in enumerate(settings):
-        progress(Stage("Publishing the example", done, len(settings)))
-        setting = published(
-            patients, schema, _models(KINDS[kind], LS[least]), suppressed=SUPPRESSED[most]
-        )
+    every = settings(progress, "Publishing the example", LS, KINDS, SUPPRESSED)
+    for name, (least, kind, most) in every:
+        setting = published(patients, schema, _models(kind, least), suppressed=most)
         if setting["possible"]:
             known = attacks.homogeneity(as_seen(setting), ["zip", "age"], "disease")
             setting["exposed"] = known.exposed_people
             setting["surest"] = known.greatest
-        found["settings"][key((least, kind, most))] = setting
+        found["settings"][name] = setting
     return found
 
 
@@ -110,7 +94,7 @@ def _effective(part: pl.DataFrame) -> float:
     return effective_values(counts.to_list())
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """Sixteen patients, and how diverse each of the four classes is."""
     diverse = facts["diverse"]
     return (
@@ -127,53 +111,48 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """Similarity and skewness."""
     return _similarity(facts), _skewness(facts)
 
 
-def _similarity(facts: Facts) -> Story:
+def _similarity(facts: parts.Facts) -> parts.Story:
     given = facts["similar"]
     rows, learnt = facts["similarity"]
     salaries = facts["salaries"]
-    classes = given["classes"]
-    return Story(
-        title=_("Similarity"),
-        steps=(
-            Step(
-                title=_("What is published"),
-                text=_(
-                    "Nine patients in three classes, each with three different problems and three "
-                    "different salaries (in thousands): 3-diverse."
-                ),
-                parts=(table(given["columns"], given["rows"], classes=classes),),
-            ),
-            Step(
-                title=_("What the attacker knows"),
-                text=_("Her neighbour is about 40 and lives in a postal code like 0538*."),
-                parts=(table(given["columns"], given["rows"], classes=classes),),
-            ),
-            Step(
-                title=_("Which rows remain"),
-                text=_("Three rows fit; their problems have three different names."),
-                parts=(narrowed(given["columns"], given["rows"], rows, classes=classes),),
-            ),
-            Step(
-                title=_("What she learns"),
-                text=_("The names differ, their meaning does not; and the salaries are the least."),
-                parts=(narrowed(given["columns"], given["rows"], rows, classes=classes),),
-                learnt=_(
-                    "Her neighbour has a {category} and earns {low} to {high} thousand.",
-                    category=worded(learnt),
-                    low=number(salaries[0]),
-                    high=number(salaries[-1]),
-                ),
+    return story(
+        "Similarity",
+        step(
+            "What is published",
+            "Nine patients in three classes, each with three different problems and three "
+            "different salaries (in thousands): 3-diverse.",
+            coloured(given),
+        ),
+        step(
+            "What the attacker knows",
+            "Her neighbour is about 40 and lives in a postal code like 0538*.",
+            coloured(given),
+        ),
+        step(
+            "Which rows remain",
+            "Three rows fit; their problems have three different names.",
+            coloured(given, rows),
+        ),
+        step(
+            "What she learns",
+            "The names differ, their meaning does not; and the salaries are the least.",
+            coloured(given, rows),
+            learnt=_(
+                "Her neighbour has a {category} and earns {low} to {high} thousand.",
+                category=worded(learnt),
+                low=number(salaries[0]),
+                high=number(salaries[-1]),
             ),
         ),
     )
 
 
-def _skewness(facts: Facts) -> Story:
+def _skewness(facts: parts.Facts) -> parts.Story:
     rows = facts["tests"]
     age, prior, confidence = facts["skewness"]
     ages = list(dict.fromkeys(each[0] for each in rows))
@@ -181,46 +160,40 @@ def _skewness(facts: Facts) -> Story:
     columns = ("age", "test", _("people"))
     left = [place for place, each in enumerate(rows) if each[0] == age]
     positive = [place for place in left if rows[place][1] == "positive"]
-    return Story(
-        title=_("Skewness"),
-        steps=(
-            Step(
-                title=_("What is published"),
-                text=_("A thousand people were tested for a disease that few have."),
-                parts=(table(columns, rows, classes=classes),),
-            ),
-            Step(
-                title=_("What the attacker knows"),
-                text=_(
-                    "Ten of the thousand are positive: about anybody she believes so with a chance "
-                    "of {prior}. A friend of 25 was among those tested.",
-                    prior=percent(prior, 0),
-                ),
-                parts=(table(columns, rows, classes=classes),),
-            ),
-            Step(
-                title=_("Which rows remain"),
-                text=_(
-                    "The class of her friend has both results, as often as can be: it is as "
-                    "diverse as two values allow."
-                ),
-                parts=(narrowed(columns, rows, left, classes=classes),),
-            ),
-            Step(
-                title=_("What she learns"),
-                text=_("Diversity counts values; it does not ask which of them became likelier."),
-                parts=(narrowed(columns, rows, positive, classes=classes),),
-                learnt=_(
-                    "Her friend is positive with a chance of {after}; before it was {before}.",
-                    after=percent(confidence, 0),
-                    before=percent(prior, 0),
-                ),
+    return story(
+        "Skewness",
+        step(
+            "What is published",
+            "A thousand people were tested for a disease that few have.",
+            table(columns, rows, classes=classes),
+        ),
+        step(
+            "What the attacker knows",
+            "Ten of the thousand are positive: about anybody she believes so with a chance "
+            "of {prior}. A friend of 25 was among those tested.",
+            table(columns, rows, classes=classes),
+            prior=percent(prior, 0),
+        ),
+        step(
+            "Which rows remain",
+            "The class of her friend has both results, as often as can be: it is as "
+            "diverse as two values allow.",
+            narrowed(columns, rows, left, classes=classes),
+        ),
+        step(
+            "What she learns",
+            "Diversity counts values; it does not ask which of them became likelier.",
+            narrowed(columns, rows, positive, classes=classes),
+            learnt=_(
+                "Her friend is positive with a chance of {after}; before it was {before}.",
+                after=percent(confidence, 0),
+                before=percent(prior, 0),
             ),
         ),
     )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """l, how it is counted, and how many records may be suppressed."""
     kinds = {
         "distinct": _("distinct values"),
@@ -228,35 +201,24 @@ def controls() -> tuple[Control, ...]:
         "recursive": _("recursive, c = {c}", c=C),
     }
     return (
-        Control(
-            name="l",
-            label=_("l (secrets in each class)"),
-            values=LS,
-            choices=tuple(map(str, LS)),
-        ),
-        Control(
-            name="kind",
-            label=_("How secrets are counted"),
-            values=KINDS,
+        control("l", "l (secrets in each class)", LS),
+        control(
+            "kind",
+            "How secrets are counted",
+            KINDS,
             choices=tuple(kinds[kind] for kind in KINDS),
             slides=False,
         ),
-        Control(
-            name="suppress",
-            label=_("Records that may be suppressed"),
-            values=SUPPRESSED,
-            choices=tuple(map(str, SUPPRESSED)),
-            slides=False,
-        ),
+        control("suppress", "Records that may be suppressed", SUPPRESSED, slides=False),
     )
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """The nine patients with k = 3 and this diversity."""
     found = facts["settings"][key(chosen)]
     before = shown(facts["patients"], _("The private table: nine patients."))
     if not found["possible"]:
-        return View(
+        return parts.View(
             text=_(
                 "Impossible: even one class of everybody is not that diverse, for one disease is "
                 "too common. Ask for less."
@@ -265,7 +227,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         )
     text = _("Published with k = {k}: {levels}.", k=K, levels=levels_text(found))
     warning = hidden_text(found)
-    exposed: Figure = (
+    exposed: parts.Figure = (
         _("Given away"),
         n_("{count} person", "{count} people", found["exposed"]),
         _(
@@ -274,11 +236,8 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
             share=percent(found["surest"], 0),
         ),
     )
-    return View(
+    return parts.View(
         text=f"{text} {warning}".strip(),
         figures=(exposed, *measures(found)),
         parts=(before, shown(found, _("The published table."))),
     )
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

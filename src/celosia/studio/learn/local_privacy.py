@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
-from celosia.studio.language import _, n_, number, percent, short
-from celosia.studio.learn.parts import (
-    Bars,
-    Control,
-    Facts,
-    Lesson,
-    Part,
-    Step,
-    Story,
-    View,
-    key,
-    table,
-    worded,
-)
+from celosia.studio.language import _, n_, number, percent
+from celosia.studio.learn import parts
+from celosia.studio.learn.parts import control, key, settings, step, story, table, worded
 
 TOPICS = ("health", "debts", "football", "recipes", "politics")
 """What people look up on their devices."""
@@ -35,7 +21,7 @@ DAILY = 1.0
 """Epsilon of a daily report."""
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """Randomised response, reports of one device, estimates of many, and reports day by day."""
     from celosia.collect import SymmetricUnary
     from celosia.core.randomness import Seeded
@@ -43,26 +29,24 @@ def compute(progress: Progress) -> Facts:
 
     coins = RandomisedResponse.two_coins()
     truth, yes = float(coins.truth), float(coins.yes)
-    found: Facts = {
+    found: parts.Facts = {
         "coins": [truth + (1 - truth) * yes, (1 - truth) * yes, coins.epsilon],
         "reports": {},
         "settings": {},
     }
-    settings = list(product(range(len(EPSILONS)), range(len(DEVICES))))
-    for done, (place, many) in enumerate(settings):
-        progress(Stage("Collecting reports", done, len(settings)))
-        protocol = SymmetricUnary(epsilon=EPSILONS[place], domain=TOPICS, key="learn")
+    for name, (epsilon, devices) in settings(progress, "Collecting reports", EPSILONS, DEVICES):
+        place, many = EPSILONS.index(epsilon), DEVICES.index(devices)
+        protocol = SymmetricUnary(epsilon=epsilon, domain=TOPICS, key="learn")
         client = protocol.client(rng=Seeded(1000 * place + many))
         if not many:
             sent = client.privatise([TOPICS[OWN]] * REPORTS)
             found["reports"][str(place)] = _bits(sent.packed)
-        devices = DEVICES[many]
         counts = [weight * devices // 100 for weight in WEIGHTS]
         values = [
             topic for topic, count in zip(TOPICS, counts, strict=True) for _each in range(count)
         ]
         estimates = protocol.server().absorb(client.privatise(values)).estimate(TOPICS)
-        found["settings"][key((place, many))] = {
+        found["settings"][name] = {
             "true": [count / devices for count in counts],
             "estimated": [float(each) / devices for each in estimates.counts],
             "error": float(estimates.errors.max()) / devices,
@@ -80,7 +64,7 @@ def _bits(packed: object) -> list[list[int]]:
     return [[int(each) for each in row[: len(TOPICS)]] for row in rows]
 
 
-def _days() -> Facts:
+def _days() -> parts.Facts:
     """How often each bit was 1: with fresh noise every day, and with the first report kept."""
     from celosia.collect import SymmetricUnary
     from celosia.core.randomness import Seeded
@@ -93,7 +77,7 @@ def _days() -> Facts:
     return {"fresh": fresh, "kept": kept}
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """Randomised response by two coins."""
     yes, no, epsilon = facts["coins"]
     return (
@@ -113,7 +97,7 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """A report every day."""
     fresh, kept = facts["days"]["fresh"], facts["days"]["kept"]
     heads = (_("reports"), *(worded(topic) for topic in TOPICS), _("epsilon in all"))
@@ -121,81 +105,58 @@ def stories(facts: Facts) -> tuple[Story, ...]:
     same = [(days, *row, DAILY) for days, row in zip(DAYS, kept, strict=True)]
     ones = [topic for topic, bit in zip(TOPICS, kept[0], strict=True) if bit]
     return (
-        Story(
-            title=_("A report every day"),
-            steps=(
-                Step(
-                    title=_("What the attacker knows"),
-                    text=_(
-                        "She runs the server. One device reports the same topic every day, each "
-                        "time with fresh noise: a bit for each topic, turned round now and then."
-                    ),
-                    parts=(
-                        table(heads, daily[:1], caption=_("How often each bit was 1: one report")),
-                    ),
+        story(
+            "A report every day",
+            step(
+                "What the attacker knows",
+                "She runs the server. One device reports the same topic every day, each "
+                "time with fresh noise: a bit for each topic, turned round now and then.",
+                table(heads, daily[:1], caption=_("How often each bit was 1: one report")),
+            ),
+            step(
+                "She adds up",
+                "The noise of many reports is gone in their sum.",
+                table(
+                    heads,
+                    daily,
+                    caption=_("How often each bit was 1"),
+                    marked=[len(daily) - 1],
                 ),
-                Step(
-                    title=_("She adds up"),
-                    text=_("The noise of many reports is gone in their sum."),
-                    parts=(
-                        table(
-                            heads,
-                            daily,
-                            caption=_("How often each bit was 1"),
-                            marked=[len(daily) - 1],
-                        ),
-                    ),
-                    learnt=_(
-                        "The bit of one topic stands out: the owner looks up {topic}.",
-                        topic=worded(TOPICS[OWN]),
-                    ),
+                learnt=_(
+                    "The bit of one topic stands out: the owner looks up {topic}.",
+                    topic=worded(TOPICS[OWN]),
                 ),
-                Step(
-                    title=_("What a memory does"),
-                    text=_(
-                        "The device draws its noise once for each value and keeps the report. A "
-                        "thousand reports then say what the first one said, and cost no more."
-                    ),
-                    parts=(table(heads, same, caption=_("How often each bit was 1")),),
-                    learnt=n_(
-                        "She sees {count} bit set all the time, and cannot know whether it is "
-                        "noise.",
-                        "She sees {count} bits set all the time, and cannot know which are noise.",
-                        len(ones),
-                    ),
+            ),
+            step(
+                "What a memory does",
+                "The device draws its noise once for each value and keeps the report. A "
+                "thousand reports then say what the first one said, and cost no more.",
+                table(heads, same, caption=_("How often each bit was 1")),
+                learnt=n_(
+                    "She sees {count} bit set all the time, and cannot know whether it is noise.",
+                    "She sees {count} bits set all the time, and cannot know which are noise.",
+                    len(ones),
                 ),
             ),
         ),
     )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """Epsilon, the number of devices, and which report of one device."""
     return (
-        Control(
-            name="epsilon",
-            label=_("epsilon of a report"),
-            values=EPSILONS,
-            choices=tuple(short(each) for each in EPSILONS),
-            first=2,
-        ),
-        Control(
-            name="devices",
-            label=_("Devices"),
-            values=DEVICES,
-            choices=tuple(number(each) for each in DEVICES),
-            first=1,
-        ),
-        Control(
-            name="report",
-            label=_("Report of one device"),
-            values=tuple(range(1, REPORTS + 1)),
+        control("epsilon", "epsilon of a report", EPSILONS, first=2),
+        control("devices", "Devices", DEVICES, first=1),
+        control(
+            "report",
+            "Report of one device",
+            tuple(range(1, REPORTS + 1)),
             choices=tuple(str(each + 1) for each in range(REPORTS)),
         ),
     )
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """One report bit by bit, and the estimate over all devices."""
     epsilon, devices, report = chosen
     found = facts["settings"][key((epsilon, devices))]
@@ -216,7 +177,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
             kept=percent(found["kept"]),
         ),
     )
-    bars = Bars(
+    bars = parts.Bars(
         categories=tuple(worded(topic) for topic in TOPICS),
         series=(
             (_("true share"), tuple(round(100 * each, 2) for each in found["true"])),
@@ -230,7 +191,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         x=_("topic"),
         y=_("share of the devices (%)"),
     )
-    return View(
+    return parts.View(
         text=_(
             "The server gets noisy bits only. It knows how often bits are turned round, and "
             "corrects for it. Values and noise of a simulation with fixed seeds."
@@ -249,6 +210,3 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         ),
         parts=(one, bars),
     )
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

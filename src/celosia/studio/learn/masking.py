@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
 from celosia.studio.language import _, n_, number, percent, short
-from celosia.studio.learn.parts import (
-    Control,
-    Facts,
-    Lesson,
-    Part,
-    Step,
-    Story,
-    View,
-    key,
-    narrowed,
-    table,
-)
+from celosia.studio.learn import parts
+from celosia.studio.learn.parts import control, key, narrowed, settings, step, story, table
 from celosia.studio.learn.t_closeness import nine_salaries
 
 if TYPE_CHECKING:
@@ -35,27 +23,22 @@ TARGET = 4
 SEED = 3
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """Each way with each strength, and how many records are linked back."""
     from celosia.core.randomness import Seeded
     from celosia.tables.masking import MaskingMethod, Mdav, Noise
 
     people = nine_salaries().drop("zip")
-    found: Facts = {"columns": people.columns, "rows": people.rows(), "settings": {}}
-    settings = list(product(range(len(WAYS)), range(len(KS))))
-    for done, (way, strength) in enumerate(settings):
-        progress(Stage("Masking the example", done, len(settings)))
-        method: MaskingMethod = (
-            Mdav(k=KS[strength])
-            if WAYS[way] == "groups"
-            else Noise(amount=NOISE[strength], integer=True)
-        )
+    found: parts.Facts = {"columns": people.columns, "rows": people.rows(), "settings": {}}
+    strengths = list(zip(KS, NOISE, strict=True))
+    for name, (way, (k, amount)) in settings(progress, "Masking the example", WAYS, strengths):
+        method: MaskingMethod = Mdav(k=k) if way == "groups" else Noise(amount=amount, integer=True)
         masked = method.apply(people, list(AMOUNTS), rng=Seeded(SEED)).frame
-        found["settings"][key((way, strength))] = _measured(people, masked)
+        found["settings"][name] = _measured(people, masked)
     return found
 
 
-def _measured(people: pl.DataFrame, masked: pl.DataFrame) -> Facts:
+def _measured(people: pl.DataFrame, masked: pl.DataFrame) -> parts.Facts:
     """The masked table, its groups, its means, and the records that the nearest original tells."""
     from celosia.assess.linkage import align, distance_linkage
     from celosia.studio.learn.published_tables import classes_of
@@ -84,7 +67,7 @@ def _spread(column: pl.Series) -> float:
     return float(column.cast(float).to_numpy().std(ddof=1))
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """Nine patients, and their ages and salaries averaged in groups of three."""
     groups = facts["settings"][key((0, 1))]
     return (
@@ -103,66 +86,60 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """Records with a little noise are linked by their distance."""
     weak = facts["settings"][key((1, 0))]
     columns, rows = facts["columns"], facts["rows"]
     age, salary, problem = rows[TARGET]
     return (
-        Story(
-            title=_("Linkage by distance"),
-            steps=(
-                Step(
-                    title=_("What is published"),
-                    text=_(
-                        "Ages and salaries have a little noise, a tenth of their spread. No value "
-                        "need be true any more."
-                    ),
-                    parts=(table(columns, weak["rows"]),),
+        story(
+            "Linkage by distance",
+            step(
+                "What is published",
+                "Ages and salaries have a little noise, a tenth of their spread. No value "
+                "need be true any more.",
+                table(columns, weak["rows"]),
+            ),
+            step(
+                "What the attacker knows",
+                "A colleague is {age} and earns {salary} thousand; she knows both exactly.",
+                table(columns, weak["rows"]),
+                age=age,
+                salary=salary,
+            ),
+            step(
+                "She takes the nearest record",
+                "One record is far nearer than the others: noise moved it too little.",
+                narrowed(columns, weak["rows"], [TARGET]),
+            ),
+            step(
+                "What she learns",
+                n_(
+                    "Linked like that, {count} of 9 records finds its owner.",
+                    "Linked like that, {count} of 9 records find their owners.",
+                    len(weak["right"]),
                 ),
-                Step(
-                    title=_("What the attacker knows"),
-                    text=_(
-                        "A colleague is {age} and earns {salary} thousand; she knows both exactly.",
-                        age=age,
-                        salary=salary,
-                    ),
-                    parts=(table(columns, weak["rows"]),),
-                ),
-                Step(
-                    title=_("She takes the nearest record"),
-                    text=_("One record is far nearer than the others: noise moved it too little."),
-                    parts=(narrowed(columns, weak["rows"], [TARGET]),),
-                ),
-                Step(
-                    title=_("What she learns"),
-                    text=n_(
-                        "Linked like that, {count} of 9 records finds its owner.",
-                        "Linked like that, {count} of 9 records find their owners.",
-                        len(weak["right"]),
-                    ),
-                    parts=(narrowed(columns, weak["rows"], weak["right"]),),
-                    learnt=_("Her colleague has {disease}.", disease=_(problem)),
-                ),
+                narrowed(columns, weak["rows"], weak["right"]),
+                learnt=_("Her colleague has {disease}.", disease=_(problem)),
             ),
         ),
     )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """The way, and how strong."""
     return (
-        Control(
-            name="way",
-            label=_("Method"),
-            values=WAYS,
+        control(
+            "way",
+            "Method",
+            WAYS,
             choices=(_("averages of groups (MDAV)"), _("noise")),
             slides=False,
         ),
-        Control(
-            name="strength",
-            label=_("Strength: records in a group, or noise in standard deviations"),
-            values=("weak", "medium", "strong"),
+        control(
+            "strength",
+            "Strength: records in a group, or noise in standard deviations",
+            ("weak", "medium", "strong"),
             choices=tuple(
                 _("{k} or {noise}", k=k, noise=short(noise))
                 for k, noise in zip(KS, NOISE, strict=True)
@@ -172,7 +149,7 @@ def controls() -> tuple[Control, ...]:
     )
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """The masked table, what is kept, and who is linked."""
     found = facts["settings"][key(chosen)]
     groups = WAYS[chosen[0]] == "groups"
@@ -194,7 +171,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         if groups
         else _("Noise keeps single records useful, and single records in danger.")
     )
-    return View(
+    return parts.View(
         text=text,
         figures=(
             (
@@ -220,6 +197,3 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
 
 def _value_text(value: float) -> str:
     return number(value, 2)
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.learn.parts import (
-    Control,
-    Facts,
-    Lesson,
-    Part,
-    Step,
-    Story,
-    View,
-    key,
-    narrowed,
-    table,
-    worded,
-)
-from celosia.studio.learn.published_tables import raw, shown
+from celosia.studio.learn import parts
+from celosia.studio.learn.parts import control, key, settings, step, story, table, worded
+from celosia.studio.learn.published_tables import raw, remaining, shown
 
 SHARED = ("sex", "birth", "postal")
 """Columns that the table of patients and the list of voters both have."""
@@ -29,13 +15,13 @@ SEARCHED = ("birth", "postal", "sex")
 LEARNT = ("disease", "salary")
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """The two tables, the search for one voter column by column, and every choice of columns."""
     from celosia.assess import attacks
     from celosia.datasets import weak_releases
 
     release, people = weak_releases.insured(), weak_releases.voters()
-    found: Facts = {"settings": {}, "insured": raw(release, []), "voters": raw(people, [])}
+    found: parts.Facts = {"settings": {}, "insured": raw(release, []), "voters": raw(people, [])}
     identity, disease, salary = attacks.linkage(release, people, on=SHARED, learns=LEARNT)
     (who,) = identity.exposed[0].rows
     person = people.row(who, named=True)
@@ -48,19 +34,18 @@ def compute(progress: Progress) -> Facts:
     found["stages"] = stages
     found["learnt"] = [disease.exposed[0].learnt[0], salary.exposed[0].learnt[0]]
     found["prior"] = identity.exposed[0].prior
-    for done, chosen in enumerate(product((0, 1), repeat=len(SHARED))):
-        progress(Stage("Linking two tables", done, 2 ** len(SHARED)))
+    for setting_name, chosen in settings(progress, "Linking two tables", *[(0, 1)] * len(SHARED)):
         names = [name for name, kept in zip(SHARED, chosen, strict=True) if kept]
         rest = release.drop(set(SHARED) - set(names))
         setting = raw(rest, names)
         sizes = [setting["classes"].count(each) for each in setting["classes"]]
         setting["unique"] = sizes.count(1) if names else 0
         setting["found"] = attacks.linkage(rest, people, on=names)[0].exposed_people if names else 0
-        found["settings"][key(chosen)] = setting
+        found["settings"][setting_name] = setting
     return found
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """The table without names."""
     given = facts["insured"]
     return (
@@ -75,25 +60,23 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """The linkage attack on one voter."""
     given, voters, person = facts["insured"], facts["voters"], facts["person"]
     name = person["name"]
     disease, salary = facts["learnt"]
     steps = [
-        Step(
-            title=_("What is published"),
-            text=_("The insurer publishes the records of its patients without names."),
-            parts=(table(given["columns"], given["rows"]),),
+        step(
+            "What is published",
+            "The insurer publishes the records of its patients without names.",
+            table(given["columns"], given["rows"]),
         ),
-        Step(
-            title=_("What the attacker has"),
-            text=_(
-                "A list of voters is public and has names. Sex, date of birth and postal code are "
-                "in both tables. She looks for {name}.",
-                name=name,
-            ),
-            parts=(narrowed(voters["columns"], voters["rows"], [person["row"]]),),
+        step(
+            "What the attacker has",
+            "A list of voters is public and has names. Sex, date of birth and postal code are "
+            "in both tables. She looks for {name}.",
+            remaining(voters, [person["row"]]),
+            name=name,
         ),
     ]
     titles = {
@@ -103,57 +86,48 @@ def stories(facts: Facts) -> tuple[Story, ...]:
     }
     for column, left in zip(SEARCHED, facts["stages"], strict=True):
         steps.append(
-            Step(
-                title=titles[column],
-                text=n_(
+            step(
+                titles[column],
+                n_(
                     "{column} = {value}: {count} row remains.",
                     "{column} = {value}: {count} rows remain.",
                     len(left),
                     column=worded(column),
                     value=worded(person[column]),
                 ),
-                parts=(narrowed(given["columns"], given["rows"], left),),
+                remaining(given, left),
             )
         )
     steps.append(
-        Step(
-            title=_("What she learns"),
-            text=_(
-                "One row is left, so it is the record of {name}. A guess among all rows would have "
-                "been right with a chance of {prior}.",
-                name=name,
-                prior=percent(facts["prior"]),
-            ),
-            parts=(narrowed(given["columns"], given["rows"], facts["stages"][-1]),),
+        step(
+            "What she learns",
+            "One row is left, so it is the record of {name}. A guess among all rows would have "
+            "been right with a chance of {prior}.",
+            remaining(given, facts["stages"][-1]),
             learnt=_(
                 "{name} has {disease} and earns {salary} pesos.",
                 name=name,
                 disease=worded(disease),
                 salary=number(int(salary)),
             ),
+            name=name,
+            prior=percent(facts["prior"]),
         )
     )
-    return (Story(title=_("Linkage"), steps=tuple(steps)),)
+    return (story("Linkage", *steps),)
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """Which of the shared columns are published."""
     choices = (_("left out"), _("published"))
     names = {"sex": _("Sex"), "birth": _("Date of birth"), "postal": _("Postal code")}
     return tuple(
-        Control(
-            name=name,
-            label=names[name],
-            values=("no", "yes"),
-            choices=choices,
-            first=1,
-            slides=False,
-        )
+        control(name, names[name], ("no", "yes"), choices=choices, first=1, slides=False)
         for name in SHARED
     )
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """Who is alone, and who is found, with these columns published."""
     found = facts["settings"][key(chosen)]
     people = len(found["rows"])
@@ -163,7 +137,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         text = _("Whoever is alone with these values can be found by anyone who knows them.")
     else:
         text = _("No voter of the list is found; others who are alone could be, by another list.")
-    return View(
+    return parts.View(
         text=text,
         figures=(
             (
@@ -179,6 +153,3 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
         ),
         parts=(shown(found, _("Records with the same values have the same colour.")),),
     )
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _
+from celosia.core.progress import Step as Stage
+from celosia.studio.language import _, short
 
 Facts = dict[str, Any]
 """What was computed for a lesson: plain values, in no language."""
@@ -134,6 +136,45 @@ class Lesson:
     stories: Callable[[Facts], tuple[Story, ...]]
     controls: Callable[[], tuple[Control, ...]]
     view: Callable[[Facts, tuple[int, ...]], View]
+
+
+def step(title: str, text: str, /, *parts: Part, learnt: str = "", **values: object) -> Step:
+    """A move of the attacker; title and text are sentences, and the values those of the text."""
+    return Step(title=_(title), text=_(text, **values), parts=parts, learnt=learnt)
+
+
+def story(title: str, /, *steps: Step) -> Story:
+    """An attack; its title is a sentence."""
+    return Story(title=_(title), steps=steps)
+
+
+def control(
+    name: str,
+    label: str,
+    values: tuple[str | float, ...],
+    *,
+    choices: tuple[str, ...] | None = None,
+    first: int = 0,
+    slides: bool = True,
+) -> Control:
+    """A choice among few values; its label is a sentence; numbers are called by themselves."""
+    called = choices or tuple(v if isinstance(v, str) else short(v) for v in values)
+    return Control(
+        name=name, label=_(label), values=values, choices=called, first=first, slides=slides
+    )
+
+
+def settings(progress: Progress, stage: str, *values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Each setting of the controls in turn: its name among the facts, and one value of each.
+
+    >>> from celosia.core.progress import silent
+    >>> list(settings(silent, "Masking", "ab", (3,)))
+    [('0-0', ('a', 3)), ('1-0', ('b', 3))]
+    """
+    every = list(product(*(range(len(some)) for some in values)))
+    for done, places in enumerate(every):
+        progress(Stage(stage, done, len(every)))
+        yield key(places), tuple(some[at] for some, at in zip(values, places, strict=True))
 
 
 def key(places: Iterable[int]) -> str:

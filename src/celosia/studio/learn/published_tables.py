@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.learn.parts import Facts, Figure, Table, listed, table, worded
+from celosia.studio.learn.parts import Facts, Figure, Table, listed, narrowed, table, worded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,6 +115,18 @@ def shown(found: Facts, caption: str, **how: Any) -> Table:
         caption = _("{caption} Class 0 was suppressed.", caption=caption)
         how.setdefault("faded", hidden)
     return table(found["columns"], found["rows"], caption=caption, classes=found["classes"], **how)
+
+
+def coloured(found: Facts, left: Sequence[int] | None = None) -> Table:
+    """A table with coloured classes, in which all rows or some of them remain."""
+    if left is None:
+        return table(found["columns"], found["rows"], classes=found["classes"])
+    return narrowed(found["columns"], found["rows"], left, classes=found["classes"])
+
+
+def remaining(found: Facts, left: Sequence[int], caption: str = "") -> Table:
+    """A table without colours, in which some rows remain."""
+    return narrowed(found["columns"], found["rows"], left, caption=caption)
 
 
 def measures(found: Facts) -> tuple[Figure, ...]:

@@ -5,21 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
 from celosia.studio.language import _, n_, number, percent
-from celosia.studio.learn.parts import (
-    Bars,
-    Control,
-    Facts,
-    Lesson,
-    Part,
-    Step,
-    Story,
-    View,
-    key,
-    narrowed,
-    table,
-)
+from celosia.studio.learn import parts
+from celosia.studio.learn.parts import control, key, narrowed, settings, step, story, table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,26 +21,25 @@ SHOWN = 6
 SEED = 1
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """A synthetic census for each size of leaves, and who is repeated in it."""
     from celosia.core.randomness import Seeded
     from celosia.datasets import census
     from celosia.tables.synthesis import Trees
 
     people = census(PEOPLE).select(COLUMNS)
-    found: Facts = {
+    found: parts.Facts = {
         "real": people.head(SHOWN).rows(),
         "decades": _decades(people),
         "settings": {},
     }
-    for place, leaf in enumerate(LEAVES):
-        progress(Stage("Drawing artificial people", place, len(LEAVES)))
+    for name, (leaf,) in settings(progress, "Drawing artificial people", LEAVES):
         made = Trees(leaf=leaf).apply(people, list(COLUMNS), rng=Seeded(SEED)).frame
-        found["settings"][key((place,))] = _measured(people, made)
+        found["settings"][name] = _measured(people, made)
     return found
 
 
-def _measured(people: pl.DataFrame, made: pl.DataFrame) -> Facts:
+def _measured(people: pl.DataFrame, made: pl.DataFrame) -> parts.Facts:
     import polars as pl
 
     from celosia.assess.linkage import replicated_uniques
@@ -78,7 +65,7 @@ def _decades(frame: pl.DataFrame) -> list[int]:
     return [sum(low <= age < low + 10 for age in ages) for low in DECADES]
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """Some real rows and some made ones."""
     return (
         table(COLUMNS, facts["real"], caption=_("The first people of a census of 400.")),
@@ -90,64 +77,52 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """A real person in an artificial table."""
     weak: dict[str, Any] = facts["settings"][key((0,))]
     one = weak["one"]
     others = [row for row in weak["rows"] if list(row) != one]
     rows = [*others[: SHOWN - 1], one]
     return (
-        Story(
-            title=_("A real person among artificial ones"),
-            steps=(
-                Step(
-                    title=_("What is published"),
-                    text=_(
-                        "An artificial census. The model behind it was allowed to learn single "
-                        "people by heart: a leaf may hold one record."
-                    ),
-                    parts=(table(COLUMNS, rows, caption=_("Some rows of the artificial table.")),),
+        story(
+            "A real person among artificial ones",
+            step(
+                "What is published",
+                "An artificial census. The model behind it was allowed to learn single "
+                "people by heart: a leaf may hold one record.",
+                table(COLUMNS, rows, caption=_("Some rows of the artificial table.")),
+            ),
+            step(
+                "What the attacker knows",
+                "A neighbour: sex, age and marital status, which nobody else shares.",
+                narrowed(COLUMNS, rows, [len(rows) - 1]),
+            ),
+            step(
+                "What she learns",
+                n_(
+                    "{count} real person who was alone with these values is in the artificial "
+                    "table, as is.",
+                    "{count} real people who were alone with these values are in the "
+                    "artificial table, as they are.",
+                    weak["repeated"],
                 ),
-                Step(
-                    title=_("What the attacker knows"),
-                    text=_("A neighbour: sex, age and marital status, which nobody else shares."),
-                    parts=(narrowed(COLUMNS, rows, [len(rows) - 1]),),
-                ),
-                Step(
-                    title=_("What she learns"),
-                    text=n_(
-                        "{count} real person who was alone with these values is in the artificial "
-                        "table, as is.",
-                        "{count} real people who were alone with these values are in the "
-                        "artificial table, as they are.",
-                        weak["repeated"],
-                    ),
-                    parts=(narrowed(COLUMNS, rows, [len(rows) - 1]),),
-                    learnt=_("The row of the neighbour is there, with the education as well."),
-                ),
+                narrowed(COLUMNS, rows, [len(rows) - 1]),
+                learnt=_("The row of the neighbour is there, with the education as well."),
             ),
         ),
     )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """How many real records a leaf must hold."""
-    return (
-        Control(
-            name="leaf",
-            label=_("Real records behind each draw, at least"),
-            values=LEAVES,
-            choices=tuple(map(str, LEAVES)),
-            first=1,
-        ),
-    )
+    return (control("leaf", "Real records behind each draw, at least", LEAVES, first=1),)
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """The ages of real and artificial people, and who is repeated."""
     found = facts["settings"][key(chosen)]
     share = found["repeated"] / found["uniques"] if found["uniques"] else 0.0
-    return View(
+    return parts.View(
         text=_(
             "Larger leaves repeat fewer people, but still some: without noise there is no promise. "
             "A simulation with a fixed seed."
@@ -168,7 +143,7 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
             ),
         ),
         parts=(
-            Bars(
+            parts.Bars(
                 categories=tuple(f"{low}-{low + 9}" for low in DECADES),
                 series=(
                     (_("real people"), tuple(map(float, facts["decades"]))),
@@ -184,6 +159,3 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
             table(COLUMNS, found["rows"], caption=_("The first artificial people.")),
         ),
     )
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

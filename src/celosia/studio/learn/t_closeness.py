@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import TYPE_CHECKING
 
 from celosia.core.progress import Progress
-from celosia.core.progress import Step as Stage
-from celosia.studio.language import _, n_, number, short
-from celosia.studio.learn.parts import (
-    Control,
-    Facts,
-    Lesson,
-    Part,
-    Step,
-    Story,
-    View,
-    key,
-    listed,
-    narrowed,
-    table,
-    worded,
-)
+from celosia.studio.language import _, n_, number
+from celosia.studio.learn import parts
+from celosia.studio.learn.parts import control, key, settings, step, story, table, worded
 from celosia.studio.learn.published_tables import (
     SUPPRESSED,
     as_seen,
@@ -31,6 +17,7 @@ from celosia.studio.learn.published_tables import (
     measures,
     published,
     raw,
+    remaining,
     shown,
 )
 
@@ -77,14 +64,14 @@ def distances(values: Sequence[int], classes: Sequence[int]) -> list[float]:
     return [float(each) for each in TCloseness(1, "ordered", "salary").distances(found)]
 
 
-def compute(progress: Progress) -> Facts:
+def compute(progress: Progress) -> parts.Facts:
     """The distances of two tables, what two releases give away, a release for every setting."""
     from celosia.assess import attacks
     from celosia.datasets import weak_releases
     from celosia.tables import KAnonymity, Schema, TCloseness
     from celosia.tables.hierarchies import Intervals, Mask
 
-    found: Facts = {"settings": {}}
+    found: parts.Facts = {"settings": {}}
     for name, each in (
         ("far", weak_releases.similar_problems()),
         ("near", weak_releases.close_salaries()),
@@ -98,20 +85,18 @@ def compute(progress: Progress) -> Facts:
         quasi_identifiers={"zip": Mask(), "age": Intervals(bounds=((20, 30, 40, 60),))},
         sensitive=["salary", "problem"],
     )
-    settings = list(product(range(len(TS)), range(len(MOST))))
-    for done, (t, most) in enumerate(settings):
-        progress(Stage("Publishing the example", done, len(settings)))
-        models = [KAnonymity(K), TCloseness(TS[t], "ordered", "salary")]
-        setting = published(people, schema, models, suppressed=MOST[most])
+    for name, (t, most) in settings(progress, "Publishing the example", TS, MOST):
+        models = [KAnonymity(K), TCloseness(t, "ordered", "salary")]
+        setting = published(people, schema, models, suppressed=most)
         setting["distances"] = distances(people["salary"].to_list(), setting["classes"])
         setting["near"] = attacks.near_numbers(
             as_seen(setting), ["zip", "age"], "salary", NEAR
         ).exposed_people
-        found["settings"][key((t, most))] = setting
+        found["settings"][name] = setting
     return found
 
 
-def _two_releases() -> Facts:
+def _two_releases() -> parts.Facts:
     """Two releases of the same patients, and who is alone when they are joined."""
     from celosia.assess import attacks
     from celosia.datasets import weak_releases
@@ -140,7 +125,7 @@ def _two_releases() -> Facts:
     }
 
 
-def example(facts: Facts) -> tuple[Part, ...]:
+def example(facts: parts.Facts) -> tuple[parts.Part, ...]:
     """The same nine patients in two groupings, with their distances."""
     far, near = (_spread(facts[name]) for name in ("far", "near"))
     return (
@@ -163,13 +148,13 @@ def example(facts: Facts) -> tuple[Part, ...]:
     )
 
 
-def _spread(found: Facts) -> dict[str, str]:
+def _spread(found: parts.Facts) -> dict[str, str]:
     """The distances of the classes, and the greatest."""
     text = [number(each, 3) for each in found["distances"]]
-    return {"distances": listed(text), "t": number(max(found["distances"]), 3)}
+    return {"distances": parts.listed(text), "t": number(max(found["distances"]), 3)}
 
 
-def stories(facts: Facts) -> tuple[Story, ...]:
+def stories(facts: parts.Facts) -> tuple[parts.Story, ...]:
     """Two releases joined by what they share."""
     first, second = facts["releases"]
     one = facts["one"]
@@ -183,102 +168,71 @@ def stories(facts: Facts) -> tuple[Story, ...]:
     ]
     finer = table(first["columns"], [both], caption=_("What both labels stand for"), marked=[0])
     return (
-        Story(
-            title=_("Two releases of the same people"),
-            steps=(
-                Step(
-                    title=_("What is published"),
-                    text=_(
-                        "A hospital publishes its patients for one study, and again for another. "
-                        "Each release was judged by itself, and no model for one table speaks "
-                        "about the next."
-                    ),
-                    parts=(
-                        shown(first, _("First release")),
-                        shown(second, _("Second release")),
-                    ),
+        story(
+            "Two releases of the same people",
+            step(
+                "What is published",
+                "A hospital publishes its patients for one study, and again for another. "
+                "Each release was judged by itself, and no model for one table speaks "
+                "about the next.",
+                shown(first, _("First release")),
+                shown(second, _("Second release")),
+            ),
+            step(
+                "What the attacker has",
+                "Both releases show the problem as it is. She takes one: {problem}.",
+                remaining(
+                    first,
+                    [one["row"]],
+                    caption=_("First release"),
                 ),
-                Step(
-                    title=_("What the attacker has"),
-                    text=_(
-                        "Both releases show the problem as it is. She takes one: {problem}.",
-                        problem=worded(one["problem"]),
-                    ),
-                    parts=(
-                        narrowed(
-                            first["columns"],
-                            first["rows"],
-                            [one["row"]],
-                            caption=_("First release"),
-                        ),
-                        narrowed(
-                            second["columns"],
-                            second["rows"],
-                            one["joined"],
-                            caption=_("Second release"),
-                        ),
-                    ),
+                remaining(
+                    second,
+                    one["joined"],
+                    caption=_("Second release"),
                 ),
-                Step(
-                    title=_("Which labels remain"),
-                    text=_(
-                        "The two rows are one person. Each hides what the other shows: of "
-                        "{columns} she keeps the finer label.",
-                        columns=", ".join(worded(name) for name in names),
-                    ),
-                    parts=(finer,),
+                problem=worded(one["problem"]),
+            ),
+            step(
+                "Which labels remain",
+                "The two rows are one person. Each hides what the other shows: of "
+                "{columns} she keeps the finer label.",
+                finer,
+                columns=", ".join(worded(name) for name in names),
+            ),
+            step(
+                "What she learns",
+                "Groups of two or more in each release; alone in both together. Noise that "
+                "is counted over all releases repairs this: differential privacy.",
+                remaining(
+                    first,
+                    facts["exposed"],
+                    caption=_("First release"),
                 ),
-                Step(
-                    title=_("What she learns"),
-                    text=_(
-                        "Groups of two or more in each release; alone in both together. Noise that "
-                        "is counted over all releases repairs this: differential privacy."
-                    ),
-                    parts=(
-                        narrowed(
-                            first["columns"],
-                            first["rows"],
-                            facts["exposed"],
-                            caption=_("First release"),
-                        ),
-                    ),
-                    learnt=n_(
-                        "{count} patient stands alone, with problem and nearly all details.",
-                        "{count} patients stand alone, with problem and nearly all details.",
-                        len(facts["exposed"]),
-                    ),
+                learnt=n_(
+                    "{count} patient stands alone, with problem and nearly all details.",
+                    "{count} patients stand alone, with problem and nearly all details.",
+                    len(facts["exposed"]),
                 ),
             ),
         ),
     )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[parts.Control, ...]:
     """t, and how many records may be suppressed."""
     return (
-        Control(
-            name="t",
-            label=_("t (greatest distance of a class)"),
-            values=TS,
-            choices=tuple(short(t) for t in TS),
-            first=len(TS) - 1,
-        ),
-        Control(
-            name="suppress",
-            label=_("Records that may be suppressed"),
-            values=MOST,
-            choices=tuple(map(str, MOST)),
-            slides=False,
-        ),
+        control("t", "t (greatest distance of a class)", TS, first=len(TS) - 1),
+        control("suppress", "Records that may be suppressed", MOST, slides=False),
     )
 
 
-def view(facts: Facts, chosen: tuple[int, ...]) -> View:
+def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     """The nine patients with k = 3 and this t."""
     found = facts["settings"][key(chosen)]
     kept = sorted({each for each in found["classes"] if each != SUPPRESSED})
     text = _("Published with k = {k}: {levels}.", k=K, levels=levels_text(found))
-    return View(
+    return parts.View(
         text=f"{text} {hidden_text(found)}".strip(),
         figures=(
             (
@@ -303,6 +257,3 @@ def view(facts: Facts, chosen: tuple[int, ...]) -> View:
             ),
         ),
     )
-
-
-LESSON = Lesson(compute=compute, example=example, stories=stories, controls=controls, view=view)

@@ -155,7 +155,12 @@ def technique_of(slug: str) -> Technique:
 
 
 def lesson_of(technique: Technique) -> Lesson:
-    """The live side of a technique."""
+    """The live side of a technique: the functions of its module."""
     module = import_module(f"celosia.studio.learn.{technique.module}")
-    lesson: Lesson = module.LESSON
-    return lesson
+    return Lesson(
+        compute=module.compute,
+        example=module.example,
+        stories=module.stories,
+        controls=module.controls,
+        view=module.view,
+    )
