@@ -31,7 +31,7 @@ from celosia.studio.learn import (
 from celosia.studio.learn.glossary import terms
 from celosia.studio.learn.network_svg import network_svg
 from celosia.studio.learn.parts import Facts, Network, Part, Table, Vertex, key
-from celosia.studio.learn.techniques import SLUGS, lesson_of, technique_of, techniques
+from celosia.studio.learn.techniques import SLUGS, TECHNIQUES, lesson_of, technique_of
 
 SAME_IN_BOTH = {
     *("gastritis", "diabetes", "no", "Isapre", "Fonasa", "rapanui", "mapuche", "atacameño"),
@@ -152,7 +152,7 @@ def test_rows_that_are_marked_or_faded_are_rows_of_their_table(slug: str) -> Non
 def test_the_techniques_lead_from_one_to_the_next() -> None:
     walked = ["naive"]
     while (following := technique_of(walked[-1]).following) is not None:
-        walked.append(following)
+        walked.append(following.slug)
     assert tuple(walked) == SLUGS
 
 
@@ -172,7 +172,7 @@ def test_a_technique_that_is_none_is_refused_with_a_hint() -> None:
 
 
 def test_the_timeline_has_years() -> None:
-    years = {each.slug: each.years for each in techniques()}
+    years = {each.slug: each.years for each in TECHNIQUES}
     assert years["k-anonymity"] == "1998, 2002"
     assert years["local-privacy"] == "1965, 2014, 2017"
 

@@ -44,6 +44,8 @@ SENTENCES: dict[str, tuple[int, ...]] = {
     "settings": (1,),
     "step": (0, 1),
     "story": (0,),
+    "Technique": (1, 3),
+    "Word": (0, 1),
 } | dict.fromkeys(("heading", "lead", "main_heading", "notice", "paragraph", "quiet"), (0,))
 """Calls with sentences, and where in them: the title of a page is its second argument."""
 NAMED = ("Sample", "TableSample", "WorkStep", "Door", "start_page")

@@ -7,35 +7,20 @@ from importlib import import_module
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
-from celosia.studio.language import _
 from celosia.studio.learn.parts import Lesson
 
-SLUGS = (
-    "naive",
-    "k-anonymity",
-    "l-diversity",
-    "t-closeness",
-    "differential-privacy",
-    "local-privacy",
-    "graphs",
-    "masking",
-    "synthetic-data",
-)
-"""The addresses of the techniques, in the order in which they are read."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Technique:
-    """One technique, in the present language."""
+    """One technique; its name, its years and its sentence are keys of the catalogues."""
 
     slug: str
+    """Its address."""
     name: str
     years: str
     sentence: str
     door: str
     """Where the studio does it in earnest."""
-    following: str | None
-    """The technique that repairs it, or that comes next."""
 
     @property
     def text(self) -> str:
@@ -47,99 +32,82 @@ class Technique:
         """The module of its lesson."""
         return self.slug.replace("-", "_")
 
+    @property
+    def following(self) -> Technique | None:
+        """The technique that repairs it, or that comes next; None after the last."""
+        place = SLUGS.index(self.slug) + 1
+        return TECHNIQUES[place] if place < len(TECHNIQUES) else None
 
-def techniques() -> tuple[Technique, ...]:
-    """All of them, the oldest idea first.
 
-    >>> [each.slug for each in techniques()] == list(SLUGS)
-    True
-    """
-    return (
-        Technique(
-            slug="naive",
-            name=_("Removal of names"),
-            years=_("always"),
-            sentence=_(
-                "Names and numbers of identity are taken out; what is left still points at people."
-            ),
-            door="/publish",
-            following="k-anonymity",
-        ),
-        Technique(
-            slug="k-anonymity",
-            name=_("k-anonymity"),
-            years="1998, 2002",
-            sentence=_("Everybody looks like at least k - 1 others to whoever links tables."),
-            door="/publish",
-            following="l-diversity",
-        ),
-        Technique(
-            slug="l-diversity",
-            name=_("l-diversity"),
-            years="2006",
-            sentence=_("Those who look alike must have at least l different secrets."),
-            door="/publish",
-            following="t-closeness",
-        ),
-        Technique(
-            slug="t-closeness",
-            name=_("t-closeness"),
-            years="2007",
-            sentence=_("The secrets of a group are spread much as those of everybody."),
-            door="/publish",
-            following="differential-privacy",
-        ),
-        Technique(
-            slug="differential-privacy",
-            name=_("Differential privacy"),
-            years="2006",
-            sentence=_(
-                "Answers carry noise, so that they are nearly as likely without you as with you."
-            ),
-            door="/query",
-            following="local-privacy",
-        ),
-        Technique(
-            slug="local-privacy",
-            name=_("Local differential privacy"),
-            years="1965, 2014, 2017",
-            sentence=_(
-                "Each device adds the noise itself: randomised response (1965), RAPPOR (2014), "
-                "Apple's count mean sketch (2017)."
-            ),
-            door="/collect",
-            following="graphs",
-        ),
-        Technique(
-            slug="graphs",
-            name=_("Graphs"),
-            years="2007, 2008",
-            sentence=_(
-                "Who knows whom is a fingerprint: networks need methods of their own, such as "
-                "k-degree anonymity."
-            ),
-            door="/graphs",
-            following="masking",
-        ),
-        Technique(
-            slug="masking",
-            name=_("Masking"),
-            years="1982, 1993",
-            sentence=_(
-                "Cells are changed instead of generalised: averages of small groups, swaps, noise."
-            ),
-            door="/mask",
-            following="synthetic-data",
-        ),
-        Technique(
-            slug="synthetic-data",
-            name=_("Synthetic data"),
-            years="1993",
-            sentence=_("An artificial table of nobody, drawn from what was learnt of everybody."),
-            door="/mask",
-            following=None,
-        ),
-    )
+TECHNIQUES = (
+    Technique(
+        "naive",
+        "Removal of names",
+        "always",
+        "Names and numbers of identity are taken out; what is left still points at people.",
+        "/publish",
+    ),
+    Technique(
+        "k-anonymity",
+        "k-anonymity",
+        "1998, 2002",
+        "Everybody looks like at least k - 1 others to whoever links tables.",
+        "/publish",
+    ),
+    Technique(
+        "l-diversity",
+        "l-diversity",
+        "2006",
+        "Those who look alike must have at least l different secrets.",
+        "/publish",
+    ),
+    Technique(
+        "t-closeness",
+        "t-closeness",
+        "2007",
+        "The secrets of a group are spread much as those of everybody.",
+        "/publish",
+    ),
+    Technique(
+        "differential-privacy",
+        "Differential privacy",
+        "2006",
+        "Answers carry noise, so that they are nearly as likely without you as with you.",
+        "/query",
+    ),
+    Technique(
+        "local-privacy",
+        "Local differential privacy",
+        "1965, 2014, 2017",
+        "Each device adds the noise itself: randomised response (1965), RAPPOR (2014), "
+        "Apple's count mean sketch (2017).",
+        "/collect",
+    ),
+    Technique(
+        "graphs",
+        "Graphs",
+        "2007, 2008",
+        "Who knows whom is a fingerprint: networks need methods of their own, such as "
+        "k-degree anonymity.",
+        "/graphs",
+    ),
+    Technique(
+        "masking",
+        "Masking",
+        "1982, 1993",
+        "Cells are changed instead of generalised: averages of small groups, swaps, noise.",
+        "/mask",
+    ),
+    Technique(
+        "synthetic-data",
+        "Synthetic data",
+        "1993",
+        "An artificial table of nobody, drawn from what was learnt of everybody.",
+        "/mask",
+    ),
+)
+"""All of them, the oldest idea first: in the order in which they are read."""
+SLUGS = tuple(each.slug for each in TECHNIQUES)
 
 
 def technique_of(slug: str) -> Technique:
@@ -148,7 +116,7 @@ def technique_of(slug: str) -> Technique:
     Raises:
         InputError: CEL-W040, there is none.
     """
-    found = next((each for each in techniques() if each.slug == slug), None)
+    found = next((each for each in TECHNIQUES if each.slug == slug), None)
     if found is None:
         raise InputError("CEL-W040", hint=did_you_mean(slug, SLUGS))
     return found

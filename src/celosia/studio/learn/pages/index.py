@@ -6,7 +6,7 @@ from nicegui import ui
 
 from celosia.studio.language import _
 from celosia.studio.learn.glossary import terms
-from celosia.studio.learn.techniques import techniques
+from celosia.studio.learn.techniques import TECHNIQUES
 from celosia.studio.shell import page
 from celosia.studio.widgets.text import heading, lead, main_heading
 
@@ -22,11 +22,11 @@ def timeline() -> None:
         "the next; beside each, the years in which it was published."
     )
     with ui.element("ol").classes("celosia-timeline"):
-        for technique in techniques():
+        for technique in TECHNIQUES:
             with ui.element("li"):
-                ui.label(technique.years).classes("years")
-                ui.link(technique.name, f"/learn/{technique.slug}").classes("celosia-h3")
-                ui.label(technique.sentence)
+                ui.label(_(technique.years)).classes("years")
+                ui.link(_(technique.name), f"/learn/{technique.slug}").classes("celosia-h3")
+                ui.label(_(technique.sentence))
     heading("Words")
     with ui.row():
         ui.link(_("Glossary: what each word means here"), "/learn/glossary")

@@ -16,7 +16,6 @@ from celosia.studio.learn.techniques import (
     Technique,
     lesson_of,
     technique_of,
-    techniques,
 )
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page, visitor
@@ -36,10 +35,10 @@ def technique_page(request: Request, technique: str) -> None:
     """The page of one technique."""
     subject = technique_of(technique)
     lesson = lesson_of(subject)
-    ui.page_title(f"{subject.name} · Celosía")
+    ui.page_title(f"{_(subject.name)} · Celosía")
     ui.link(_("All techniques"), "/learn").classes("celosia-quiet")
     main_heading(subject.name)
-    ui.label(f"{subject.years} · {subject.sentence}").classes("celosia-lead")
+    ui.label(f"{_(subject.years)} · {_(subject.sentence)}").classes("celosia-lead")
     definition, breaks, repairs, sources = sections(text_of(subject.text))
     ui.markdown(definition).classes("celosia-text")
     heading("A worked example")
@@ -89,7 +88,7 @@ def _compute(subject: Technique, place: ui.element, draw: Any) -> None:
             follow(running, on_done=draw)
         else:
             start(
-                _("Example: {name}", name=subject.name),
+                _("Example: {name}", name=_(subject.name)),
                 task(jobs.lesson, technique=subject.slug),
                 on_done=draw,
                 address=address,
@@ -113,9 +112,9 @@ def _draw(
 
 def _onwards(subject: Technique) -> None:
     """Links to the technique that comes next, and to the door that does this one in earnest."""
-    following = next((each for each in techniques() if each.slug == subject.following), None)
+    following = subject.following
     with ui.row().classes("celosia-onwards"):
         if following is not None:
-            ui.link(_("Next: {name}", name=following.name), f"/learn/{following.slug}")
+            ui.link(_("Next: {name}", name=_(following.name)), f"/learn/{following.slug}")
         ui.link(_("Do it with your own data"), subject.door)
         ui.link(_("Glossary"), "/learn/glossary")
