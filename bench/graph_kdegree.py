@@ -10,8 +10,7 @@ from bench.memory import forget_peak, peak
 from celosia.core.randomness import Seeded
 from celosia.graphs.generators import power_law
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import KDegree
-from celosia.graphs.kdegree.method import Variant
+from celosia.graphs.kdegree.method import KDegree, Variant
 
 _K = 10
 _SMALL = 10_000

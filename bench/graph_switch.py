@@ -17,7 +17,8 @@ from celosia.graphs.examples import karate
 from celosia.graphs.generators import power_law
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
-from celosia.graphs.perturbation import RandomAddDelete, RandomPerturbation, RandomSwitch
+from celosia.graphs.perturbation.deletion import RandomPerturbation
+from celosia.graphs.perturbation.exchange import RandomAddDelete, RandomSwitch
 
 BAR = 5.0
 

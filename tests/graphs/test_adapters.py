@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from celosia.core.errors import InputError
-from celosia.graphs.adapters import as_graph, to_networkx
 from celosia.graphs.examples import ARCS, dan, g9, karate
 from celosia.graphs.generators import ring
+from celosia.graphs.readers import as_graph, to_networkx
 
 
 class Sequence:

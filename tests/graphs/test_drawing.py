@@ -9,7 +9,7 @@ from celosia.graphs.drawing import degree_chart, draw_comparison, layout
 from celosia.graphs.examples import G10_VERTEX_ADDED, dan, g10, karate
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.perturbation import RandomPerturbation
+from celosia.graphs.perturbation.deletion import RandomPerturbation
 
 
 def test_neighbours_are_nearer_than_others() -> None:

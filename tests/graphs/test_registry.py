@@ -9,7 +9,7 @@ from celosia.core.messages import Message
 from celosia.core.methods import help_of, parameters
 from celosia.core.notation import notation
 from celosia.graphs import GeneralisedGraph, Graph, UncertainGraph, method_from, methods
-from celosia.graphs.registry import makes, method_from_text
+from celosia.graphs.method import makes, method_from_text
 
 
 def test_every_method_of_the_issue_has_a_name() -> None:

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from celosia.core.randomness import Seeded
-from celosia.graphs.adapters import as_graph, to_networkx
 from celosia.graphs.examples import dan
 from celosia.graphs.graph import Graph
+from celosia.graphs.readers import as_graph, to_networkx
 from celosia.graphs.relabelling import Relabelling, relabel
 
 

@@ -13,8 +13,9 @@ from celosia.graphs import GeneralisedGraph, KObfuscation, UncertainGraph
 from celosia.graphs.generalisation.partition import shuffle_super_vertices
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import KDegree, VertexAddition
-from celosia.graphs.perturbation import RandomPerturbation
+from celosia.graphs.kdegree.method import KDegree
+from celosia.graphs.kdegree.vertex_addition import VertexAddition
+from celosia.graphs.perturbation.deletion import RandomPerturbation
 from celosia.graphs.primitives import EditSession
 from celosia.graphs.private import PrivateGraph
 from celosia.graphs.relabelling import Relabelling

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.graphs.adapters import to_networkx
 from celosia.graphs.examples import dan, g9
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.readers import Format, read
+from celosia.graphs.readers import Format, read, to_networkx
 from celosia.graphs.writers import write
 
 ENDINGS = {"edges": "edges", "csv": "csv.gz", "tsv": "tsv", "graphml": "graphml"}

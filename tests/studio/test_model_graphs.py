@@ -22,7 +22,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs import Graph, examples, methods
 from celosia.graphs.drawing import MOST_DRAWN
 from celosia.graphs.generators import power_law
-from celosia.graphs.metrics.utility_report import WORDS
+from celosia.graphs.metrics.summary import WORDS
 from celosia.graphs.report import LEFT_OUT
 from celosia.studio.graphs import drawing, jobs, labels, model
 from celosia.studio.graphs.pages import result as graphs_result

@@ -1,11 +1,13 @@
-"""Public names of a package that load on first use: who takes one does not wait for all."""
+"""Names and classes that load on first use: a caller who takes one does not wait for all."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
+
+Found = TypeVar("Found")
 
 
 def on_first_use(
@@ -34,3 +36,26 @@ def on_first_use(
         raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
 
     return get, lambda: shown
+
+
+class ClassesByName(Mapping[str, Found]):
+    """Classes by their names, such as methods or protocols, each loaded when it is asked for."""
+
+    def __init__(self, package: str, homes: Mapping[str, str]) -> None:
+        """Take the package, and for each name the module below it and the class in that."""
+        self._package = package
+        self._homes = homes
+
+    def __getitem__(self, name: str) -> Found:
+        module, _, found = self._homes[name].rpartition(".")
+        kind: Found = getattr(import_module(f"{self._package}.{module}"), found)
+        return kind
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)

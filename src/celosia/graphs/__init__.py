@@ -11,73 +11,44 @@ k-degree anonymity, k = 3: every degree is shared by at least 3 vertices
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from celosia.graphs import attacks, examples, generators, metrics, private, verification
-    from celosia.graphs.adapters import as_graph, to_networkx
     from celosia.graphs.automorphism import KAutomorphism
-    from celosia.graphs.generalisation import GeneralisedGraph, PartitionSearch, SaNGreeA
+    from celosia.graphs.generalisation.clustering import SaNGreeA
+    from celosia.graphs.generalisation.graph import GeneralisedGraph
+    from celosia.graphs.generalisation.partition_search import PartitionSearch
     from celosia.graphs.graph import Graph
-    from celosia.graphs.kdegree import KDegree, VertexAddition
-    from celosia.graphs.method import GraphMethod, MethodResult
+    from celosia.graphs.kdegree.method import KDegree
+    from celosia.graphs.kdegree.vertex_addition import VertexAddition
+    from celosia.graphs.method import (
+        GraphMethod,
+        MethodResult,
+        method_from,
+        method_from_text,
+        methods,
+    )
     from celosia.graphs.metrics import GraphUtility, compare, measure
     from celosia.graphs.neighbourhood import KNeighbourhood
-    from celosia.graphs.perturbation import (
+    from celosia.graphs.perturbation.deletion import RandomPerturbation, RandomSparsification
+    from celosia.graphs.perturbation.exchange import (
         RandomAddDelete,
-        RandomPerturbation,
-        RandomSparsification,
         RandomSwitch,
-        Relevance,
         SpectralAddDelete,
         SpectralSwitch,
     )
+    from celosia.graphs.perturbation.relevance import Relevance
     from celosia.graphs.private import PrivateGraph
-    from celosia.graphs.readers import ReadResult, read
-    from celosia.graphs.registry import method_from, method_from_text, methods
+    from celosia.graphs.readers import ReadResult, as_graph, read, to_networkx
     from celosia.graphs.relabelling import Relabelling
     from celosia.graphs.release import GraphRelease
     from celosia.graphs.run import publish
-    from celosia.graphs.uncertain import KObfuscation, UncertainGraph
+    from celosia.graphs.uncertain.graph import UncertainGraph
+    from celosia.graphs.uncertain.method import KObfuscation
     from celosia.graphs.writers import write
-
-_HOMES = {
-    "MethodResult": "method",
-    "GeneralisedGraph": "generalisation",
-    "Graph": "graph",
-    "GraphMethod": "method",
-    "GraphRelease": "release",
-    "GraphUtility": "metrics",
-    "KAutomorphism": "automorphism",
-    "KDegree": "kdegree",
-    "KNeighbourhood": "neighbourhood",
-    "PartitionSearch": "generalisation",
-    "PrivateGraph": "private",
-    "RandomAddDelete": "perturbation",
-    "RandomPerturbation": "perturbation",
-    "RandomSparsification": "perturbation",
-    "RandomSwitch": "perturbation",
-    "ReadResult": "readers",
-    "Relabelling": "relabelling",
-    "Relevance": "perturbation",
-    "SaNGreeA": "generalisation",
-    "SpectralAddDelete": "perturbation",
-    "SpectralSwitch": "perturbation",
-    "KObfuscation": "uncertain",
-    "UncertainGraph": "uncertain",
-    "VertexAddition": "kdegree",
-    "as_graph": "adapters",
-    "compare": "metrics",
-    "measure": "metrics",
-    "method_from": "registry",
-    "method_from_text": "registry",
-    "methods": "registry",
-    "publish": "run",
-    "read": "readers",
-    "to_networkx": "adapters",
-    "write": "writers",
-}
 
 __all__ = [
     "GeneralisedGraph",
@@ -123,13 +94,40 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"celosia.graphs.{_HOMES[name]}"), name)
-    if name in __all__:
-        return import_module(f"celosia.graphs.{name}")
-    raise AttributeError(f"module 'celosia.graphs' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "attacks": (),
+        "automorphism": ("KAutomorphism",),
+        "examples": (),
+        "generalisation.clustering": ("SaNGreeA",),
+        "generalisation.graph": ("GeneralisedGraph",),
+        "generalisation.partition_search": ("PartitionSearch",),
+        "generators": (),
+        "graph": ("Graph",),
+        "kdegree.method": ("KDegree",),
+        "kdegree.vertex_addition": ("VertexAddition",),
+        "method": ("GraphMethod", "MethodResult", "method_from", "method_from_text", "methods"),
+        "metrics": (),
+        "metrics.summary": ("GraphUtility", "compare", "measure"),
+        "neighbourhood": ("KNeighbourhood",),
+        "perturbation.deletion": ("RandomPerturbation", "RandomSparsification"),
+        "perturbation.exchange": (
+            "RandomAddDelete",
+            "RandomSwitch",
+            "SpectralAddDelete",
+            "SpectralSwitch",
+        ),
+        "perturbation.relevance": ("Relevance",),
+        "private": (),
+        "private.synthetic_graph": ("PrivateGraph",),
+        "readers": ("ReadResult", "as_graph", "read", "to_networkx"),
+        "relabelling": ("Relabelling",),
+        "release": ("GraphRelease",),
+        "run": ("publish",),
+        "uncertain.graph": ("UncertainGraph",),
+        "uncertain.method": ("KObfuscation",),
+        "verification": (),
+        "writers": ("write",),
+    },
+)

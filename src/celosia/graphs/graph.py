@@ -92,6 +92,13 @@ class Graph:
         """The same vertices with other edges; what was known of the old edges is gone."""
         return Graph.of(edges, order=self.order, labels=self.labels, attributes=self.attributes)
 
+    def with_keys(self, keys: NDArray[np.int64]) -> Graph:
+        """The same vertices with the edges of these distinct keys, in any order."""
+        ranked = np.sort(keys, kind="stable")  # most are in order still
+        return Graph.from_keys(
+            ranked, order=self.order, labels=self.labels, attributes=self.attributes
+        )
+
     def without_names(self) -> Graph:
         """The same graph without names and attributes."""
         return replace(self, labels=None, attributes=None, edge_attributes=None)

@@ -15,13 +15,12 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.core.release import certificate_path
 from celosia.frames.formats import check_readable, open_bytes, unreadable
-from celosia.graphs.generalisation import GeneralisedGraph, read_generalised
-from celosia.graphs.generalisation.files import FORMAT
+from celosia.graphs.generalisation.graph import FORMAT, GeneralisedGraph, read_generalised
 from celosia.graphs.graph import Graph
-from celosia.graphs.keys import names_of, read_key
 from celosia.graphs.readers import ReadResult, format_of, read
+from celosia.graphs.relabelling import names_of, read_key
 from celosia.graphs.release import Content, GraphRelease
-from celosia.graphs.uncertain import UncertainGraph, read_uncertain
+from celosia.graphs.uncertain.graph import UncertainGraph, read_uncertain
 
 _LOOK = 1 << 10
 """Bytes in which a file says what it is."""

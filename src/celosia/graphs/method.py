@@ -1,13 +1,16 @@
-"""The base of graph methods: validated parameters, and one function of a graph."""
+"""Graph methods: their base, and the methods by name."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
-from celosia.core.methods import Method
+from celosia.core.lazy_imports import ClassesByName
+from celosia.core.messages import Message
+from celosia.core.methods import Method, build
+from celosia.core.notation import method_from_text as from_text
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
@@ -26,6 +29,20 @@ class MethodResult(Generic[Result]):
     """Counts and losses for the report, as plain values; never a name or an attribute."""
     kept: str
     """What is the same as before, in words."""
+
+
+def differences(before: Graph, after: Graph) -> dict[str, int]:
+    """How many edges a change took away and brought, for the facts of a method."""
+    from celosia.graphs._kernels import shared_keys
+
+    shared = int(shared_keys(before.keys, after.keys))
+    return {
+        Message("graphs.fact.vertices"): after.order,
+        Message("graphs.fact.edges_before"): before.size,
+        Message("graphs.fact.edges_after"): after.size,
+        Message("graphs.fact.edges_deleted"): before.size - shared,
+        Message("graphs.fact.edges_added"): after.size - shared,
+    }
 
 
 class GraphMethod(Method, ABC, Generic[Result]):
@@ -61,3 +78,73 @@ class GraphMethod(Method, ABC, Generic[Result]):
     def leaves_open(self) -> tuple[str, ...]:
         """What a reader of the release must know that the method does not do."""
         return ()
+
+
+METHODS: Mapping[str, type[GraphMethod[Any]]] = ClassesByName(
+    "celosia.graphs",
+    {
+        "k-automorphism": "automorphism.KAutomorphism",
+        "k-degree": "kdegree.method.KDegree",
+        "k-neighbourhood": "neighbourhood.KNeighbourhood",
+        "k-obfuscation": "uncertain.method.KObfuscation",
+        "partition-search": "generalisation.partition_search.PartitionSearch",
+        "private-graph": "private.synthetic_graph.PrivateGraph",
+        "random-add-delete": "perturbation.exchange.RandomAddDelete",
+        "random-perturbation": "perturbation.deletion.RandomPerturbation",
+        "random-sparsification": "perturbation.deletion.RandomSparsification",
+        "random-switch": "perturbation.exchange.RandomSwitch",
+        "relabelling": "relabelling.Relabelling",
+        "relevance": "perturbation.relevance.Relevance",
+        "sangreea": "generalisation.clustering.SaNGreeA",
+        "spectral-add-delete": "perturbation.exchange.SpectralAddDelete",
+        "spectral-switch": "perturbation.exchange.SpectralSwitch",
+        "vertex-addition": "kdegree.vertex_addition.VertexAddition",
+    },
+)
+"""Every method by its name, sorted; most load compiled kernels."""
+
+
+def methods() -> Mapping[str, type[GraphMethod[Any]]]:
+    """Every method by its name, sorted.
+
+    >>> {"k-degree", "random-switch", "k-obfuscation", "sangreea"} <= set(methods())
+    True
+    """
+    return METHODS
+
+
+def method_from(name: Any, parameters: Mapping[str, Any]) -> GraphMethod[Any]:
+    """A method by its name with its parameters.
+
+    Raises:
+        InputError: as `core.methods.build` says.
+
+    >>> method_from("k-degree", {"k": 5}).as_dict()
+    {'method': 'k-degree', 'k': 5}
+    """
+    return build(METHODS, name, parameters)
+
+
+def method_from_text(text: str) -> GraphMethod[Any]:
+    """A method in the notation of the command line: NAME:VALUE,...,KEY=VALUE,...
+
+    >>> method_from_text("random-switch:amount=0.2")
+    RandomSwitch(amount=0.2)
+
+    Raises:
+        InputError: as `core.notation.method_from_text` says.
+    """
+    return from_text(METHODS, text)
+
+
+def makes(method: type[GraphMethod[Any]]) -> type:
+    """What a method makes: `Graph`, `UncertainGraph` or `GeneralisedGraph`, as its class says.
+
+    >>> makes(METHODS["k-obfuscation"]).__name__
+    'UncertainGraph'
+    """
+    for base in getattr(method, "__orig_bases__", ()):
+        for made in get_args(base):
+            if isinstance(made, type):
+                return made
+    raise TypeError(f"{method.__name__} does not say what it makes")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message, say
-from celosia.core.provenance import Provenance
 from celosia.core.randomness import Seeded
 from celosia.core.release_report import made_blocks, plain, promise_blocks
 from celosia.core.report import (
@@ -22,18 +20,10 @@ from celosia.core.report import (
     Table,
 )
 from celosia.core.wording import sentence
-from celosia.graphs.account import GraphAccount
 from celosia.graphs.drawing import draw_comparison
 
-MethodFacts = tuple[str, Mapping[str, Any], str]
-"""A method: its name, its facts, what it kept."""
-
-PRIVATE = Message("graphs.report.private")
-
-TOO_LARGE = Message("graphs.report.too_large")
-
-UNMATCHED = Message("graphs.report.unmatched")
-
+if TYPE_CHECKING:
+    from celosia.graphs.release import GraphAccount, GraphRelease, MethodOutcome
 
 LEFT_OUT = {
     "edge_attributes": Message("graphs.left_out.edge_attributes"),
@@ -49,52 +39,47 @@ LEFT_OUT = {
 """What can be left out, in the order of the report."""
 
 
-def document(
-    guarantee: Guarantee,
-    provenance: Provenance,
-    warnings: Sequence[str],
-    methods: Sequence[MethodFacts],
-    account: GraphAccount,
-    *,
-    left_out: Mapping[str, Any],
-    published: str,
-) -> Document:
+def document(release: GraphRelease) -> Document:
     """The whole report, as blocks."""
+    guarantee, account = release.guarantee, release.account
     blocks: list[Block] = []
     if guarantee.simulation:
         blocks.append(Notice(str(guarantee), tone="simulation"))
-    blocks += [Notice(str(warning), tone="warning") for warning in warnings]
+    blocks += [Notice(str(warning), tone="warning") for warning in release.warnings]
     if account.utility is not None or account.attacks:
-        blocks.append(Notice(str(PRIVATE), tone="warning"))
+        blocks.append(Notice(say("graphs.report.private"), tone="warning"))
     blocks += promise_blocks(guarantee)
-    blocks += _methods(methods)
-    blocks += _left_out(left_out)
+    blocks += _methods(release.methods)
+    blocks += _left_out(release.left_out)
     blocks += _drawing(account)
     blocks += _risk(account)
     if account.utility is not None:
         blocks += account.utility.blocks()
         if not account.matched:
-            blocks.append(Notice(str(UNMATCHED), tone="warning"))
+            blocks.append(Notice(say("graphs.report.unmatched"), tone="warning"))
     elif account.attacks:
-        blocks += [Heading(say("graphs.report.good_for")), Paragraph(str(TOO_LARGE))]
-    blocks += made_blocks(provenance)
+        blocks += [
+            Heading(say("graphs.report.good_for")),
+            Paragraph(say("graphs.report.too_large")),
+        ]
+    blocks += made_blocks(release.provenance)
     return Document(
-        say("graphs.report.title"), f"{sentence(guarantee.promise)} {published}.", blocks
+        say("graphs.report.title"), f"{sentence(guarantee.promise)} {release.data}.", blocks
     )
 
 
-def _methods(methods: Sequence[MethodFacts]) -> list[Block]:
+def _methods(methods: Sequence[MethodOutcome]) -> list[Block]:
     blocks: list[Block] = [
         Heading(say("graphs.report.done")),
         Table(
             [say("graphs.report.method"), say("graphs.report.kept")],
-            [[name, str(kept)] for name, _, kept in methods],
+            [[each.method, str(each.kept)] for each in methods],
             say("graphs.report.in_order"),
         ),
     ]
-    for name, facts, _ in methods:
-        items = [(str(fact).replace("_", " "), plain(value)) for fact, value in facts.items()]
-        blocks += [Details(name, [Facts(items)])] if items else []
+    for each in methods:
+        items = [(str(name).replace("_", " "), plain(value)) for name, value in each.facts.items()]
+        blocks += [Details(each.method, [Facts(items)])] if items else []
     return blocks
 
 

@@ -18,16 +18,13 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
-from celosia.graphs.account import GraphAccount, account
-from celosia.graphs.adapters import as_graph
 from celosia.graphs.generalisation.partition import shuffle_super_vertices
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.readers import ReadResult
-from celosia.graphs.registry import makes
+from celosia.graphs.method import GraphMethod, MethodResult, makes
+from celosia.graphs.readers import ReadResult, as_graph
 from celosia.graphs.relabelling import Relabelling, relabel
-from celosia.graphs.release import Content, GraphRelease, MethodOutcome
-from celosia.graphs.uncertain import UncertainGraph
+from celosia.graphs.release import Content, GraphAccount, GraphRelease, MethodOutcome, account
+from celosia.graphs.uncertain.graph import UncertainGraph
 from celosia.tables.masking import Recipe
 from celosia.tables.masking.run import run_steps
 from celosia.tables.run import check_table, released_names

@@ -11,7 +11,7 @@ from celosia.core.report import Document
 from celosia.graphs.attacks import accounts_needed, active, plant, recover
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.perturbation import RandomPerturbation
+from celosia.graphs.perturbation.deletion import RandomPerturbation
 from celosia.graphs.relabelling import relabel
 
 NETWORK = random_graph(1000, 5000, Seeded(3))

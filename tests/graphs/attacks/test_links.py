@@ -17,13 +17,13 @@ from celosia.graphs.attacks import (
     simulated_posterior,
     top_hubs,
 )
-from celosia.graphs.attacks._match_kernels import link_scores
+from celosia.graphs.attacks._kernels import link_scores
 from celosia.graphs.attacks.links import ranking_chance
 from celosia.graphs.examples import g9, karate
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import VertexAddition
-from celosia.graphs.perturbation import RandomPerturbation, RandomSparsification
+from celosia.graphs.kdegree.vertex_addition import VertexAddition
+from celosia.graphs.perturbation.deletion import RandomPerturbation, RandomSparsification
 from celosia.graphs.relabelling import relabel
 
 

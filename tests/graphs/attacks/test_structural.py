@@ -30,7 +30,8 @@ from celosia.graphs.attacks.isomorphism import Shape
 from celosia.graphs.attacks.subgraph import known_piece
 from celosia.graphs.generators import power_law, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.perturbation import RandomPerturbation, RandomSwitch
+from celosia.graphs.perturbation.deletion import RandomPerturbation
+from celosia.graphs.perturbation.exchange import RandomSwitch
 from celosia.graphs.relabelling import relabel
 
 G9, G10, DAN = examples.g9(), examples.g10(), examples.dan()

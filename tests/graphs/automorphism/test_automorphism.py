@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
-from celosia.graphs.automorphism import KAutomorphism
-from celosia.graphs.automorphism.alignment_table import AlignmentTable, build_alignment
+from celosia.graphs.automorphism import AlignmentTable, KAutomorphism, build_alignment
 from celosia.graphs.examples import dan, g9, g10, karate
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph

@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.randomness import Seeded
 from celosia.graphs.examples import G9_PARTITION, g9, vertices
-from celosia.graphs.generalisation import (
+from celosia.graphs.generalisation.graph import (
     GeneralisedGraph,
-    agrees,
+    read_generalised,
+    write_generalised,
+)
+from celosia.graphs.generalisation.partition import (
     blocks,
     count_worlds,
     log2_worlds,
     members,
-    read_generalised,
     structural_loss,
     summarise,
-    violations,
-    write_generalised,
 )
-from celosia.graphs.generalisation.verification import check_promise
+from celosia.graphs.generalisation.verification import agrees, check_promise, violations
 from celosia.graphs.graph import Graph
 
 

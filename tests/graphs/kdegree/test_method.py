@@ -15,11 +15,12 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import dan, g9, g10, karate, vertices
 from celosia.graphs.generators import power_law, random_graph, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import METHODS, KDegree, VertexAddition, construct_graph, probing
-from celosia.graphs.kdegree.method import Variant, confirm
-from celosia.graphs.kdegree.microaggregation import microaggregated_degrees
-from celosia.graphs.kdegree.vertex_addition import even_degrees
-from celosia.graphs.method import GraphMethod
+from celosia.graphs.kdegree import realisation
+from celosia.graphs.kdegree.method import KDegree, Variant, confirm
+from celosia.graphs.kdegree.realisation import construct_graph
+from celosia.graphs.kdegree.sequence import microaggregated_degrees
+from celosia.graphs.kdegree.vertex_addition import VertexAddition, even_degrees
+from celosia.graphs.method import METHODS, GraphMethod
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 WAYS: dict[str, GraphMethod[Graph]] = {
@@ -160,7 +161,7 @@ def test_the_method_tells_its_promise_and_what_it_leaves_open(name: str) -> None
     assert "k = 3" in (method.promise(karate()) or "")
     assert method.leaves_open()
     assert method.as_dict()["method"] == method.method_name
-    assert type(method) in METHODS
+    assert type(method) is METHODS[method.method_name]
 
 
 @pytest.mark.parametrize("name", WAYS)
@@ -283,8 +284,8 @@ def test_a_refusal_names_the_k_that_was_asked_for(monkeypatch: pytest.MonkeyPatc
     def none(*_: object, **__: object) -> None:
         return None
 
-    monkeypatch.setattr(probing, "try_supergraph", none)
-    monkeypatch.setattr(probing, "construct_graph", none)
+    monkeypatch.setattr(realisation, "try_supergraph", none)
+    monkeypatch.setattr(realisation, "construct_graph", none)
     with pytest.raises(PrivacyError, match="k = 2 ") as error:
         KDegree(k=2, probes=1).apply(nearly_regular(), rng=Seeded(1))
     assert error.value.code == "CEL-G102"

@@ -13,9 +13,11 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import G10_EDGE_CHANGE, g9, g10
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import KDegree, microaggregated_degrees, rewire
-from celosia.graphs.kdegree._rotation_kernels import _least_central
-from celosia.graphs.perturbation import neighbourhood_centrality
+from celosia.graphs.kdegree._rewiring_kernels import _least_central
+from celosia.graphs.kdegree.method import KDegree
+from celosia.graphs.kdegree.rewiring import rewire
+from celosia.graphs.kdegree.sequence import microaggregated_degrees
+from celosia.graphs.perturbation.relevance import neighbourhood_centrality
 from celosia.tables.masking.microaggregation import optimal_groups
 
 

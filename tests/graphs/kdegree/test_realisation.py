@@ -12,9 +12,14 @@ from celosia.core.randomness import Seeded, System
 from celosia.graphs.examples import g9, g10, karate
 from celosia.graphs.generators import power_law, random_graph, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import anonymous_degrees, construct_graph, is_graphical, supergraph
 from celosia.graphs.kdegree._realisation_kernels import worst_shortfall
-from celosia.graphs.kdegree.realisation import shortfall, try_supergraph
+from celosia.graphs.kdegree.realisation import (
+    construct_graph,
+    shortfall,
+    supergraph,
+    try_supergraph,
+)
+from celosia.graphs.kdegree.sequence import anonymous_degrees, is_graphical
 from celosia.graphs.verification import contains
 
 

@@ -16,8 +16,12 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import g9, g10
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import anonymous_degrees, is_graphical, least_edge_changes
-from celosia.graphs.kdegree.sequence import TargetRule
+from celosia.graphs.kdegree.sequence import (
+    TargetRule,
+    anonymous_degrees,
+    is_graphical,
+    least_edge_changes,
+)
 from celosia.graphs.kdegree.vertex_addition import least_raises
 
 degree_lists = st.lists(st.integers(0, 9), min_size=2, max_size=10)

@@ -12,8 +12,10 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import karate
 from celosia.graphs.generators import power_law, random_graph, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import KDegree, construct_graph, swap_back
 from celosia.graphs.kdegree import method as ways
+from celosia.graphs.kdegree.method import KDegree
+from celosia.graphs.kdegree.realisation import construct_graph
+from celosia.graphs.kdegree.rewiring import swap_back
 
 Pairs = set[tuple[int, int]]
 

@@ -26,8 +26,9 @@ from celosia.graphs.metrics import (
     mutual_information,
     precision_index,
 )
-from celosia.graphs.metrics._threads import in_threads
-from celosia.graphs.perturbation import RandomPerturbation, RandomSwitch
+from celosia.graphs.metrics.centrality import in_threads
+from celosia.graphs.perturbation.deletion import RandomPerturbation
+from celosia.graphs.perturbation.exchange import RandomSwitch
 
 partitions = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
 

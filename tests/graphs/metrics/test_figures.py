@@ -11,7 +11,7 @@ from celosia.graphs import examples
 from celosia.graphs.generators import power_law
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import compare, measure
-from celosia.graphs.perturbation import RandomPerturbation
+from celosia.graphs.perturbation.deletion import RandomPerturbation
 from celosia.graphs.relabelling import relabel
 
 

@@ -12,9 +12,7 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import dan, g9, g10, karate
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.neighbourhood import KNeighbourhood
-from celosia.graphs.neighbourhood.alignment import align
-from celosia.graphs.neighbourhood.neighbourhoods import Neighbourhoods
+from celosia.graphs.neighbourhood import KNeighbourhood, Neighbourhoods, align
 from celosia.graphs.verification import contains
 
 

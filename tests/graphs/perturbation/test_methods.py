@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from celosia import graphs as ways
 from celosia.core.errors import InputError
 from celosia.core.progress import Step
 from celosia.core.randomness import Seeded
-from celosia.graphs import perturbation as ways
 from celosia.graphs.examples import g9, karate
 from celosia.graphs.generators import power_law, random_graph, ring
 from celosia.graphs.graph import Graph

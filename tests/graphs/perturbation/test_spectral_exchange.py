@@ -10,13 +10,13 @@ from celosia.core.randomness import Seeded
 from celosia.graphs.examples import G9_SWITCH, g9, karate
 from celosia.graphs.generators import power_law, random_graph
 from celosia.graphs.graph import Graph
-from celosia.graphs.perturbation import (
+from celosia.graphs.metrics.spectrum import Spectrum, spectrum_of
+from celosia.graphs.perturbation.exchange import (
     RandomAddDelete,
     RandomSwitch,
     SpectralAddDelete,
     SpectralSwitch,
 )
-from celosia.graphs.perturbation.spectrum import Spectrum, spectrum_of
 
 
 def spectrum(graph: Graph) -> Spectrum:

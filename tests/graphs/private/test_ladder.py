@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from celosia.core.randomness import Seeded
-from celosia.graphs.private.ladder import Ladder
+from celosia.graphs.private.local_sensitivity import Ladder
 from celosia.mechanisms.noise import DiscreteLaplace, draw_weighted
 
 RATE = Fraction(1, 4)
@@ -67,6 +67,6 @@ def test_a_rate_that_is_rounded_is_the_same_in_both_draws(monkeypatch: pytest.Mo
         seen.append(rate)
         return draw_weighted(places, rate=rate, **rest)
 
-    monkeypatch.setattr("celosia.graphs.private.ladder.draw_weighted", spied)
+    monkeypatch.setattr("celosia.graphs.private.local_sensitivity.draw_weighted", spied)
     Ladder(0, np.array([1, 2], dtype=np.int64)).draw(rate, Seeded(1))
     assert seen == [1 / used]

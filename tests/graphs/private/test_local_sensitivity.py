@@ -18,9 +18,14 @@ from tests.graphs.private.small_graphs import (
 from celosia.core.randomness import Seeded
 from celosia.graphs.generators import power_law
 from celosia.graphs.private._kernels import best_partners, pairs_with_shared
-from celosia.graphs.private.ladder import Ladder
-from celosia.graphs.private.local_sensitivity import Sensitive, stars, triangles
-from celosia.graphs.private.smooth_sensitivity import smooth_bound, smoothness
+from celosia.graphs.private.local_sensitivity import (
+    Ladder,
+    Sensitive,
+    smooth_bound,
+    smoothness,
+    stars,
+    triangles,
+)
 
 Count = tuple[Callable[[Edges, int], int], Callable[[Edges, int], Sensitive]]
 

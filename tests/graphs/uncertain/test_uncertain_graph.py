@@ -16,16 +16,10 @@ from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.graphs.examples import UNCERTAIN, g9, karate
 from celosia.graphs.graph import Graph
-from celosia.graphs.uncertain import (
-    UncertainGraph,
-    degree_distribution,
-    degree_distributions,
-    expected_statistics,
-    read_uncertain,
-    sampled_statistics,
-    write_uncertain,
-)
 from celosia.graphs.uncertain._kernels import WIDE, convolve, near
+from celosia.graphs.uncertain.entropy import degree_distribution, degree_distributions
+from celosia.graphs.uncertain.graph import UncertainGraph, read_uncertain, write_uncertain
+from celosia.graphs.uncertain.statistics import expected_statistics, sampled_statistics
 
 FIGURE_11 = UncertainGraph.of({(u - 1, v - 1): p for (u, v), p in UNCERTAIN.items()}, order=4)
 

@@ -11,7 +11,7 @@ from celosia.core.errors import Cancelled
 from celosia.core.progress import Step, silent
 from celosia.core.report import Figure, Table
 from celosia.graphs import examples, methods
-from celosia.graphs.kdegree import anonymous_degrees
+from celosia.graphs.kdegree.sequence import anonymous_degrees
 from celosia.lab import Findings
 from celosia.lab.graphs import changes, degrees, figures, shapes, supervertices
 from celosia.lab.graphs import methods as runs

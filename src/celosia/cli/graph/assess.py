@@ -53,7 +53,6 @@ def assess(
     from celosia.core.randomness import source
     from celosia.core.report import Block, Document, Notice
     from celosia.graphs.matching import open_release
-    from celosia.graphs.report import UNMATCHED
 
     check_outputs(
         {"report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
@@ -66,7 +65,9 @@ def assess(
     messages.note_ignored(opened.reading, release)
     summary = str(found) if known else messages.describe_graphs(found)
     if report is not None:
-        warning: list[Block] = [] if known else [Notice(UNMATCHED, tone="warning")]
+        warning: list[Block] = (
+            [] if known else [Notice(say("graphs.report.unmatched"), tone="warning")]
+        )
         page = Document(say("cli.graph.and_release"), f"{summary}.", [*warning, *found.blocks()])
         write_text(report, page.html(), overwrite)
     if as_json:

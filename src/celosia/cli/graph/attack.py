@@ -76,7 +76,7 @@ def attack(
     from celosia.core.randomness import source
     from celosia.core.report import Document
     from celosia.graphs.attacks import AttackedGraph, ByPlantedAccounts, attack_from_text
-    from celosia.graphs.attacks.registry import STRUCTURAL
+    from celosia.graphs.attacks.structural import STRUCTURAL
     from celosia.graphs.matching import open_release
 
     places = {"report": report, "candidates": exposed}
@@ -158,7 +158,7 @@ def _write_candidates(
 
     from celosia.core.files import replacing
     from celosia.graphs.attacks import GraphAttack
-    from celosia.graphs.keys import names_of
+    from celosia.graphs.relabelling import names_of
 
     names = names_of(graph)
     tables = [

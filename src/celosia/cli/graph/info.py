@@ -30,7 +30,7 @@ def info(
     """
     from celosia.core.randomness import source
     from celosia.graphs import attacks, measure
-    from celosia.graphs.account import MOST_NEIGHBOURHOODS
+    from celosia.graphs.release import MOST_NEIGHBOURHOODS
 
     with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(graph, progress)
@@ -74,8 +74,8 @@ def methods(as_json: options.AsJson = False) -> None:
     `celosia graph methods --json`
     """
     from celosia.core.methods import parameters
-    from celosia.graphs.registry import makes
-    from celosia.graphs.registry import methods as known
+    from celosia.graphs.method import makes
+    from celosia.graphs.method import methods as known
 
     listed = [
         {

@@ -141,8 +141,8 @@ def describe_graphs(found: GraphUtility) -> str:
 
 def show_utility(found: GraphUtility, *, matched: bool) -> None:
     """Tell the numbers of both graphs, and what they have in common."""
-    from celosia.graphs.account import WITHOUT_MATCH
-    from celosia.graphs.metrics.utility_report import WORDS
+    from celosia.graphs.metrics.summary import WORDS
+    from celosia.graphs.release import WITHOUT_MATCH
 
     after, moved = dict(found.after.items()), found.errors
     console.show_table(
@@ -166,7 +166,7 @@ def show_utility(found: GraphUtility, *, matched: bool) -> None:
 
 def show_numbers(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     """Tell numbers by the words of the report."""
-    from celosia.graphs.metrics.utility_report import WORDS
+    from celosia.graphs.metrics.summary import WORDS
 
     console.show_table(
         title, ["", say("cli.column.value")], [[WORDS[name], str(value)] for name, value in rows]

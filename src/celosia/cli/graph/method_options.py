@@ -27,7 +27,7 @@ def methods_from_options(
     Raises:
         InputError: as `core.methods.method_from_text` says.
     """
-    from celosia.graphs.registry import method_from, method_from_text
+    from celosia.graphs.method import method_from, method_from_text
 
     made = [method_from_text(each) for each in written or ()]
     if k_degree is not None:

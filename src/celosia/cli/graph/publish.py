@@ -93,7 +93,7 @@ def publish(
     from celosia import graphs
     from celosia.core.randomness import source
     from celosia.core.release import certificate_path
-    from celosia.graphs.keys import write_key
+    from celosia.graphs.relabelling import write_key
     from celosia.tables.masking import Recipe
 
     places = {
@@ -144,8 +144,8 @@ def _check(
 ) -> None:
     """Refuse, before any work, files that the release could not be written to."""
     from celosia.graphs import GeneralisedGraph, Graph
+    from celosia.graphs.method import makes
     from celosia.graphs.readers import format_of
-    from celosia.graphs.registry import makes
     from celosia.graphs.release import check_ending
     from celosia.graphs.run import check_order
 

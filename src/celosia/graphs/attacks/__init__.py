@@ -11,7 +11,6 @@ from celosia.graphs.attacks.active import (
     plant,
     recover,
 )
-from celosia.graphs.attacks.candidates import candidate_sizes, classes, groups
 from celosia.graphs.attacks.hubs import ByHubs, fingerprints, hub_fingerprint, top_hubs
 from celosia.graphs.attacks.isomorphism import neighbourhood_classes
 from celosia.graphs.attacks.links import (
@@ -22,10 +21,9 @@ from celosia.graphs.attacks.links import (
     link_prediction,
     simulated_posterior,
 )
-from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
+from celosia.graphs.attacks.method import ATTACKS, AttackedGraph, AttackMethod, attack_from_text
 from celosia.graphs.attacks.propagation import ByPropagation, Propagation, propagation
-from celosia.graphs.attacks.registry import ATTACKS, attack_from_text
-from celosia.graphs.attacks.result import GraphAttack
+from celosia.graphs.attacks.result import GraphAttack, candidate_sizes, classes, groups
 from celosia.graphs.attacks.structural import (
     ByDegree,
     ByNeighbourhood,

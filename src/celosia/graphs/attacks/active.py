@@ -17,8 +17,8 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph
 from celosia.core.wording import sentence
-from celosia.graphs.attacks.candidates import Numbers
 from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
+from celosia.graphs.attacks.result import Numbers
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
 from celosia.graphs.relabelling import relabel

@@ -13,15 +13,15 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
-from celosia.graphs.attacks.candidates import (
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
+from celosia.graphs.attacks.result import (
+    GraphAttack,
     Numbers,
     candidate_sizes,
     checked_targets,
     checked_truth,
     classes,
 )
-from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
-from celosia.graphs.attacks.result import GraphAttack
 from celosia.graphs.graph import Graph
 
 HUBS = 5
@@ -60,7 +60,7 @@ def fingerprints(graph: Graph, hubs: Iterable[int], *, reach: int) -> NDArray[np
     >>> fingerprints(ring(5), [0], reach=1).ravel().tolist()
     [0, 1, 0, 0, 1]
     """
-    from celosia.graphs.metrics._path_kernels import levels
+    from celosia.graphs.metrics._kernels import levels
 
     limit = ByHubs(reach=reach).reach
     columns: list[NDArray[np.int32]] = []

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
-from celosia.graphs.attacks.candidates import Numbers, classes
+from celosia.graphs.attacks.result import Numbers, classes
 from celosia.graphs.graph import Graph
 
 _ROUNDS = 3

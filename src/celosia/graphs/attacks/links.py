@@ -17,12 +17,12 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.core.wording import sentence
-from celosia.graphs.attacks.candidates import Numbers
 from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
+from celosia.graphs.attacks.result import Numbers
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
-from celosia.graphs.metrics.metric_value import MetricValue
 from celosia.graphs.metrics.summary import align_vertices
+from celosia.graphs.metrics.values import MetricValue
 from celosia.graphs.sampling import all_non_edges, among, keys_to_pairs, non_edges, pairs_of, subset
 
 SCORES = (Message("graphs.score.common_neighbours"), "Adamic-Adar", Message("graphs.score.katz"))
@@ -77,7 +77,7 @@ def simulated_posterior(
 
     >>> from celosia.core.randomness import Seeded
     >>> from celosia.graphs.examples import g9
-    >>> from celosia.graphs.perturbation import RandomPerturbation
+    >>> from celosia.graphs.perturbation.deletion import RandomPerturbation
     >>> print(simulated_posterior(g9(), RandomPerturbation(amount=2), rng=Seeded(1), runs=3))
     a published edge is true with chance 0.8333, an absent one with 0.0833
     """
@@ -227,7 +227,7 @@ def link_prediction(
 def _score_ranking(
     shown: Graph, wanted: Numbers, others: Numbers, rng: Source, most: int
 ) -> dict[str, MetricValue]:
-    from celosia.graphs.attacks._match_kernels import link_scores
+    from celosia.graphs.attacks._kernels import link_scores
 
     if not wanted.size or not others.size:
         return {}

@@ -16,9 +16,9 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.core.report import Block, Facts, Heading, Paragraph, Table
 from celosia.core.wording import sentence
-from celosia.graphs.attacks.candidates import Numbers, checked_targets, checked_truth
 from celosia.graphs.attacks.hubs import top_hubs
 from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
+from celosia.graphs.attacks.result import Numbers, checked_targets, checked_truth
 from celosia.graphs.graph import Graph
 
 THRESHOLD = 0.5
@@ -160,7 +160,7 @@ def propagation(
 
     Reference: Narayanan, Shmatikov 2009.
     """
-    from celosia.graphs.attacks._match_kernels import spread
+    from celosia.graphs.attacks._kernels import spread
 
     truth = checked_truth(known, release, numbers)
     chosen = np.unique(checked_targets(known, seeds))

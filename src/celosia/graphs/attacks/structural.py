@@ -12,7 +12,10 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.graphs.attacks.candidates import (
+from celosia.graphs.attacks.isomorphism import neighbourhood_classes
+from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
+from celosia.graphs.attacks.result import (
+    GraphAttack,
     Numbers,
     candidate_sizes,
     checked_targets,
@@ -20,9 +23,6 @@ from celosia.graphs.attacks.candidates import (
     classes,
     hits,
 )
-from celosia.graphs.attacks.isomorphism import neighbourhood_classes
-from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
-from celosia.graphs.attacks.result import GraphAttack
 from celosia.graphs.graph import Graph
 
 
@@ -65,6 +65,10 @@ class ByNeighbourhood(AttackMethod[GraphAttack]):
     ) -> GraphAttack:
         pair = attacked.original, attacked.release
         return neighbourhood(*pair, numbers=attacked.numbers, progress=progress)
+
+
+STRUCTURAL = (ByDegree(), ByRefinement(), ByNeighbourhood())
+"""Attacks that are run where none is named."""
 
 
 def degree(

@@ -12,9 +12,8 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.graphs.attacks.candidates import Numbers, checked_targets, checked_truth
 from celosia.graphs.attacks.method import AttackedGraph, AttackMethod
-from celosia.graphs.attacks.result import GraphAttack
+from celosia.graphs.attacks.result import GraphAttack, Numbers, checked_targets, checked_truth
 from celosia.graphs.graph import Graph
 from celosia.graphs.sampling import subset
 

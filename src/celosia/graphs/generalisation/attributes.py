@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.methods import parameter
 from celosia.frames import as_text
-from celosia.graphs.generalisation.partition import Blocks
 from celosia.graphs.graph import Graph
 from celosia.tables.coded_table import CodedColumn, code_column
 from celosia.tables.schema import Column, Schema
+
+Blocks = NDArray[np.int64]
+"""The number of each vertex's group, 0 .. b-1, none empty. It is secret: never published."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -16,13 +16,18 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.generalisation.attributes import (
     Attributes,
+    Blocks,
     code_attributes,
     schema_of,
     schema_parameter,
 )
 from celosia.graphs.generalisation.graph import GeneralisedGraph
-from celosia.graphs.generalisation.partition import Blocks, check_k
-from celosia.graphs.generalisation.publication import LEFT_OPEN, promise_of, publish_partition
+from celosia.graphs.generalisation.partition import (
+    LEFT_OPEN,
+    check_k,
+    promise_of,
+    publish_partition,
+)
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
@@ -101,7 +106,7 @@ def greedy_blocks(
     progress: Progress = silent,
 ) -> Blocks:
     """The groups of SaNGreeA, in the order in which they are made; secret."""
-    from celosia.graphs.generalisation._cluster_kernels import clusters
+    from celosia.graphs.generalisation._kernels import clusters
 
     known = _encode_attributes(graph, attributes)
     seeds, by_degree = (np.argsort(sign * graph.degrees, kind="stable") for sign in (-1, 1))
@@ -140,7 +145,7 @@ def _closest(
     weights: tuple[float, float],
 ) -> int:
     """The group that costs least with one more vertex, the first of equal ones."""
-    from celosia.graphs.generalisation._cluster_kernels import TIE, spread
+    from celosia.graphs.generalisation._kernels import TIE, spread
 
     inside = np.flatnonzero(block >= 0)
     groups = block[inside]

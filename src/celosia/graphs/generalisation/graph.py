@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
+from celosia.core.files import replacing
 from celosia.core.messages import say
+from celosia.core.numbers import whole
 from celosia.core.randomness import Source
+from celosia.frames.formats import check_readable, open_bytes, unreadable
+from celosia.frames.writers import open_output
 from celosia.graphs.graph import MOST_VERTICES, Graph
 
 
@@ -143,8 +151,6 @@ class GeneralisedGraph:
 
         Vertices are numbered super-vertex by super-vertex.
         """
-        from celosia.graphs.generalisation.worlds import sample_world  # it uses us
-
         return sample_world(self, rng)
 
     def __str__(self) -> str:
@@ -154,3 +160,175 @@ class GeneralisedGraph:
             order=self.order,
             size=self.size,
         )
+
+
+FORMAT = "celosia generalised graph 1"
+
+
+def as_plain(graph: GeneralisedGraph) -> dict[str, Any]:
+    """The graph as JSON has it."""
+    rows = [{}] * len(graph.sizes) if graph.attributes is None else graph.attributes.to_dicts()
+    numbers = zip(graph.sizes.tolist(), graph.internal.tolist(), rows, strict=True)
+    return {
+        "format": FORMAT,
+        "vertices": graph.order,
+        "edges": graph.size,
+        "super_vertices": [
+            {"size": size, "internal_edges": internal, **({"attributes": row} if row else {})}
+            for size, internal, row in numbers
+        ],
+        "super_edges": [
+            {"between": pair, "edges": count}
+            for pair, count in zip(graph.super_edges.tolist(), graph.between.tolist(), strict=True)
+        ],
+    }
+
+
+def write_generalised(graph: GeneralisedGraph, path: str | Path, *, overwrite: bool = True) -> None:
+    """Write a generalised graph; a name that ends in .gz is compressed."""
+    text = json.dumps(as_plain(graph), indent=1, ensure_ascii=False)
+    with replacing(Path(path), overwrite=overwrite) as draft, open_output(draft) as stream:
+        stream.write(text.encode() + b"\n")
+
+
+def read_generalised(path: str | Path) -> GeneralisedGraph:
+    """Read a file that `write_generalised` wrote.
+
+    Raises:
+        InputError: CEL-G213 it is no such file; CEL-G210 its numbers contradict each other.
+    """
+    file = Path(path)
+    check_readable(file)
+    try:
+        with open_bytes(file) as stream:
+            plain = json.loads(stream.read())
+    except (OSError, EOFError, zlib.error):
+        raise unreadable("CEL-F014.damaged", file) from None
+    except (ValueError, RecursionError):
+        raise _no_graph(file) from None
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise _no_graph(file)
+    try:
+        vertices, edges = plain["super_vertices"], plain["super_edges"]
+        sizes = [_number(each["size"]) for each in vertices]
+        internal = [_number(each["internal_edges"]) for each in vertices]
+        between = {
+            (_number(one), _number(other)): _number(each["edges"])
+            for each in edges
+            for one, other in [each["between"]]
+        }
+        rows = [each.get("attributes", {}) for each in vertices]
+        columns = list(rows[0]) if rows else []
+        table = {name: [_text(row[name]) for row in rows] for name in columns}
+        whole_rows = all(len(row) == len(columns) for row in rows)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise _no_graph(file) from None
+    if not whole_rows or len(between) != len(edges):
+        raise _no_graph(file)
+    frame = pl.DataFrame(table, schema=dict.fromkeys(columns, pl.String)) if columns else None
+    made = GeneralisedGraph.of(sizes=sizes, internal=internal, between=between, attributes=frame)
+    if (plain.get("vertices"), plain.get("edges")) != (made.order, made.size):
+        raise _no_graph(file)
+    return made
+
+
+def _number(value: object) -> int:
+    number = whole(value)
+    if number is None or not 0 <= number < 2**62:  # so that sums and arrays hold it
+        raise ValueError
+    return number
+
+
+def _text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _no_graph(file: Path) -> InputError:
+    return InputError("CEL-G213", file=file, path=str(file))
+
+
+def sample_world(graph: GeneralisedGraph, rng: Source) -> Graph:
+    """One of the graphs with the published numbers, each equally likely.
+
+    Each super-vertex and super-edge is a box of pairs of vertices, of which as many are chosen as
+    it has edges, uniformly and independent of the other boxes.
+    """
+    boxes = graph.capacities()
+    wanted = np.concatenate([graph.internal, graph.between])
+    few = np.minimum(wanted, boxes - wanted)
+    starts = np.cumsum(boxes) - boxes  # the sum is n (n - 1) / 2 at most, below 2**61
+    chosen = _distinct(boxes, starts, few, rng)
+    turned = np.flatnonzero(few < wanted)  # there it is the pairs without an edge that were drawn
+    box = np.searchsorted(starts, chosen, side="right") - 1
+    if turned.size:
+        whole = _ranges(starts[turned], boxes[turned])
+        left_out = np.isin(box, turned)
+        chosen = np.concatenate(
+            [chosen[~left_out], np.setdiff1d(whole, chosen[left_out], assume_unique=True)]
+        )
+        box = np.searchsorted(starts, chosen, side="right") - 1
+    ends = _vertices(graph, box, chosen - starts[box])
+    return Graph.of(ends, order=graph.order)
+
+
+def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers start .. start + length - 1 of each, one after the other."""
+    offsets = np.cumsum(lengths) - lengths
+    return np.asarray(np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths))
+
+
+def _distinct(
+    boxes: NDArray[np.int64], starts: NDArray[np.int64], wanted: NDArray[np.int64], rng: Source
+) -> NDArray[np.int64]:
+    """Different places in each box, sorted.
+
+    No round draws more than a box still lacks, so nothing is dropped but repetitions, and each
+    set of places is equally likely.
+    """
+    found = np.empty(0, dtype=np.int64)
+    missing = wanted
+    while missing.any():
+        box = np.repeat(np.arange(len(boxes)), missing)
+        drawn = starts[box] + _below(boxes[box], rng)
+        found = np.unique(np.concatenate([found, drawn]))
+        have = np.bincount(np.searchsorted(starts, found, side="right") - 1, minlength=len(boxes))
+        missing = wanted - have
+    return found
+
+
+def _below(bounds: NDArray[np.int64], rng: Source) -> NDArray[np.int64]:
+    """An exactly uniform number below each bound; words in the last, partial run are redrawn."""
+    found = np.empty(bounds.size, dtype=np.int64)
+    left = np.arange(bounds.size)
+    while left.size:
+        bound = bounds[left].astype(np.uint64)
+        words = rng.words(left.size)
+        surplus = (np.uint64(2**64 - 1) % bound + np.uint64(1)) % bound  # 2**64 mod bound
+        fits = words <= np.uint64(2**64 - 1) - surplus
+        found[left[fits]] = (words[fits] % bound[fits]).astype(np.int64)
+        left = left[~fits]
+    return found
+
+
+def _vertices(
+    graph: GeneralisedGraph, box: NDArray[np.int64], place: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The two vertices of each place of a box."""
+    first = np.cumsum(graph.sizes) - graph.sizes
+    count = len(graph.sizes)
+    ends = np.empty((box.size, 2), dtype=np.int64)
+    inside = box < count
+    # Place t of the pairs (0,1), (0,2), (1,2), (0,3), ... has j (j - 1) / 2 <= t: a root finds j,
+    # and rounding is put right by a step either way.
+    of, at = box[inside], place[inside]
+    high = ((1 + np.sqrt(8.0 * at + 1)) / 2).astype(np.int64)
+    high -= high * (high - 1) // 2 > at
+    high += (high + 1) * high // 2 <= at
+    ends[inside, 0] = first[of] + at - high * (high - 1) // 2
+    ends[inside, 1] = first[of] + high
+    one, other = graph.super_edges[box[~inside] - count].reshape(-1, 2).astype(np.int64).T
+    row, column = np.divmod(place[~inside], graph.sizes[other])
+    ends[~inside, 0], ends[~inside, 1] = first[one] + row, first[other] + column
+    return ends

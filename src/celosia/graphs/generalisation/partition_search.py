@@ -12,11 +12,20 @@ from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
-from celosia.graphs.generalisation.attributes import code_attributes, schema_of, schema_parameter
+from celosia.graphs.generalisation.attributes import (
+    Blocks,
+    code_attributes,
+    schema_of,
+    schema_parameter,
+)
 from celosia.graphs.generalisation.clustering import greedy_blocks, plain_parameters
 from celosia.graphs.generalisation.graph import GeneralisedGraph
-from celosia.graphs.generalisation.partition import Blocks, check_k
-from celosia.graphs.generalisation.publication import LEFT_OPEN, promise_of, publish_partition
+from celosia.graphs.generalisation.partition import (
+    LEFT_OPEN,
+    check_k,
+    promise_of,
+    publish_partition,
+)
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.tables.schema import Schema
@@ -92,7 +101,7 @@ def anneal_partition(
     progress: Progress = silent,
 ) -> Blocks:
     """The best partition met on the way from `start`, every group with at least k; secret."""
-    from celosia.graphs.generalisation._search_kernels import anneal
+    from celosia.graphs.generalisation._kernels import anneal
 
     most = max(graph.order // k, 1)
     block = start.astype(np.int64).copy()

@@ -14,13 +14,10 @@ from celosia.core.methods import parameter
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree.microaggregation import microaggregated_degrees
-from celosia.graphs.kdegree.probing import probe_construction, probe_supergraph
-from celosia.graphs.kdegree.rotation import rewire
-from celosia.graphs.kdegree.sequence import check_k, least_edge_changes
-from celosia.graphs.kdegree.swapping import swap_back
-from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.perturbation.session import differences
+from celosia.graphs.kdegree.realisation import probe_construction, probe_supergraph
+from celosia.graphs.kdegree.rewiring import rewire, swap_back
+from celosia.graphs.kdegree.sequence import check_k, least_edge_changes, microaggregated_degrees
+from celosia.graphs.method import GraphMethod, MethodResult, differences
 from celosia.graphs.verification import degree_anonymity
 
 Variant = Literal[

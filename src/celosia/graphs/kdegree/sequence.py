@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.core.errors import InputError
+from celosia.core.errors import InputError, PrivacyError
 from celosia.core.numbers import whole
+from celosia.tables.masking.microaggregation import optimal_groups
 
 TargetRule = Literal["raise", "greedy", "median"]
 NO_LIMIT = 2**62
@@ -100,3 +101,80 @@ def is_graphical(degrees: NDArray[np.int64]) -> bool:
     split = np.maximum(above, first)
     spare = first * (first - 1) + first * (split - first) + total[-1] - total[split]
     return bool((total[1:] <= spare).all())
+
+
+_WORK = 1 << 30
+_FREE = 1000
+
+
+def microaggregated_degrees(degrees: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """A degree for each vertex, each of them at least k times, with a sum near the given one.
+
+    The sorted degrees are cut into groups of k to 2k - 1 with the least variance, and each group
+    gets its mean rounded down or up: so that the sum is even and as near as possible to that of
+    the degrees, then with the least change, then with low degrees rather rounded up. That choice
+    is a sum of group sizes, solved exactly by dynamic programming; beyond a billion steps, all
+    groups but a thousand are rounded to the nearer number first.
+
+    >>> microaggregated_degrees(np.array([2, 4, 2, 1, 3, 2, 2, 2, 2]), 2).tolist()
+    [2, 3, 2, 2, 3, 2, 2, 2, 2]
+
+    Raises:
+        InputError: CEL-G100 k is below 2 or above the number of vertices.
+        PrivacyError: CEL-G103 every choice has an odd sum.
+
+    Reference: Casas-Roma, Herrera-Joancomarti, Torra 2017, k-degree anonymity and edge selection.
+    """
+    check_k(k, len(degrees))
+    groups = optimal_groups(degrees, k)
+    sizes = np.bincount(groups)
+    totals = np.zeros(len(sizes), dtype=np.int64)
+    np.add.at(totals, groups, degrees)
+    low, rest = np.divmod(totals, sizes)
+    # Rounding up instead of down: one more for the degrees up to `low`, one less for the others.
+    above = np.bincount(groups[degrees > low[groups]], minlength=len(sizes))
+    extra = sizes - 2 * above
+    open_groups = np.flatnonzero(rest)
+    up = np.zeros(len(sizes), dtype=np.int64)
+    if open_groups.size * int(sizes[open_groups].sum()) > _WORK:
+        nearest = 2 * rest > sizes
+        by_cost = np.argsort(np.abs(extra[open_groups]), kind="stable")
+        open_groups, settled = np.split(open_groups[by_cost], [_FREE])
+        up[settled] = nearest[settled]
+        open_groups.sort()
+    wanted = int(rest.sum() - (up * sizes).sum())
+    up[_rounded_up(sizes[open_groups], extra[open_groups], wanted, open_groups, k)] = 1
+    return np.asarray((low + up)[groups], dtype=np.int64)
+
+
+def _rounded_up(
+    sizes: NDArray[np.int64],
+    extra: NDArray[np.int64],
+    wanted: int,
+    names: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.int64]:
+    """The groups to round up: sizes with a sum near `wanted`, of the same parity."""
+    from celosia.graphs.kdegree._sequence_kernels import cheapest_sums
+
+    kinds = np.unique(sizes)
+    members = [np.flatnonzero(sizes == kind) for kind in kinds]
+    members = [each[np.argsort(extra[each], kind="stable")] for each in members]
+    costs = [np.concatenate([[0], np.cumsum(extra[each])]) for each in members]
+    starts = np.cumsum([0, *(len(each) for each in costs)])
+    flat = np.concatenate(costs) if costs else np.empty(0)
+    top = int(sizes.sum())
+    best, taken = cheapest_sums(
+        kinds.astype(np.int64), starts.astype(np.int64), flat.astype(np.int64), top
+    )
+    sums = np.flatnonzero(best < 2**62)
+    sums = sums[(sums - wanted) % 2 == 0]
+    if not sums.size:
+        raise PrivacyError("CEL-G103", k=k)
+    chosen = int(sums[np.lexsort((best[sums], np.abs(sums - wanted)))[0]])
+    picked = [np.empty(0, dtype=np.int64)]
+    for kind in reversed(range(len(kinds))):
+        count = int(taken[kind, chosen])
+        picked.append(names[members[kind][:count]])
+        chosen -= count * int(kinds[kind])
+    return np.concatenate(picked)

@@ -11,11 +11,22 @@ from celosia.graphs.metrics.agreement import (
     mutual_information,
     precision_index,
 )
-from celosia.graphs.metrics.centrality import coreness, pagerank
-from celosia.graphs.metrics.clustering import Clustering, clustering, triangle_corners
-from celosia.graphs.metrics.communities import Communities, communities, modularity
-from celosia.graphs.metrics.metric_value import MetricValue
-from celosia.graphs.metrics.paths import ShortestPaths, betweenness, distances, sources_of
+from celosia.graphs.metrics.centrality import (
+    ShortestPaths,
+    betweenness,
+    coreness,
+    distances,
+    pagerank,
+    sources_of,
+)
+from celosia.graphs.metrics.clustering import (
+    Clustering,
+    Communities,
+    clustering,
+    communities,
+    modularity,
+    triangle_corners,
+)
 from celosia.graphs.metrics.spectrum import SpectralMetrics, spectral_metrics
 from celosia.graphs.metrics.summary import (
     GraphMetrics,
@@ -24,7 +35,7 @@ from celosia.graphs.metrics.summary import (
     compare,
     measure,
 )
-from celosia.graphs.metrics.vector import VertexVector
+from celosia.graphs.metrics.values import MetricValue, VertexVector
 
 __all__ = [
     "Clustering",

@@ -14,10 +14,12 @@ from celosia.core.numbers import exact
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.perturbation.amount import amount_of_change, count_of
-from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
-from celosia.graphs.perturbation.session import differences, graph_of
+from celosia.graphs.method import GraphMethod, MethodResult, differences
+from celosia.graphs.perturbation.exchange import (
+    SIZE_KEPT,
+    amount_of_change,
+    count_of,
+)
 from celosia.graphs.sampling import non_edges, subset
 
 FINEST = 2**62
@@ -56,7 +58,7 @@ class RandomPerturbation(GraphMethod[Graph]):
         count = check_deletions(graph, count_of(self.amount, graph.size))
         added = non_edges(graph, count, rng)
         kept = np.delete(graph.keys, subset(graph.size, count, rng))
-        changed = graph_of(graph, np.concatenate([kept, added]))
+        changed = graph.with_keys(np.concatenate([kept, added]))
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
 
     def leaves_open(self) -> tuple[str, ...]:
@@ -86,7 +88,7 @@ class RandomSparsification(GraphMethod[Graph]):
         chance = exact(self.probability)
         assert chance is not None, "checked on creation"
         stay = rng.integers(chance.denominator, graph.size) >= chance.numerator
-        changed = graph_of(graph, graph.keys[stay])
+        changed = graph.with_keys(graph.keys[stay])
         if graph.edge_attributes is not None:
             changed = Graph(
                 order=changed.order,

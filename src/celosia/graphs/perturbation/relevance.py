@@ -12,11 +12,13 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.perturbation.amount import amount_of_change, count_of
+from celosia.graphs.method import GraphMethod, MethodResult, differences
 from celosia.graphs.perturbation.deletion import check_deletions
-from celosia.graphs.perturbation.random_exchange import SIZE_KEPT
-from celosia.graphs.perturbation.session import differences, graph_of
+from celosia.graphs.perturbation.exchange import (
+    SIZE_KEPT,
+    amount_of_change,
+    count_of,
+)
 from celosia.graphs.sampling import keys_to_pairs, non_edges, pairs_of
 from celosia.tables.masking.draws import uniforms
 
@@ -78,7 +80,7 @@ class Relevance(GraphMethod[Graph]):
             neighbourhood_centrality(graph, keys_to_pairs(pool, graph.order)), count, rng
         )
         kept = np.delete(graph.keys, deleted)
-        changed = graph_of(graph, np.concatenate([kept, pool[added]]))
+        changed = graph.with_keys(np.concatenate([kept, pool[added]]))
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
 
     def leaves_open(self) -> tuple[str, ...]:

@@ -1,9 +1,8 @@
 """Differential privacy for graphs: statistics that protect one edge or one vertex."""
 
-from celosia.graphs.private.constrained_inference import graphical_degrees
+from celosia.graphs.private.counts import BoundedEdgeCount, EdgeCount, StarCount, TriangleCount
 from celosia.graphs.private.degree_histograms import BoundedDegreeHistogram, DegreeHistogram
-from celosia.graphs.private.degree_sequence import DegreeSequence
-from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
+from celosia.graphs.private.degree_sequence import DegreeSequence, graphical_degrees
 from celosia.graphs.private.joint_degrees import JointDegrees
 from celosia.graphs.private.mechanism import ONE_EDGE, ONE_VERTEX, GraphMechanism
 from celosia.graphs.private.statistics import (
@@ -15,14 +14,9 @@ from celosia.graphs.private.statistics import (
     star_count,
     triangle_count,
 )
-from celosia.graphs.private.subgraph_counts import StarCount, TriangleCount
 from celosia.graphs.private.synthetic_graph import PrivateGraph
 
-METHODS = (PrivateGraph,)
-"""The methods of this folder."""
-
 __all__ = [
-    "METHODS",
     "ONE_EDGE",
     "ONE_VERTEX",
     "BoundedDegreeHistogram",

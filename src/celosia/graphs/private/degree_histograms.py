@@ -14,7 +14,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
-from celosia.graphs.private.constrained_inference import isotonic_fit
+from celosia.graphs.private.degree_sequence import isotonic_fit
 from celosia.graphs.private.mechanism import GraphMechanism, check_cap, check_graph
 from celosia.graphs.private.projection import BoundedStatistic
 from celosia.mechanisms.intervals import counts_from_zero

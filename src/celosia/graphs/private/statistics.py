@@ -16,18 +16,23 @@ from celosia.core.provenance import Provenance
 from celosia.core.randomness import Source, System
 from celosia.core.wording import did_you_mean
 from celosia.graphs.graph import Graph
+from celosia.graphs.private.counts import (
+    BoundedEdgeCount,
+    EdgeCount,
+    StarCount,
+    SubgraphCount,
+    TriangleCount,
+)
 from celosia.graphs.private.degree_histograms import (
     BoundedDegreeHistogram,
     DegreeHistogram,
     Strategy,
 )
 from celosia.graphs.private.degree_sequence import DegreeSequence
-from celosia.graphs.private.edge_counts import BoundedEdgeCount, EdgeCount
 from celosia.graphs.private.joint_degrees import JointDegrees
 from celosia.graphs.private.local_sensitivity import Sensitive
 from celosia.graphs.private.mechanism import ONE_EDGE, GraphMechanism, Level, check_graph
 from celosia.graphs.private.projection import CAPS
-from celosia.graphs.private.subgraph_counts import StarCount, SubgraphCount, TriangleCount
 from celosia.mechanisms.guarantees import format_rounded_up, guarantee_of, stated_epsilon_delta
 from celosia.mechanisms.noisy_answer import NoisyAnswer, check_affordable, release_with_guarantee
 from celosia.mechanisms.parameters import check_confidence

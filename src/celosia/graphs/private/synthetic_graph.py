@@ -16,9 +16,8 @@ from celosia.graphs._edge_set import edge_set
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.realisation import construct_graph
 from celosia.graphs.method import GraphMethod, MethodResult
-from celosia.graphs.perturbation.session import Exchanges, graph_of
-from celosia.graphs.private.constrained_inference import graphical_degrees
-from celosia.graphs.private.degree_sequence import DegreeSequence
+from celosia.graphs.perturbation.exchange import Exchanges
+from celosia.graphs.private.degree_sequence import DegreeSequence, graphical_degrees
 from celosia.graphs.private.joint_degrees import MOST, JointDegrees
 from celosia.graphs.private.mechanism import check_graph
 from celosia.mechanisms.guarantees import format_rounded_up
@@ -153,4 +152,4 @@ def _guide(
         done += made
         if not made:
             break
-    return graph_of(graph, keys), int(done)
+    return graph.with_keys(keys), int(done)

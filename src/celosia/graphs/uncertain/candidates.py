@@ -86,7 +86,7 @@ class UncertainGraphSampler:
         self, stands_out: NDArray[np.float64], rng: Source
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The candidates, and which of them are edges."""
-        from celosia.graphs.uncertain._candidate_kernels import (
+        from celosia.graphs.uncertain._kernels import (
             alias_table,
             toggle,
         )

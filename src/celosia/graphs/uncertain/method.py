@@ -16,9 +16,8 @@ from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.sampling import pairs_of
 from celosia.graphs.uncertain.candidates import UncertainGraphSampler
-from celosia.graphs.uncertain.entropy import Obfuscation, check_k, obfuscation
+from celosia.graphs.uncertain.entropy import Obfuscation, check_k, obfuscation, recounted_failures
 from celosia.graphs.uncertain.graph import UncertainGraph
-from celosia.graphs.uncertain.recount import recounted_failures
 
 WIDEST = 1024.0
 """Noise this wide is uniform on 0 .. 1 for all that matters: more changes nothing."""

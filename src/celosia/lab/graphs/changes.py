@@ -14,9 +14,10 @@ from celosia.graphs import examples
 from celosia.graphs.attacks import link_posterior, simulated_posterior
 from celosia.graphs.graph import Graph
 from celosia.graphs.metrics import compare, measure
-from celosia.graphs.perturbation import RandomPerturbation, RandomSwitch, SpectralSwitch
+from celosia.graphs.metrics.spectrum import Spectrum, spectrum_of
+from celosia.graphs.perturbation.deletion import RandomPerturbation
+from celosia.graphs.perturbation.exchange import RandomSwitch, SpectralSwitch
 from celosia.graphs.perturbation.relevance import neighbourhood_centrality
-from celosia.graphs.perturbation.spectrum import Spectrum, spectrum_of
 from celosia.graphs.verification import degree_anonymity
 from celosia.lab.findings import Row
 from celosia.lab.graphs.figure_graphs import figure_9, in_words

@@ -16,14 +16,10 @@ from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.generators import ring
 from celosia.graphs.graph import Graph
-from celosia.graphs.kdegree import (
-    KDegree,
-    VertexAddition,
-    anonymous_degrees,
-    microaggregated_degrees,
-    supergraph,
-)
-from celosia.graphs.kdegree.vertex_addition import least_raises
+from celosia.graphs.kdegree.method import KDegree
+from celosia.graphs.kdegree.realisation import supergraph
+from celosia.graphs.kdegree.sequence import anonymous_degrees, microaggregated_degrees
+from celosia.graphs.kdegree.vertex_addition import VertexAddition, least_raises
 from celosia.graphs.metrics import edge_intersection, measure
 from celosia.graphs.perturbation.relevance import neighbourhood_centrality
 from celosia.graphs.verification import contains, degree_anonymity

@@ -12,13 +12,15 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
-from celosia.graphs.generalisation import GeneralisedGraph, violations
+from celosia.graphs.generalisation.graph import GeneralisedGraph
+from celosia.graphs.generalisation.verification import violations
 from celosia.graphs.graph import Graph
+from celosia.graphs.method import method_from
 from celosia.graphs.metrics import align_vertices
-from celosia.graphs.registry import method_from
 from celosia.graphs.release import GraphRelease
 from celosia.graphs.run import publish
-from celosia.graphs.uncertain import UncertainGraph, recounted_failures
+from celosia.graphs.uncertain.entropy import recounted_failures
+from celosia.graphs.uncertain.graph import UncertainGraph
 from celosia.graphs.verification import contains, degree_anonymity, neighbourhood_anonymity
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import compare_equal

@@ -12,7 +12,7 @@ from celosia.graphs.attacks import active
 from celosia.graphs.generators import random_graph
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
-from celosia.graphs.perturbation import RandomPerturbation
+from celosia.graphs.perturbation.deletion import RandomPerturbation
 from celosia.lab.findings import Row
 from celosia.lab.mechanisms.cells import SIGMAS
 

@@ -9,17 +9,17 @@ from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
-from celosia.graphs.generalisation import (
-    GeneralisedGraph,
-    PartitionSearch,
-    agrees,
+from celosia.graphs.generalisation.clustering import greedy_blocks
+from celosia.graphs.generalisation.graph import GeneralisedGraph
+from celosia.graphs.generalisation.partition import (
     blocks,
     count_worlds,
-    greedy_blocks,
     members,
     structural_loss,
     summarise,
 )
+from celosia.graphs.generalisation.partition_search import PartitionSearch
+from celosia.graphs.generalisation.verification import agrees
 from celosia.graphs.graph import Graph
 from celosia.lab.findings import Row
 from celosia.lab.graphs.figure_graphs import in_words, name_groups

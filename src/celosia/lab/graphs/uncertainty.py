@@ -13,16 +13,15 @@ from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Seeded
 from celosia.graphs import examples
 from celosia.graphs.graph import Graph
-from celosia.graphs.uncertain import (
-    KObfuscation,
-    UncertainGraph,
+from celosia.graphs.uncertain.entropy import (
     degree_distributions,
-    expected_statistics,
+    degree_entropies,
     obfuscation,
     recounted_failures,
-    sampled_statistics,
 )
-from celosia.graphs.uncertain.entropy import degree_entropies
+from celosia.graphs.uncertain.graph import UncertainGraph
+from celosia.graphs.uncertain.method import KObfuscation
+from celosia.graphs.uncertain.statistics import expected_statistics, sampled_statistics
 from celosia.lab.findings import Row
 from celosia.lab.graphs.publication import DEGREE_CHANCES, DEGREE_ENTROPIES
 from celosia.lab.mechanisms.cells import SIGMAS, compare_equal, compare_printed

@@ -107,7 +107,7 @@ def _reading_texts(reading: ReadResult) -> dict[Language, str]:
 def _stored(work: Work) -> ReadResult:
     """The graph of a work, with what was done to the file that was brought."""
     from celosia.graphs import read
-    from celosia.graphs.formats.rules import Counts
+    from celosia.graphs.formats.parsed_graph import Counts
 
     about = work.load("graphs")
     found = read(work.path("graph.json"))
@@ -174,7 +174,7 @@ def run(
 
 def _write(graph: Graph, release: GraphRelease, place: Path) -> dict[str, str]:
     """The release, its certificate, its report and its key, under names of ours."""
-    from celosia.graphs.keys import write_key
+    from celosia.graphs.relabelling import write_key
 
     name = f"published.{model.ENDINGS[type(release.data).__name__]}"
     key = place / "key.csv"

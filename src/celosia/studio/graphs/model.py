@@ -94,7 +94,7 @@ def sample_graph(name: str) -> Graph:
 @cache
 def cards() -> dict[str, MethodCard]:
     """Every method by its name, with its controls; slow the first time, for kernels are loaded."""
-    from celosia.graphs.registry import makes, methods
+    from celosia.graphs.method import makes, methods
 
     return {
         kind: MethodCard(

@@ -1,4 +1,4 @@
-"""Wanted degrees by moving edge ends from vertices with too many to vertices with too few."""
+"""Wanted degrees by rotating edge ends, and edges brought back by switches that keep degrees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.sequence import is_graphical
-from celosia.graphs.perturbation.session import Exchanges, graph_of
+from celosia.graphs.sampling import among
 
 ROUNDS = 200
 """Rounds without any success, with random switches between them, before giving up."""
@@ -60,6 +60,8 @@ def rewire(
         current = work.result()
         before, left = left, int(np.abs(targets - current.degrees).sum())
         if left >= before:
+            from celosia.graphs.perturbation.exchange import Exchanges
+
             idle += 1
             session = Exchanges(current, "switch")
             some = 1 + current.size // 10
@@ -140,7 +142,7 @@ class _Rewiring:
     def _turn(
         self, losers: Whole, winners: Whole, rows: NDArray[np.int32], ends: Whole
     ) -> NDArray[np.bool_]:
-        from celosia.graphs.kdegree._rotation_kernels import rotate
+        from celosia.graphs.kdegree._rewiring_kernels import rotate
 
         graph = self.graph
         return rotate(
@@ -150,4 +152,40 @@ class _Rewiring:
 
     def result(self) -> Graph:
         """The graph as it is now."""
-        return graph_of(self.graph, self.table[self.table >= 0])
+        return self.graph.with_keys(self.table[self.table >= 0])
+
+
+_LOOK = 32
+"""Neighbours of either end that are tried for one edge."""
+
+_PASSES = 50
+
+
+def swap_back(made: Graph, graph: Graph, *, rng: Source, progress: Progress = silent) -> Graph:
+    """Switch edges of `made`, which keeps its degrees, as long as edges of `graph` come back.
+
+    Edges of the graph that are lost are taken in random order, and each is brought back if two
+    edges that the graph never had can be given up for it.
+
+    >>> from celosia.core.randomness import Seeded
+    >>> square, crossed = Graph.of([(0, 1), (2, 3)]), Graph.of([(0, 2), (1, 3)])
+    >>> swap_back(crossed, square, rng=Seeded(1)).same_edges(square)
+    True
+
+    Reference: Liu, Terzi 2008, algorithm GreedySwap; every lost edge is tried here in place of a
+    sample of pairs of edges.
+    """
+    from celosia.graphs._edge_set import edge_set
+    from celosia.graphs.kdegree._rewiring_kernels import bring_back
+
+    given, table = edge_set(graph.keys), edge_set(made.keys, room=2)
+    rows = made.neighbours.copy()
+    current = made.keys
+    for step in range(_PASSES):
+        progress(Step(Message("graphs.stage.swap"), step, _PASSES))
+        lost = graph.keys[~among(current, graph.keys)]
+        lost = lost[rng.permutation(lost.size)]
+        if not bring_back(lost, graph.order, given, table, made.starts, rows, _LOOK):
+            break
+        current = np.sort(table[table >= 0])
+    return graph.with_keys(current)
