@@ -14,16 +14,16 @@ from celosia.graphs import (
     RandomSwitch,
     UncertainGraph,
     VertexAddition,
-    account,
     generators,
     publish,
 )
+from celosia.graphs import release as releases
 from celosia.graphs.relabelling import relabel
 
 
 def test_a_graph_compared_with_itself_loses_nothing_and_exposes_as_many() -> None:
     graph = network()
-    found = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
+    found = releases.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
     assert found.utility is not None
     assert found.utility.edge_intersection == 1
     assert not found.world
@@ -39,8 +39,8 @@ def test_random_numbers_change_nothing_of_the_account() -> None:
     graph = network()
     changed = RandomSwitch(amount=30).apply(graph, rng=Seeded(2)).graph
     moved = relabel(changed, Seeded(3))
-    one = account.account(graph, changed, numbers=None, rng=Seeded(1), progress=silent)
-    other = account.account(
+    one = releases.account(graph, changed, numbers=None, rng=Seeded(1), progress=silent)
+    other = releases.account(
         graph, moved.graph, numbers=moved.numbers, rng=Seeded(1), progress=silent
     )
     assert one.figures() == other.figures()
@@ -51,19 +51,19 @@ def test_random_numbers_change_nothing_of_the_account() -> None:
 
 def test_figures_hold_shares_and_no_vertex() -> None:
     graph = network()
-    found = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent).figures()
+    found = releases.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent).figures()
     assert set(found) == {"degree", "refinement H2", "neighbourhood", "utility", "edges"}
     assert found["edges"] == {"kept": graph.size, "removed": 0, "added": 0}
     for name in ("degree", "refinement H2", "neighbourhood"):
         assert set(found[name]) == {"smallest", "share_exposed", "chance"}
     assert all(isinstance(value, float) for value in found["utility"].values())
-    assert account.GraphAccount().figures() == {}
+    assert releases.GraphAccount().figures() == {}
 
 
 def test_of_an_uncertain_graph_one_world_is_measured() -> None:
     graph = Graph.of(network().edges, order=60)
     certain = UncertainGraph.certain(graph)
-    found = account.account(graph, certain, numbers=None, rng=Seeded(1), progress=silent)
+    found = releases.account(graph, certain, numbers=None, rng=Seeded(1), progress=silent)
     assert found.world
     assert found.utility is not None
     assert found.utility.edge_intersection == 1  # all chances are 1: there is one world
@@ -73,14 +73,14 @@ def test_a_large_graph_is_neither_drawn_nor_compared_by_neighbourhoods(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph = generators.ring(501)
-    found = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
+    found = releases.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
     assert found.drawn is None
     assert len(found.attacks) == 3
-    monkeypatch.setattr(account, "MOST_NEIGHBOURHOODS", 500)
-    fewer = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
+    monkeypatch.setattr(releases, "MOST_NEIGHBOURHOODS", 500)
+    fewer = releases.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
     assert [each.name for each in fewer.attacks] == ["degree", "refinement H2"]
-    monkeypatch.setattr(account, "MOST_COMPARED", 500)
-    attacked = account.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
+    monkeypatch.setattr(releases, "MOST_COMPARED", 500)
+    attacked = releases.account(graph, graph, numbers=None, rng=Seeded(1), progress=silent)
     assert attacked.utility is None
     assert "utility" not in attacked.figures()
 

@@ -20,9 +20,9 @@ from celosia.graphs import (
     RandomSparsification,
     SaNGreeA,
     UncertainGraph,
-    keys,
     matching,
     publish,
+    relabelling,
     write,
 )
 from celosia.graphs.metrics.summary import align_vertices
@@ -31,16 +31,18 @@ from celosia.graphs.metrics.summary import align_vertices
 def test_a_key_is_read_back_whatever_the_order_of_its_rows(tmp_path: Path) -> None:
     graph, path = network(), tmp_path / "key.csv"
     numbers = Seeded(1).permutation(graph.order)
-    with keys.write_key(graph, numbers, path):
+    with relabelling.write_key(graph, numbers, path):
         assert not path.exists()
-    assert keys.read_key(path, graph).to_list() == [str(number) for number in numbers.tolist()]
+    assert relabelling.read_key(path, graph).to_list() == [
+        str(number) for number in numbers.tolist()
+    ]
 
 
 def test_a_key_is_not_left_behind_by_a_failure(tmp_path: Path) -> None:
     graph = network()
     with (
         pytest.raises(RuntimeError),
-        keys.write_key(graph, np.arange(graph.order), tmp_path / "key.csv"),
+        relabelling.write_key(graph, np.arange(graph.order), tmp_path / "key.csv"),
     ):
         raise RuntimeError
     assert [*tmp_path.iterdir()] == []
@@ -48,9 +50,9 @@ def test_a_key_is_not_left_behind_by_a_failure(tmp_path: Path) -> None:
 
 def test_names_that_look_like_numbers_stay_as_they_are(tmp_path: Path) -> None:
     graph = Graph.of([(0, 1), (1, 2)], labels=pl.Series(["007", "7", "1e3"]))
-    with keys.write_key(graph, np.array([2, 0, 1]), tmp_path / "key.csv"):
+    with relabelling.write_key(graph, np.array([2, 0, 1]), tmp_path / "key.csv"):
         pass
-    assert keys.read_key(tmp_path / "key.csv", graph).to_list() == ["2", "0", "1"]
+    assert relabelling.read_key(tmp_path / "key.csv", graph).to_list() == ["2", "0", "1"]
 
 
 @pytest.mark.parametrize("certified", [True, False], ids=["with certificate", "without"])
@@ -63,7 +65,7 @@ def test_the_key_brings_back_the_graph_before_its_numbers(
     release = publish(graph, method, rng=Seeded(4), assess=False)
     path = release.save(tmp_path / f"safe.{ending}")
     assert release.key is not None
-    with keys.write_key(graph, release.key, tmp_path / "key.csv"):
+    with relabelling.write_key(graph, release.key, tmp_path / "key.csv"):
         pass
     if not certified:
         certificate_path(path).unlink()

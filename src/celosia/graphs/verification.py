@@ -19,6 +19,18 @@ from celosia.core.errors import InputError
 from celosia.core.messages import say
 from celosia.graphs.graph import Graph
 
+__all__ = [
+    "Candidates",
+    "are_automorphisms",
+    "candidate_sizes",
+    "contains",
+    "degree_anonymity",
+    "is_k_automorphic",
+    "is_k_isomorphic",
+    "neighbourhood_anonymity",
+    "neighbourhood_classes",
+]
+
 Query = Callable[[Graph, int], Hashable]
 """What an attacker knows of a vertex: anything that can be compared."""
 

@@ -16,6 +16,7 @@ from celosia.graphs.examples import g9, karate
 from celosia.graphs.generators import power_law, random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod
+from celosia.graphs.perturbation.relevance import neighbourhood_centrality
 
 METHODS: dict[str, GraphMethod[Graph]] = {
     "add-delete": ways.RandomAddDelete(amount=0.3),
@@ -191,7 +192,7 @@ def test_the_neighbourhood_centrality_of_figure_9_is_that_of_the_text() -> None:
     found = dict(
         zip(
             [(u + 1, v + 1) for u, v in graph.edges.tolist()],
-            ways.neighbourhood_centrality(graph, graph.edges).tolist(),
+            neighbourhood_centrality(graph, graph.edges).tolist(),
             strict=True,
         )
     )
@@ -210,12 +211,12 @@ def test_neighbourhood_centrality_equals_sets_of_python(order: int, seed: int) -
     around = [set(graph.neighbours_of(v).tolist()) for v in range(order)]
     most = max(map(len, around))
     wanted = [len(around[u] ^ around[v]) / max(2 * most, 1) for u, v in pairs.tolist()]
-    assert ways.neighbourhood_centrality(graph, pairs).tolist() == pytest.approx(wanted)
+    assert neighbourhood_centrality(graph, pairs).tolist() == pytest.approx(wanted)
 
 
 def test_the_lowest_selection_deletes_the_least_central_edges() -> None:
     before = karate()
-    central = ways.neighbourhood_centrality(before, before.edges)
+    central = neighbourhood_centrality(before, before.edges)
     after = ways.Relevance(amount=20, selection="lowest").apply(before, rng=Seeded(1)).graph
     gone = ~np.isin(before.keys, after.keys)
     assert gone.sum() == 20
@@ -224,7 +225,7 @@ def test_the_lowest_selection_deletes_the_least_central_edges() -> None:
 
 def test_relevance_prefers_edges_of_little_centrality() -> None:
     before = power_law(400, 2000, 2.5, Seeded(1))
-    central = ways.neighbourhood_centrality(before, before.edges)
+    central = neighbourhood_centrality(before, before.edges)
     deleted = []
     for seed in range(20):
         after = ways.Relevance(amount=0.1).apply(before, rng=Seeded(seed)).graph
