@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, comb, expm1, log
 
-from celosia.accounting.loss import Loss
-from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss, LaplaceLoss
+from celosia.accounting.losses import ApproximateLoss, BoundedRangeLoss, Loss
+from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.numbers import whole
