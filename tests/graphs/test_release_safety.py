@@ -10,7 +10,7 @@ import pytest
 from celosia.core.errors import InputError
 from celosia.core.randomness import Seeded
 from celosia.graphs import GeneralisedGraph, KObfuscation, UncertainGraph
-from celosia.graphs.generalisation.partition import shuffle_super_vertices
+from celosia.graphs.generalisation.graph import shuffle_super_vertices
 from celosia.graphs.generators import random_graph, ring
 from celosia.graphs.graph import Graph
 from celosia.graphs.kdegree.method import KDegree

@@ -29,6 +29,12 @@ def edge_set(keys: NDArray[np.int64], *, room: int = 0) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)
+def edge_key(one: int | np.int64, other: int | np.int64, order: int) -> int:
+    """The edge between two vertices as one number, the smaller vertex first; see `Graph.keys`."""
+    return one * order + other if one < other else other * order + one  # type: ignore[return-value]
+
+
+@njit(cache=True, nogil=True)
 def _home(key: int, mask: int) -> int:
     """Where a key belongs: a multiplication by 2**64 / phi between two shifts spreads the bits."""
     mixed = np.uint64(key)

@@ -19,6 +19,8 @@ from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.verification import are_automorphisms, contains
 
+__all__ = ["KAutomorphism"]
+
 Orbit = tuple[int, int, int]
 """Two rows and how far apart the columns are: all edges that turns make of one edge."""
 
@@ -171,6 +173,7 @@ class KAutomorphism(GraphMethod[Graph]):
 
     method_name = "k-automorphism"
     randomised = True
+    gaps = (Message("graphs.open.doubles_linked"), Message("graphs.open.attributes"))
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -201,9 +204,3 @@ class KAutomorphism(GraphMethod[Graph]):
 
     def promise(self, graph: Graph) -> str | None:
         return Message("graphs.promise.k_automorphism", k=self.k, doubles=self.k - 1)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            Message("graphs.open.doubles_linked"),
-            Message("graphs.open.attributes"),
-        )

@@ -60,6 +60,9 @@ class GraphMethod(Method, ABC, Generic[Result]):
     """Whether its promise is against those who know the graph that it is given: nothing may have
     changed that before."""
 
+    gaps: ClassVar[tuple[str, ...]] = ()
+    """What a reader of the release must know that the method does not do."""
+
     @abstractmethod
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -76,8 +79,8 @@ class GraphMethod(Method, ABC, Generic[Result]):
         return None
 
     def leaves_open(self) -> tuple[str, ...]:
-        """What a reader of the release must know that the method does not do."""
-        return ()
+        """What this method, with its parameters, leaves open."""
+        return self.gaps
 
 
 METHODS: Mapping[str, type[GraphMethod[Any]]] = ClassesByName(

@@ -20,6 +20,8 @@ from celosia.graphs.kdegree.vertex_addition import add_fake_vertices
 from celosia.graphs.method import GraphMethod, MethodResult
 from celosia.graphs.verification import contains, neighbourhood_anonymity, neighbourhood_classes
 
+__all__ = ["KNeighbourhood"]
+
 _ROUNDS = 3
 """Rounds of refinement; what they do not tell apart is compared exactly at the end."""
 
@@ -200,6 +202,7 @@ class KNeighbourhood(GraphMethod[Graph]):
 
     method_name = "k-neighbourhood"
     randomised = True
+    gaps = (Message("graphs.open.contacts_of_contacts"), Message("graphs.open.k_candidates"))
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -243,12 +246,6 @@ class KNeighbourhood(GraphMethod[Graph]):
 
     def promise(self, graph: Graph) -> str | None:
         return Message("graphs.promise.k_neighbourhood", k=self.k, others=self.k - 1)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            Message("graphs.open.contacts_of_contacts"),
-            Message("graphs.open.k_candidates"),
-        )
 
 
 def _level(state: Neighbourhoods, k: int, most: int, progress: Progress) -> bool:

@@ -45,6 +45,7 @@ class Relabelling(GraphMethod[Graph]):
 
     method_name = "relabelling"
     randomised = True
+    gaps = (Message("graphs.open.structure"), Message("graphs.open.planted"))
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -55,12 +56,6 @@ class Relabelling(GraphMethod[Graph]):
             Message("graphs.fact.edges_after"): changed.size,
         }
         return MethodResult(graph=changed, facts=facts, kept=Message("graphs.kept.structure"))
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            Message("graphs.open.structure"),
-            Message("graphs.open.planted"),
-        )
 
 
 def relabel(graph: Graph, rng: Source) -> RelabelledGraph:

@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
-from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +16,18 @@ from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.provenance import Provenance
-from celosia.core.randomness import Source, System
-from celosia.graphs.generalisation.partition import shuffle_super_vertices
+from celosia.core.randomness import Source
+from celosia.graphs.generalisation.graph import shuffle_super_vertices
 from celosia.graphs.graph import Graph
-from celosia.graphs.method import GraphMethod, MethodResult, makes
+from celosia.graphs.method import GraphMethod, MethodResult
+from celosia.graphs.options import GraphPublishOptions
 from celosia.graphs.readers import ReadResult, as_graph
 from celosia.graphs.relabelling import Relabelling, relabel
 from celosia.graphs.release import Content, GraphAccount, GraphRelease, MethodOutcome, account
 from celosia.graphs.uncertain.graph import UncertainGraph
-from celosia.tables.masking import Recipe
-from celosia.tables.masking.run import run_steps
-from celosia.tables.run import check_table, released_names
+
+if TYPE_CHECKING:
+    from celosia.tables.masking import Recipe
 
 NOTHING = Message("graphs.promise.none")
 
@@ -70,54 +70,51 @@ def publish(
     >>> print(release.guarantee.promise)
     k-degree anonymity, k = 2: every degree is shared by at least 2 vertices
     """
-    rng = System() if rng is None else rng
-    chosen = (methods,) if isinstance(methods, GraphMethod) else tuple(methods)
-    check_order(chosen, keep_names=keep_names)
-    reading = as_graph(data)
-    original = reading.graph
-    if not drop_edge_attributes:
-        check_edge_attributes(reading)
-    known = _mask_attributes(original, attributes, rng, progress)
-    made = _apply_methods(replace(known, edge_attributes=None), chosen, rng, progress)
-    content = made.content
-    _check_added_vertices(
-        content, original, keep_names=keep_names, attributes=attributes is not None
+    options = GraphPublishOptions.of(
+        methods,
+        attributes=attributes,
+        keep_names=keep_names,
+        drop_edge_attributes=drop_edge_attributes,
+        assess=assess,
+        rng=rng,
     )
-    if isinstance(content, Graph) and attributes is None:  # a method may have needed them
+    release = publish_graph(data, options, progress=progress)
+    for note in release.warnings:
+        warnings.warn(note, PrivacyWarning, stacklevel=2)
+    return release
+
+
+def publish_graph(
+    data: Any, options: GraphPublishOptions, *, progress: Progress = silent
+) -> GraphRelease:
+    """As `publish`, with the options as one value; its warnings are in the release alone."""
+    reading, rng, private = as_graph(data), options.rng, options.is_private
+    original = reading.graph
+    options.check_edge_attributes(reading)
+    made = _apply_methods(_mask_attributes(original, options, progress), options, progress)
+    content = made.content
+    _check_added_vertices(content, original, options)
+    if isinstance(content, Graph) and options.attributes is None:  # a method may have needed them
         content = replace(content, attributes=None)
-    private = any(method.is_private for method in chosen)
-    shown, numbers = (content, None) if keep_names else _hide_names(content, rng)
+    shown, numbers = (content, None) if options.keep_names else _hide_names(content, rng)
     if numbers is not None:
         numbers = numbers[: original.order]  # vertices that a method made up come after the others
     measured = GraphAccount()
-    if assess:
+    if options.assess:
         measured = account(
             original, shown, numbers=numbers, matched=not private, rng=rng, progress=progress
         )
-    notes = _notes(keep_names, original)
-    for note in notes:
-        warnings.warn(note, PrivacyWarning, stacklevel=2)
     return GraphRelease(
         data=shown,
-        guarantee=_guarantee(
-            chosen, made, attributes=attributes is not None, simulation=rng.simulation
-        ),
+        guarantee=_guarantee(options, made.promises),
         key=None if private else numbers,  # no vertex of a private graph is anybody
-        provenance=Provenance.now(
-            "celosia.graphs.publish",
-            {
-                "methods": [method.as_dict() for method in chosen],
-                "keep_names": keep_names,
-                "drop_edge_attributes": drop_edge_attributes,
-            },
-            seed=rng.seed,
-        ),
-        warnings=notes,
+        provenance=Provenance.now("celosia.graphs.publish", options.as_dict(), seed=rng.seed),
+        warnings=_notes(options.keep_names, original),
         methods=made.outcomes,
         account=measured,
         # What compares with the original would undo a differentially private promise.
         figures={} if private else measured.figures(),
-        left_out=_left_out(reading, attributes=attributes is not None, private=private),
+        left_out=_left_out(reading, options),
     )
 
 
@@ -128,13 +125,11 @@ class _ChainResult:
     promises: tuple[str | None, ...]
 
 
-def _apply_methods(
-    graph: Graph, methods: tuple[GraphMethod[Any], ...], rng: Source, progress: Progress
-) -> _ChainResult:
-    content: Content = graph
+def _apply_methods(graph: Graph, options: GraphPublishOptions, progress: Progress) -> _ChainResult:
+    content: Content = replace(graph, edge_attributes=None)
     outcomes, promises = [], []
-    for number, method in enumerate(methods, 1):
-        progress(Step(method.method_name, number - 1, len(methods)))
+    for number, method in enumerate(options.methods):
+        progress(Step(method.method_name, number, len(options.methods)))
         assert isinstance(content, Graph), "checked before any work"
         promises.append(method.promise(content))
         if isinstance(method, Relabelling):
@@ -144,62 +139,22 @@ def _apply_methods(
                 graph=content, kept=Message("graphs.kept.structure")
             )
         else:
-            done = method.apply(content, rng=rng, progress=progress)
+            done = method.apply(content, rng=options.rng, progress=progress)
         content = done.graph
         outcomes.append(MethodOutcome(method.method_name, dict(done.facts), done.kept))
     return _ChainResult(content, tuple(outcomes), tuple(promises))
 
 
-def check_order(methods: tuple[GraphMethod[Any], ...], *, keep_names: bool) -> None:
-    """Refuse, before any work, methods that undo each other.
-
-    Raises:
-        InputError: CEL-G021 there is none; CEL-G023 two that do not go together.
-    """
-    if not methods:
-        raise InputError("CEL-G021.no_method")
-    for method, following in pairwise(methods):
-        if makes(type(method)) is not Graph:
-            raise InputError(
-                "CEL-G021.not_plain", following=following.method_name, method=method.method_name
-            )
-    for method in methods[1:]:
-        if method.is_private:
-            raise InputError(
-                "CEL-G023.private_first", method=method.method_name, earlier=methods[0].method_name
-            )
-    for number, method in enumerate(methods):
-        before = [each for each in methods[:number] if not isinstance(each, Relabelling)]
-        if method.needs_original and before:
-            raise InputError(
-                "CEL-G023.only_method", method=method.method_name, earlier=before[0].method_name
-            )
-    if keep_names and any(isinstance(method, Relabelling) for method in methods):
-        raise InputError("CEL-G023.kept_names", method=Relabelling.method_name)
-
-
-def check_edge_attributes(reading: ReadResult) -> None:
-    """Refuse a graph whose edges have attributes, which no method protects.
-
-    Raises:
-        InputError: CEL-G033 it has some.
-    """
-    names = reading.edge_attributes
-    if not names:
-        return
-    differing = reading.counts.differing
-    key = "CEL-G033.merged" if differing else "CEL-G033.alike"
-    raise InputError(key, names=list(names), edge_attributes=list(names), differing=differing)
-
-
-def _left_out(reading: ReadResult, *, attributes: bool, private: bool) -> dict[str, Any]:
+def _left_out(reading: ReadResult, options: GraphPublishOptions) -> dict[str, Any]:
     """What was given and is not in the release: names, and counts except beside a private graph."""
     vertices = reading.graph.attributes
     found: dict[str, Any] = {
         "edge_attributes": list(reading.edge_attributes),
-        "attributes": [] if attributes or vertices is None else list(vertices.columns),
+        "attributes": []
+        if options.attributes is not None or vertices is None
+        else list(vertices.columns),
     }
-    if not private:
+    if not options.is_private:
         counts = asdict(reading.counts)
         counts.pop("records")
         if reading.rules.directed == "undirect":  # these are edges now: only directions are gone
@@ -208,23 +163,26 @@ def _left_out(reading: ReadResult, *, attributes: bool, private: bool) -> dict[s
     return {name: what for name, what in found.items() if what}
 
 
-def _mask_attributes(graph: Graph, recipe: Recipe | None, rng: Source, progress: Progress) -> Graph:
+def _mask_attributes(graph: Graph, options: GraphPublishOptions, progress: Progress) -> Graph:
     """The graph with masked attributes, where there is a recipe for them."""
+    recipe = options.attributes
     if recipe is None:
         return graph
+    from celosia.tables.masking.run import run_steps
+    from celosia.tables.run import check_table, released_names
+
     if graph.attributes is None or any(step.method.picks_rows for step in recipe.steps):
         raise InputError("CEL-G022.rows")
     check_table(graph.attributes, recipe.schema)
     names = released_names(graph.attributes, recipe.schema)
-    done = run_steps(graph.attributes.select(names), recipe, rng, progress)
+    done = run_steps(graph.attributes.select(names), recipe, options.rng, progress)
     return replace(graph, attributes=done.frame)
 
 
-def _check_added_vertices(
-    content: Content, original: Graph, *, keep_names: bool, attributes: bool
-) -> None:
+def _check_added_vertices(content: Content, original: Graph, options: GraphPublishOptions) -> None:
     """Refuse vertices that a method added where an attacker could recognise them."""
-    if content.order > original.order and (keep_names or attributes):
+    attributes = options.attributes is not None
+    if content.order > original.order and (options.keep_names or attributes):
         raise InputError("CEL-G023.added_vertices", order=content.order - original.order)
     if attributes and isinstance(content, Graph) and content.attributes is None:
         raise InputError("CEL-G022.new_vertices")
@@ -250,13 +208,12 @@ def _notes(keep_names: bool, graph: Graph) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _guarantee(
-    methods: tuple[GraphMethod[Any], ...], made: _ChainResult, *, attributes: bool, simulation: bool
-) -> Guarantee:
+def _guarantee(options: GraphPublishOptions, promised: tuple[str | None, ...]) -> Guarantee:
     """The last promise stands, and a private one: what only sees a private graph cannot undo it."""
+    methods, private = options.methods, options.is_private
     kept: list[tuple[str, str]] = []
     lost: list[tuple[str, str]] = []
-    for number, (method, text) in enumerate(zip(methods, made.promises, strict=True), 1):
+    for number, (method, text) in enumerate(zip(methods, promised, strict=True), 1):
         if text is not None:
             stands = number == len(methods) or method.is_private
             (kept if stands else lost).append((method.method_name, text))
@@ -269,9 +226,8 @@ def _guarantee(
         Message("graphs.open.not_claimed", method=kind, last=methods[-1].method_name)
         for kind, _ in lost
     ]
-    if attributes:
+    if options.attributes is not None:
         gaps.append(Message("graphs.open.masked_attributes"))
-    private = any(method.is_private for method in methods)
     return Guarantee(
         promise=promise,
         unit=Message("graphs.unit.edge") if private else Message("graphs.unit.one_vertex"),
@@ -279,5 +235,5 @@ def _guarantee(
         neighbours=Message("graphs.neighbours.edge") if private else None,
         assumes=(Message("graphs.assumption.one_vertex"),),
         leaves_open=tuple(dict.fromkeys(gaps)),
-        simulation=simulation,
+        simulation=options.rng.simulation,
     )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +16,8 @@ from celosia.core.errors import InputError
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
-    from celosia.graphs.method import GraphMethod
+    from celosia.graphs.options import GraphPublishOptions
+    from celosia.tables.masking import Recipe
 
 
 def publish(
@@ -90,11 +90,11 @@ def publish(
 
     `celosia graph publish calls.csv --k-degree 5 --drop-edge-attributes -o safe.edges`
     """
-    from celosia import graphs
     from celosia.core.randomness import source
     from celosia.core.release import certificate_path
+    from celosia.graphs.options import GraphPublishOptions
     from celosia.graphs.relabelling import write_key
-    from celosia.tables.masking import Recipe
+    from celosia.graphs.run import publish_graph
 
     places = {
         "release": output,
@@ -104,22 +104,18 @@ def publish(
     }
     inputs = (graph, rules.vertices, attributes)
     check_outputs(places, inputs=inputs, overwrite=overwrite)
-    wanted = method_options.methods_from_options(methods, k_degree=k_degree)
-    _check(wanted, output, key, masked=attributes is not None, keep_names=keep_names)
-    recipe = None if attributes is None else Recipe.load(attributes)
-    with console.progress_bar(quiet=as_json) as progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the release carries them, and they are shown below
+    asked = GraphPublishOptions(
+        methods=method_options.methods_from_options(methods, k_degree=k_degree),
+        attributes=None if attributes is None else _recipe(attributes),
+        keep_names=keep_names,
+        drop_edge_attributes=drop_edge_attributes,
+        assess=not no_assess,
+        rng=source(seed),
+    )
+    _check(asked, output, key)
+    with console.progress_bar(quiet=as_json) as progress:
         reading = rules.read(graph, progress)
-        release = graphs.publish(
-            reading,
-            wanted,
-            attributes=recipe,
-            keep_names=keep_names,
-            drop_edge_attributes=drop_edge_attributes,
-            assess=not no_assess,
-            rng=source(seed),
-            progress=progress,
-        )
+        release = publish_graph(reading, asked, progress=progress)
     with ExitStack() as files:  # the key takes its name only with the release
         if key is not None and release.key is not None:
             files.enter_context(write_key(reading.graph, release.key, key, overwrite=overwrite))
@@ -134,28 +130,24 @@ def publish(
     )
 
 
-def _check(
-    methods: tuple[GraphMethod[Any], ...],
-    output: Path | None,
-    key: Path | None,
-    *,
-    masked: bool,
-    keep_names: bool,
-) -> None:
+def _recipe(path: Path) -> Recipe:
+    from celosia.tables.masking.recipe import Recipe  # loads all of masking
+
+    return Recipe.load(path)
+
+
+def _check(asked: GraphPublishOptions, output: Path | None, key: Path | None) -> None:
     """Refuse, before any work, files that the release could not be written to."""
     from celosia.graphs import GeneralisedGraph, Graph
-    from celosia.graphs.method import makes
     from celosia.graphs.readers import format_of
     from celosia.graphs.release import check_ending
-    from celosia.graphs.run import check_order
 
-    check_order(methods, keep_names=keep_names)
-    made = makes(type(methods[-1]))
-    new = made is GeneralisedGraph or any(method.is_private for method in methods)
-    if key is not None and (keep_names or new):
+    made = asked.makes
+    if key is not None and (asked.keep_names or asked.is_private or made is GeneralisedGraph):
         raise InputError("CEL-G026")
     if output is None:
         return
     check_ending(made, output)
+    masked = asked.attributes is not None
     if masked and made is Graph and format_of(output) in {"edges", "csv", "tsv", "pajek"}:
         raise InputError("CEL-G014.check", output=output)

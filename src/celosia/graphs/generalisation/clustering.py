@@ -61,6 +61,7 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
 
     method_name = "sangreea"
     randomised = False
+    gaps = LEFT_OPEN
 
     def check(self) -> None:
         """Refuse weights that do not add up to 1, and a weight of attributes without a schema."""
@@ -79,9 +80,6 @@ class SaNGreeA(GraphMethod[GeneralisedGraph]):
 
     def promise(self, graph: Graph) -> str | None:
         return promise_of(self.k)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return LEFT_OPEN
 
     def as_dict(self) -> dict[str, Any]:
         return plain_parameters(self)

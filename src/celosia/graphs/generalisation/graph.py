@@ -162,6 +162,27 @@ class GeneralisedGraph:
         )
 
 
+def shuffle_super_vertices(graph: GeneralisedGraph, rng: Source) -> GeneralisedGraph:
+    """The same with super-vertices of equal size and edges in random order, the larger first.
+
+    Equal ones would otherwise stand in the order in which they were found, and that tells who is
+    in them.
+    """
+    shuffled = rng.permutation(len(graph.sizes))
+    order = shuffled[np.lexsort((-graph.internal[shuffled], -graph.sizes[shuffled]))]
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    ends = np.sort(place[graph.super_edges].reshape(-1, 2), axis=1)
+    sorted_ends = np.lexsort((ends[:, 1], ends[:, 0]))
+    return GeneralisedGraph(
+        sizes=graph.sizes[order],
+        internal=graph.internal[order],
+        super_edges=ends[sorted_ends].astype(np.int32),
+        between=graph.between[sorted_ends],
+        attributes=None if graph.attributes is None else graph.attributes[order],
+    )
+
+
 FORMAT = "celosia generalised graph 1"
 
 

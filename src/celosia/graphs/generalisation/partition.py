@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
-from celosia.core.randomness import Source
 from celosia.graphs.generalisation.attributes import Attributes, Blocks
 from celosia.graphs.generalisation.graph import GeneralisedGraph
 from celosia.graphs.generalisation.verification import check_promise
@@ -134,27 +133,6 @@ def summarise(
         super_edges=np.stack(np.divmod(keys, max(count, 1)), axis=1).astype(np.int32),
         between=between.astype(np.int64),
         attributes=None if attributes is None else attributes[order],
-    )
-
-
-def shuffle_super_vertices(graph: GeneralisedGraph, rng: Source) -> GeneralisedGraph:
-    """The same with super-vertices of equal size and edges in random order, the larger first.
-
-    Equal ones would otherwise stand in the order in which they were found, and that tells who is
-    in them.
-    """
-    shuffled = rng.permutation(len(graph.sizes))
-    order = shuffled[np.lexsort((-graph.internal[shuffled], -graph.sizes[shuffled]))]
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    ends = np.sort(place[graph.super_edges].reshape(-1, 2), axis=1)
-    sorted_ends = np.lexsort((ends[:, 1], ends[:, 0]))
-    return GeneralisedGraph(
-        sizes=graph.sizes[order],
-        internal=graph.internal[order],
-        super_edges=ends[sorted_ends].astype(np.int32),
-        between=graph.between[sorted_ends],
-        attributes=None if graph.attributes is None else graph.attributes[order],
     )
 
 

@@ -62,6 +62,7 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
 
     method_name = "partition-search"
     randomised = True
+    gaps = LEFT_OPEN
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -83,9 +84,6 @@ class PartitionSearch(GraphMethod[GeneralisedGraph]):
 
     def promise(self, graph: Graph) -> str | None:
         return promise_of(self.k)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return LEFT_OPEN
 
     def as_dict(self) -> dict[str, Any]:
         return plain_parameters(self)

@@ -6,15 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
-from celosia.graphs._edge_set import contains, delete, insert
+from celosia.graphs._edge_set import contains, delete, edge_key, insert
 from celosia.graphs._kernels import common_neighbours
 
 Whole = NDArray[np.int64]
-
-
-@njit(cache=True, nogil=True)
-def _key(one: int | np.int64, other: int | np.int64, order: int) -> int:
-    return one * order + other if one < other else other * order + one  # type: ignore[return-value]
 
 
 @njit(cache=True, nogil=True)
@@ -79,8 +74,8 @@ def rotate(
             pivot = np.int64(rows[place])
             if (
                 pivot != winner
-                and contains(table, _key(loser, pivot, order))
-                and not contains(table, _key(pivot, winner, order))
+                and contains(table, edge_key(loser, pivot, order))
+                and not contains(table, edge_key(pivot, winner, order))
             ):
                 pivots[found], places[found] = pivot, place
                 found += 1
@@ -91,8 +86,8 @@ def rotate(
         best = 0
         if look > 1:
             best = _least_central(loser, winner, pivots[:found], starts, neighbours)
-        delete(table, _key(loser, pivots[best], order))
-        insert(table, _key(pivots[best], winner, order))
+        delete(table, edge_key(loser, pivots[best], order))
+        insert(table, edge_key(pivots[best], winner, order))
         ends[loser] -= 1
         rows[places[best]] = rows[ends[loser]]
         done[each] = True
@@ -117,7 +112,7 @@ def _strangers(
     for other in row:
         if count == look:
             break
-        if other != partner and not contains(given, _key(vertex, other, order)):
+        if other != partner and not contains(given, edge_key(vertex, other, order)):
             found[count] = other
             count += 1
     return found[:count]
@@ -148,7 +143,7 @@ def bring_back(
         best, p, q = 0, np.int64(0), np.int64(0)
         for one in first:
             for other in second:
-                joined = _key(one, other, order)
+                joined = edge_key(one, other, order)
                 if best == 2 or one == other or contains(made, joined):
                     continue
                 gain = 2 if contains(given, joined) else 1
@@ -156,10 +151,10 @@ def bring_back(
                     best, p, q = gain, one, other
         if best == 0:
             continue
-        delete(made, _key(i, p, order))
-        delete(made, _key(j, q, order))
+        delete(made, edge_key(i, p, order))
+        delete(made, edge_key(j, q, order))
         insert(made, key)
-        insert(made, _key(p, q, order))
+        insert(made, edge_key(p, q, order))
         _replace(rows[starts[i] : starts[i + 1]], p, j)
         _replace(rows[starts[j] : starts[j + 1]], q, i)
         _replace(rows[starts[p] : starts[p + 1]], i, q)

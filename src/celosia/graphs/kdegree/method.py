@@ -78,6 +78,7 @@ class KDegree(GraphMethod[Graph]):
 
     method_name = "k-degree"
     randomised = True
+    gaps = (Message("graphs.open.more_than_degree"), Message("graphs.open.same_neighbour"))
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -163,12 +164,6 @@ class KDegree(GraphMethod[Graph]):
 
     def promise(self, graph: Graph) -> str | None:
         return promise_of(self.k)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            Message("graphs.open.more_than_degree"),
-            Message("graphs.open.same_neighbour"),
-        )
 
 
 def confirm(graph: Graph, k: int) -> Graph:

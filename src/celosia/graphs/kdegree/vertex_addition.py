@@ -41,6 +41,7 @@ class VertexAddition(GraphMethod[Graph]):
 
     method_name = "vertex-addition"
     randomised = True
+    gaps = (Message("graphs.open.all_true"), Message("graphs.open.fake_candidates"))
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -73,12 +74,6 @@ class VertexAddition(GraphMethod[Graph]):
 
     def promise(self, graph: Graph) -> str | None:
         return promise_of(self.k)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            Message("graphs.open.all_true"),
-            Message("graphs.open.fake_candidates"),
-        )
 
 
 def least_raises(degrees: Whole, k: int) -> Whole:

@@ -3,7 +3,7 @@
 Both change `keys` (one key an edge, in any order) and `table` (an edge set of the same keys), eat
 random words, and count in `tally` what they did: changes made, and tries. A place below `bound` is
 the low bits of a word, and words beyond are skipped: exactly uniform. With two `vectors` they are
-steered: see `_pulls_back`. Numbers stay below n * n < 2**62.
+steered: see `_drifts`. Numbers stay below n * n < 2**62.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.core.compiled import njit
-from celosia.graphs._edge_set import contains, delete, insert
+from celosia.graphs._edge_set import contains, delete, edge_key, insert
 
 Whole = int | np.int64
 Words = NDArray[np.uint64]
@@ -29,20 +29,20 @@ def _low_bits(bound: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _key(one: Whole, other: Whole, order: int) -> int:
-    return one * order + other if one < other else other * order + one  # type: ignore[return-value]
+def _drifts(first: float, second: float, drift: Floats, last: bool) -> bool:
+    """Whether an exchange with these predicted changes is taken; if so, they join the drift.
 
-
-@njit(cache=True, nogil=True)
-def _pulls_back(first: float, second: float, drift: Floats) -> bool:
-    """Whether predicted changes bring both eigenvalues together nearer to where they were.
-
-    Both at once, because pulling back the one that drifted the most may push the other; a start
-    without drift takes any exchange.
+    It is taken if it brings both eigenvalues together nearer to where they were: both at once,
+    because pulling back the one that drifted the most may push the other. A start without drift
+    takes any exchange, and so does the `last` one that patience allows.
     """
     before = drift[0] ** 2 + drift[1] ** 2
     after = (drift[0] + first) ** 2 + (drift[1] + second) ** 2
-    return bool(after < before or before == 0)
+    if not last and after >= before and before != 0:
+        return False
+    drift[0] += first
+    drift[1] += second
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +81,7 @@ def switches(
             k, p = p, k
         if i in (k, p) or j in (k, p):
             continue
-        new, also = _key(i, p, order), _key(k, j, order)
+        new, also = edge_key(i, p, order), edge_key(k, j, order)
         if contains(table, new) or contains(table, also):
             continue
         if len(vectors):
@@ -89,11 +89,9 @@ def switches(
             up = 2 * (x[i] - x[k]) * (x[p] - x[j])
             across = 2 * (y[i] - y[k]) * (y[j] - y[p])
             looked += 1
-            if looked < patience and not _pulls_back(up, across, drift):
+            if not _drifts(up, across, drift, looked >= patience):
                 continue
             looked = 0
-            drift[0] += up
-            drift[1] += across
         delete(table, one)
         delete(table, other)
         insert(table, new)
@@ -140,7 +138,7 @@ def moves(
             new = free[place]
         else:
             one, other = place // (order - 1), place % (order - 1)
-            new = _key(one, other + 1 if other >= one else other, order)
+            new = edge_key(one, other + 1 if other >= one else other, order)
             if contains(table, new):
                 continue
         tally[1] += 1
@@ -152,11 +150,9 @@ def moves(
             up = 2 * (x[k] * x[p] - x[i] * x[j])
             across = (y[k] - y[p]) ** 2 - (y[i] - y[j]) ** 2
             looked += 1
-            if looked < patience and not _pulls_back(up, across, drift):
+            if not _drifts(up, across, drift, looked >= patience):
                 continue
             looked = 0
-            drift[0] += up
-            drift[1] += across
         keys[first] = new
         if listed:
             free[place] = old

@@ -51,6 +51,7 @@ class RandomPerturbation(GraphMethod[Graph]):
 
     method_name = "random-perturbation"
     randomised = True
+    gaps = (Message("graphs.open.hubs_found"),)
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -60,9 +61,6 @@ class RandomPerturbation(GraphMethod[Graph]):
         kept = np.delete(graph.keys, subset(graph.size, count, rng))
         changed = graph.with_keys(np.concatenate([kept, added]))
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (Message("graphs.open.hubs_found"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +79,7 @@ class RandomSparsification(GraphMethod[Graph]):
 
     method_name = "random-sparsification"
     randomised = True
+    gaps = (Message("graphs.open.edge_is_true"), Message("graphs.open.same_share"))
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -99,12 +98,6 @@ class RandomSparsification(GraphMethod[Graph]):
             )
         kept = Message("graphs.kept.true_edges")
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=kept)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            Message("graphs.open.edge_is_true"),
-            Message("graphs.open.same_share"),
-        )
 
 
 def check_deletions(graph: Graph, count: int) -> int:

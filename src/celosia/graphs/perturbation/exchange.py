@@ -17,7 +17,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.randomness import Source
 from celosia.graphs.graph import Graph
 from celosia.graphs.method import GraphMethod, MethodResult, differences
-from celosia.graphs.metrics.spectrum import spectrum_of
+from celosia.graphs.metrics.spectrum import Spectrum, spectrum_of
 from celosia.graphs.sampling import DENSE, all_non_edges, pairs_of
 
 
@@ -128,38 +128,100 @@ def check_possible(graph: Graph, exchange: Exchange, count: int) -> None:
         raise InputError(key, vertices=graph.order, edges=graph.size)
 
 
-def no_exchange_found(graph: Graph, tries: int) -> InputError:
-    """The error for a graph in which no exchange was found."""
-    return InputError("CEL-G054.none_found", tries=tries, vertices=graph.order, edges=graph.size)
-
+ROUNDS = 50
+"""How often the spectrum is computed where nothing else is said."""
 
 DEGREES_KEPT = Message("graphs.kept.degrees")
 SIZE_KEPT = Message("graphs.kept.numbers")
 
 
 def exchange_edges(
-    graph: Graph, exchange: Exchange, amount: float, *, rng: Source, progress: Progress
+    graph: Graph,
+    exchange: Exchange,
+    *,
+    count: int,
+    every: int | None = None,
+    patience: int = 1,
+    rng: Source,
+    progress: Progress,
 ) -> MethodResult[Graph]:
-    """The graph after `amount` exchanges."""
-    count = count_of(amount, graph.size)
+    """The graph after `count` exchanges.
+
+    With `every`, each is chosen against the drift of the spectrum, which is computed anew after so
+    many.
+    """
     check_possible(graph, exchange, count)
-    session = Exchanges(graph, exchange)
-    session.run(count, total=count, rng=rng, progress=progress)
+    session = Exchanges(graph, exchange, patience=patience)
+    spectra = None
+    if every is None:
+        session.run(count, total=count, rng=rng, progress=progress)
+    elif graph.order > 1:
+        spectra = _steer(session, count, every, rng, progress)
     done, tries = session.tally.tolist()
     if count and not done:
-        raise no_exchange_found(graph, tries)
+        raise InputError("CEL-G054.none_found", tries=tries, vertices=graph.order, edges=graph.size)
     changed = session.result()
-    facts = differences(graph, changed) | {
+    facts: dict[str, float] = {
+        **differences(graph, changed),
         Message("graphs.fact.asked_for"): count,
         Message("graphs.fact.done"): done,
         Message("graphs.fact.tries"): tries,
     }
+    if spectra is not None:
+        first, last = spectra
+        facts |= {
+            Message("graphs.fact.eigenvalue_before"): first.largest,
+            Message("graphs.fact.eigenvalue_after"): last.largest,
+            Message("graphs.fact.connectivity_before"): first.connectivity,
+            Message("graphs.fact.connectivity_after"): last.connectivity,
+        }
     kept = DEGREES_KEPT if exchange == "switch" else SIZE_KEPT
+    if every is not None:
+        kept = Message("graphs.kept.spectrum", exactly=kept)
     return MethodResult(graph=changed, facts=facts, kept=kept)
 
 
+def _steer(
+    session: Exchanges, count: int, every: int, rng: Source, progress: Progress
+) -> tuple[Spectrum, Spectrum]:
+    """Exchange with an eye on the spectrum; the spectrum before and after."""
+    progress(Step(Message("graphs.stage.spectrum"), 0, None))
+    order = session.graph.order
+    first = now = spectrum_of(session.edges, order)
+    going = True
+    while going and session.tally[0] < count:
+        going = session.run(
+            min(int(session.tally[0]) + every, count),
+            total=count,
+            rng=rng,
+            progress=progress,
+            vectors=now.vectors,
+            drift=now.values - first.values,
+        )
+        now = spectrum_of(session.edges, order, start=now.vectors)
+    return first, now
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomAddDelete(GraphMethod[Graph]):
+class _RandomExchange(GraphMethod[Graph]):
+    """What both have in common: random exchanges, none better than another."""
+
+    amount: float = amount_of_change()
+    """How many times: a number, or a share of the number of edges."""
+
+    randomised = True
+    exchange: ClassVar[Exchange]
+    """Which sort."""
+
+    def apply(
+        self, graph: Graph, *, rng: Source, progress: Progress = silent
+    ) -> MethodResult[Graph]:
+        count = count_of(self.amount, graph.size)
+        return exchange_edges(graph, self.exchange, count=count, rng=rng, progress=progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomAddDelete(_RandomExchange):
     """Take away a random edge and put a random new one, again and again.
 
     A step may undo an earlier one; the facts count the edges that really differ.
@@ -169,23 +231,13 @@ class RandomAddDelete(GraphMethod[Graph]):
     Reference: Ying, Wu 2008.
     """
 
-    amount: float = amount_of_change()
-    """How many times: a number, or a share of the number of edges."""
-
     method_name = "random-add-delete"
-    randomised = True
-
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
-        return exchange_edges(graph, "move", self.amount, rng=rng, progress=progress)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (Message("graphs.open.hubs_found"),)
+    exchange = "move"
+    gaps = (Message("graphs.open.hubs_found"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomSwitch(GraphMethod[Graph]):
+class RandomSwitch(_RandomExchange):
     """Replace two random edges {i, j}, {k, p} by {i, p}, {k, j}, again and again.
 
     A switch that would make a loop or repeat an edge is no choice; among the others each is
@@ -196,102 +248,25 @@ class RandomSwitch(GraphMethod[Graph]):
     Reference: Ying, Wu 2008.
     """
 
-    amount: float = amount_of_change()
-    """How many switches: a number, or a share of the number of edges."""
-
     method_name = "random-switch"
-    randomised = True
-
-    def apply(
-        self, graph: Graph, *, rng: Source, progress: Progress = silent
-    ) -> MethodResult[Graph]:
-        return exchange_edges(graph, "switch", self.amount, rng=rng, progress=progress)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (Message("graphs.open.degree_kept"),)
-
-
-ROUNDS = 50
-"""How often the spectrum is computed where nothing else is said."""
-
-
-def steer_exchanges(
-    graph: Graph,
-    exchange: Exchange,
-    *,
-    count: int,
-    every: int,
-    patience: int,
-    rng: Source,
-    progress: Progress,
-) -> MethodResult[Graph]:
-    """The graph after `count` exchanges, each chosen against the drift of the spectrum."""
-    check_possible(graph, exchange, count)
-    session = Exchanges(graph, exchange, patience=patience)
-    progress(Step(Message("graphs.stage.spectrum"), 0, None))
-    first = now = spectrum_of(session.edges, graph.order) if graph.order > 1 else None
-    done = 0
-    while first is not None and now is not None and done < count:
-        drift = now.values - first.values
-        goal = min(done + every, count)
-        going = session.run(
-            goal,
-            total=count,
-            rng=rng,
-            progress=progress,
-            vectors=now.vectors,
-            drift=drift,
-        )
-        done = int(session.tally[0])
-        now = spectrum_of(session.edges, graph.order, start=now.vectors)
-        if not going:
-            break
-    if count and not done:
-        raise no_exchange_found(graph, int(session.tally[1]))
-    changed = session.result()
-    facts: dict[str, float] = dict(differences(graph, changed))
-    facts |= {
-        Message("graphs.fact.asked_for"): count,
-        Message("graphs.fact.done"): done,
-        Message("graphs.fact.tries"): int(session.tally[1]),
-    }
-    if first is not None and now is not None:
-        facts |= {
-            Message("graphs.fact.eigenvalue_before"): first.largest,
-            Message("graphs.fact.eigenvalue_after"): now.largest,
-            Message("graphs.fact.connectivity_before"): first.connectivity,
-            Message("graphs.fact.connectivity_after"): now.connectivity,
-        }
-    exactly = DEGREES_KEPT if exchange == "switch" else SIZE_KEPT
-    return MethodResult(
-        graph=changed,
-        facts=facts,
-        kept=Message("graphs.kept.spectrum", exactly=exactly),
-    )
+    exchange = "switch"
+    gaps = (Message("graphs.open.degree_kept"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SpectralExchange(GraphMethod[Graph]):
+class _SpectralExchange(_RandomExchange):
     """What both have in common: random exchanges that are steered by the spectrum."""
 
-    amount: float = amount_of_change()
-    """How many exchanges: a number, or a share of the number of edges."""
     every: int | None = parameter(None, least=1)
     """Exchanges between two computations of the spectrum; so that there are 50 where not given."""
     patience: int = parameter(50, least=1)
     """Possible exchanges looked at before one is taken that does not pull back."""
 
-    randomised = True
-    exchange: ClassVar[Exchange]
-    """Which sort."""
-    gap: ClassVar[str]
-    """What this sort leaves open."""
-
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
     ) -> MethodResult[Graph]:
         count = count_of(self.amount, graph.size)
-        return steer_exchanges(
+        return exchange_edges(
             graph,
             self.exchange,
             count=count,
@@ -299,12 +274,6 @@ class _SpectralExchange(GraphMethod[Graph]):
             patience=self.patience,
             rng=rng,
             progress=progress,
-        )
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            self.gap,
-            Message("graphs.open.fewer_exchanges"),
         )
 
 
@@ -324,7 +293,7 @@ class SpectralSwitch(_SpectralExchange):
 
     method_name = "spectral-switch"
     exchange = "switch"
-    gap = Message("graphs.open.degree_kept")
+    gaps = (Message("graphs.open.degree_kept"), Message("graphs.open.fewer_exchanges"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,4 +309,4 @@ class SpectralAddDelete(_SpectralExchange):
 
     method_name = "spectral-add-delete"
     exchange = "move"
-    gap = Message("graphs.open.hubs")
+    gaps = (Message("graphs.open.hubs"), Message("graphs.open.fewer_exchanges"))

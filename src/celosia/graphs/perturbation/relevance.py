@@ -66,6 +66,7 @@ class Relevance(GraphMethod[Graph]):
 
     method_name = "relevance"
     randomised = True
+    gaps = (Message("graphs.open.important_edges"), Message("graphs.open.central_edge"))
 
     def apply(
         self, graph: Graph, *, rng: Source, progress: Progress = silent
@@ -82,12 +83,6 @@ class Relevance(GraphMethod[Graph]):
         kept = np.delete(graph.keys, deleted)
         changed = graph.with_keys(np.concatenate([kept, pool[added]]))
         return MethodResult(graph=changed, facts=differences(graph, changed), kept=SIZE_KEPT)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            Message("graphs.open.important_edges"),
-            Message("graphs.open.central_edge"),
-        )
 
     def _choose(
         self, centrality: NDArray[np.float64], count: int, rng: Source

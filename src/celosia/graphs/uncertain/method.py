@@ -60,6 +60,12 @@ class KObfuscation(GraphMethod[UncertainGraph]):
 
     method_name = "k-obfuscation"
     randomised = True
+    gaps = (
+        Message("graphs.open.rare_degrees"),
+        Message("graphs.open.likely_edges"),
+        Message("graphs.open.average_entropy"),
+        Message("graphs.open.no_attributes"),
+    )
     needs_original = True
 
     def apply(
@@ -102,14 +108,6 @@ class KObfuscation(GraphMethod[UncertainGraph]):
     def promise(self, graph: Graph) -> str | None:
         exposed = floor(_exact(self.tolerance) * graph.order)
         return Message("graphs.promise.k_obfuscation", exposed=exposed, order=graph.order, k=self.k)
-
-    def leaves_open(self) -> tuple[str, ...]:
-        return (
-            Message("graphs.open.rare_degrees"),
-            Message("graphs.open.likely_edges"),
-            Message("graphs.open.average_entropy"),
-            Message("graphs.open.no_attributes"),
-        )
 
 
 class _Search:

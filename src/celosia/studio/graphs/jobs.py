@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -135,22 +134,19 @@ def run(
 ) -> dict[str, Any]:
     """Publish the graph of a work; files and `result.json` are written to its folder."""
     from celosia.core.randomness import source
-    from celosia.graphs import method_from, publish
+    from celosia.graphs import method_from
+    from celosia.graphs.options import GraphPublishOptions
+    from celosia.graphs.run import publish_graph
 
     work = Work.at(folder)
     reading = _stored(work)
     graph = reading.graph
     method = method_from(choice["method"], choice["parameters"])
     rng = source(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the release carries them
-        release = publish(
-            reading,
-            method,
-            drop_edge_attributes=drop_edge_attributes,
-            rng=rng,
-            progress=stages(progress, choice["method"]),
-        )
+    options = GraphPublishOptions(
+        methods=(method,), drop_edge_attributes=drop_edge_attributes, rng=rng
+    )
+    release = publish_graph(reading, options, progress=stages(progress, choice["method"]))
     files = _write(graph, release, work.folder)
     progress(Step("Placing the points", 0))
     result = {
