@@ -7,11 +7,13 @@ from celosia.datasets import examples, telemetry, weak_releases
 from celosia.datasets.adult import adult
 from celosia.datasets.catalogue import Dataset, catalogue, load
 from celosia.datasets.census import census, census_schema, schema_text
+from celosia.datasets.city import City, city
 from celosia.datasets.friends import friends
 from celosia.datasets.shop import Shop, tpch
 from celosia.datasets.watdiv import ShopGraph, watdiv
 
 __all__ = [
+    "City",
     "Dataset",
     "Shop",
     "ShopGraph",
@@ -19,6 +21,7 @@ __all__ = [
     "catalogue",
     "census",
     "census_schema",
+    "city",
     "examples",
     "friends",
     "load",

@@ -36,6 +36,7 @@ FAMILIES = {
     "sketches": "K",
     "studio": "W",
     "tables": "HPST",
+    "traces": "J",
     "methods": "",
     "models": "",
     "words": "",

@@ -1,0 +1,193 @@
+"""Checks of raw columns: coordinates that are none, swapped, in metres, or outside the region."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from celosia.core.errors import InputError
+from celosia.traces.declaration import Declaration
+from celosia.traces.points import Traces, sorted_traces
+
+LARGEST = 1000.0
+"""A coordinate beyond is no degree, but a number of metres."""
+
+MILLISECONDS = 100_000_000_000
+"""Seconds since 1970 of the year 5138: a number beyond is one of milliseconds."""
+
+
+def place_points(
+    declaration: Declaration,
+    person: Any,
+    time: Any,
+    latitude: Any,
+    longitude: Any,
+    place: Any = None,
+) -> Traces:
+    """Traces from columns, checked and put on the lattice; see `Traces.of`."""
+    plane = declaration.plane
+    people = pl.Series("person", person).cast(pl.String)
+    if people.null_count() or (people == "").any():
+        missing = people.null_count() + int((people == "").sum())
+        raise InputError("CEL-J003.no_person", count=missing)
+    north = degrees(latitude, declaration.latitude)
+    east = degrees(longitude, declaration.longitude)
+    seconds = np.asarray(time, dtype=np.int64)
+    if not people.len() == north.size == east.size == seconds.size:
+        raise InputError("CEL-J003.lengths")
+    if not seconds.size:
+        raise InputError("CEL-J003.no_points")
+    check_coordinates(declaration, north, east)
+    inside = plane.region.holds(north, east)
+    counts: dict[str, int] = {}
+    outside = int((~inside).sum())
+    names, codes = _codes(people)
+    x, y = plane.cells(north, east)
+    label = None if place is None else _places(place)
+    if outside:
+        if declaration.outside == "refuse":
+            raise InputError("CEL-J003.outside", count=outside, points=int(seconds.size))
+        counts["clamped" if declaration.outside == "clamp" else "dropped"] = outside
+        if declaration.outside == "clamp":
+            x, y = plane.clamp(x, y)
+        else:
+            codes, seconds, x, y = codes[inside], seconds[inside], x[inside], y[inside]
+            label = None if label is None else (label[0][inside], label[1])
+    return sorted_traces(declaration, names, codes, seconds, (x, y), place=label, counts=counts)
+
+
+def _codes(people: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
+    """The distinct names, sorted, and the number of each row's."""
+    names = people.unique().sort()
+    codes = people.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+    return names, codes
+
+
+def _places(place: Any) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    names, codes = _codes(pl.Series("place", place).cast(pl.String).fill_null(""))
+    return codes.astype(np.int32), tuple(names)
+
+
+def degrees(column: Any, name: str) -> NDArray[np.float64]:
+    """A column of coordinates as numbers.
+
+    Raises:
+        InputError: CEL-J003.not_numbers some are none; a decimal comma is the usual reason.
+    """
+    found = pl.Series("column", column)
+    if not found.dtype.is_numeric():
+        texts = found.cast(pl.String)
+        numbers = texts.cast(pl.Float64, strict=False)
+        if numbers.null_count():
+            commas = int(texts.str.contains(r"^\s*-?\d+,\d+\s*$").fill_null(False).sum())
+            key = "CEL-J003.decimal_commas" if commas else "CEL-J003.not_numbers"
+            raise InputError(key, column=name, count=numbers.null_count())
+        found = numbers
+    values = found.cast(pl.Float64).to_numpy()
+    wrong = int((~np.isfinite(values)).sum())
+    if wrong:
+        raise InputError("CEL-J003.not_numbers", column=name, count=wrong)
+    return values
+
+
+def check_coordinates(
+    declaration: Declaration, latitude: NDArray[np.float64], longitude: NDArray[np.float64]
+) -> None:
+    """Refuse coordinates that cannot be degrees of the region.
+
+    Raises:
+        InputError: CEL-J003 in metres, swapped, or many at latitude 0 and longitude 0.
+    """
+    region = declaration.plane.region
+    metres = int(((np.abs(latitude) > LARGEST) | (np.abs(longitude) > LARGEST)).sum())
+    if metres:
+        raise InputError("CEL-J003.metres", count=metres)
+    inside = region.holds(latitude, longitude)
+    swapped = int((~inside & region.holds(longitude, latitude)).sum())
+    if swapped:
+        raise InputError("CEL-J003.swapped", count=swapped)
+    beyond = int(((np.abs(latitude) > 90) | (np.abs(longitude) > 180)).sum())
+    if beyond:
+        raise InputError("CEL-J003.beyond", count=beyond)
+    zero = int(((latitude == 0) & (longitude == 0) & ~inside).sum())
+    if zero and declaration.outside == "refuse":
+        raise InputError("CEL-J003.zero", count=zero)
+
+
+def seconds(column: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
+    """A column of times as seconds since 1970 in Greenwich.
+
+    Raises:
+        InputError: CEL-J004 some are no times, lack a zone, or are of another unit than declared.
+    """
+    name = declaration.time
+    if column.null_count():
+        raise InputError("CEL-J004.not_times", column=name, count=column.null_count())
+    if column.dtype.is_numeric():
+        return _epochs(column, declaration)
+    if column.dtype == pl.Date:
+        column = column.cast(pl.Datetime("us"))
+    if isinstance(column.dtype, pl.Datetime):
+        if column.dtype.time_zone is not None:
+            return column.dt.epoch("s").to_numpy()
+        return _in_zone(column, declaration)
+    return _from_texts(column.cast(pl.String), declaration)
+
+
+def _epochs(column: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
+    if declaration.epoch is None:
+        raise InputError("CEL-J004.no_epoch", column=declaration.time)
+    numbers = column.cast(pl.Float64).to_numpy()
+    if not np.isfinite(numbers).all():
+        count = int((~np.isfinite(numbers)).sum())
+        raise InputError("CEL-J004.not_times", column=declaration.time, count=count)
+    if declaration.epoch == "ms":
+        return np.floor(numbers / 1000).astype(np.int64)
+    large = int((np.abs(numbers) > MILLISECONDS).sum())
+    if large:
+        raise InputError("CEL-J004.milliseconds", column=declaration.time, count=large)
+    return np.floor(numbers).astype(np.int64)
+
+
+_OFFSET = r"(Z|[+-]\d{2}:?\d{2})$"
+_FORMS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d")
+
+
+def _from_texts(texts: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
+    """ISO times; all with an offset, or none of them."""
+    clean = texts.str.strip_chars().str.replace("T", " ", literal=True)
+    has_offset = clean.str.contains(_OFFSET)
+    if has_offset.any() and not has_offset.all():
+        count = int((~has_offset).sum())
+        raise InputError("CEL-J004.mixed", column=declaration.time, count=count)
+    if has_offset.all():
+        clean = clean.str.replace("Z$", "+00:00")
+        for form in _FORMS[:2]:
+            found = clean.str.to_datetime(form + "%z", time_unit="us", strict=False)
+            if not found.null_count():
+                return found.dt.epoch("s").to_numpy()
+        raise InputError(
+            "CEL-J004.not_times", column=declaration.time, count=found.null_count()
+        )
+    for form in _FORMS:
+        found = clean.str.to_datetime(form, time_unit="us", strict=False)
+        if not found.null_count():
+            return _in_zone(found, declaration)
+    raise InputError("CEL-J004.not_times", column=declaration.time, count=found.null_count())
+
+
+def _in_zone(naive: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
+    """Times without an offset, meant in the declared zone."""
+    if not declaration.has_zone:
+        raise InputError("CEL-J004.naive", column=declaration.time)
+    found = naive.dt.replace_time_zone(
+        declaration.zone, ambiguous="earliest", non_existent="null"
+    )
+    if found.null_count():
+        raise InputError(
+            "CEL-J004.gap", column=declaration.time, count=found.null_count()
+        )
+    return found.dt.epoch("s").to_numpy()
