@@ -127,6 +127,10 @@ def test_every_public_name_leads_somewhere() -> None:
         "tables.recoding.classic",
         "tables.recoding.mondrian",
         "tables.synthesis",
+        "traces",
+        "traces.attacks",
+        "traces.places",
+        "traces.planar",
     ],
 )
 def test_every_public_name_of_a_door_leads_somewhere(door: str) -> None:

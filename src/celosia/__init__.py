@@ -4,6 +4,7 @@ Those inside see out, nobody sees in. The public names:
 
 - `publish`, `Schema`, `Role` and the models from `KAnonymity` to `TCloseness`: publish a table;
 - `graphs`: publish a network, attack it, measure it;
+- `traces`: publish locations and traces, attack them, release private aggregates;
 - `mechanisms` and `Budget`: noisy answers with exact noise, and what they cost (`accounting`);
 - `Vault` and `queries`: private answers to SQL and SPARQL under a budget;
 - `collect` and `sketches`: usage data collected from devices that need not trust the collector;
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         queries,
         sketches,
         tables,
+        traces,
     )
     from celosia.accounting.budget import Budget
     from celosia.core.errors import (
@@ -109,6 +111,7 @@ __all__ = [
     "queries",
     "sketches",
     "tables",
+    "traces",
 ]
 
 

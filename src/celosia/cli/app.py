@@ -49,6 +49,13 @@ PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Publish a social, communication or contact network, and measure its disclosure risk.",
         ),
     },
+    "Traces": {
+        "trace": (
+            "celosia.cli.trace",
+            "app",
+            "Publish locations, check-ins and traces, and measure their disclosure risk.",
+        ),
+    },
     "Queries": {
         "query": (
             "celosia.cli.query",

@@ -14,7 +14,9 @@ from celosia.core.messages import Message, say
 
 app = typer.Typer()
 
-WITH_SCHEMA = ("census", "adult")
+CITY = "city"
+"""Points of people for `celosia trace`, with their declaration in the place of a schema."""
+WITH_SCHEMA = ("census", "adult", CITY)
 NETWORK = "network"
 """A graph of people for `celosia graph`, in a file."""
 SHOP, GRAPH = "tpch", "watdiv"
@@ -121,6 +123,8 @@ def get(
     `celosia datasets get watdiv --triples 1000000 -o graph`
 
     `celosia datasets get network --vertices 500 -o friends.edges --people people.csv`
+
+    `celosia datasets get city -o pings.csv --schema trace.toml`
     """
     from celosia import datasets, frames
     from celosia.core.files import replacing
@@ -155,7 +159,8 @@ def get(
             frames.write(frame, draft)
             if schema is not None:
                 with replacing(schema, overwrite=overwrite) as paper:
-                    paper.write_text(datasets.schema_text(), "utf-8")
+                    text = datasets.city_declaration() if name == CITY else datasets.schema_text()
+                    paper.write_text(text, "utf-8")
     facts = {"rows": frame.height, "columns": frame.columns, "data": str(output)}
     if schema is not None:
         facts["schema"] = str(schema)

@@ -7,7 +7,7 @@ from celosia.datasets import examples, telemetry, weak_releases
 from celosia.datasets.adult import adult
 from celosia.datasets.catalogue import Dataset, catalogue, load
 from celosia.datasets.census import census, census_schema, schema_text
-from celosia.datasets.city import City, city
+from celosia.datasets.city import City, city, city_declaration
 from celosia.datasets.friends import friends
 from celosia.datasets.shop import Shop, tpch
 from celosia.datasets.watdiv import ShopGraph, watdiv
@@ -22,6 +22,7 @@ __all__ = [
     "census",
     "census_schema",
     "city",
+    "city_declaration",
     "examples",
     "friends",
     "load",

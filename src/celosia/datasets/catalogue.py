@@ -15,6 +15,8 @@ from celosia.core.wording import did_you_mean
 from celosia.datasets import examples, telemetry
 from celosia.datasets.adult import adult
 from celosia.datasets.census import COLUMNS, census
+from celosia.datasets.city import COLUMNS as CITY_COLUMNS
+from celosia.datasets.city import city_points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,14 @@ def catalogue() -> tuple[Dataset, ...]:
             source=Message("datasets.source.adult"),
             load="datasets.adult()",
         ),
+        Dataset(
+            name="city",
+            title=Message("datasets.title.city"),
+            rows=134_874,
+            columns=CITY_COLUMNS,
+            source="generated",
+            load="datasets.city().frame",
+        ),
         *_on_devices(),
         *_examples(),
     )
@@ -75,6 +85,7 @@ def load(
     makers: dict[str, tuple[Callable[..., pl.DataFrame], set[str]]] = {
         "census": (census, {"rows", "seed"}),
         "adult": (adult, {"path"}),
+        "city": (city_points, {"rows", "seed"}),
         "exponential": (telemetry.exponential, {"rows", "seed"}),
         "normal": (telemetry.normal, {"rows", "seed"}),
         "letters": (telemetry.letters, {"rows", "seed"}),

@@ -26,6 +26,10 @@ from celosia.traces.zones import iso_texts, universal
 
 SIDE = 20_000.0
 """Metres of a side of the city."""
+PEOPLE, DAYS, SEED = 1_000, 14, 20_261
+"""What one gets without asking for anything else."""
+POINTS_EACH = 132
+"""Points that a person leaves in the days that one gets."""
 PLACES, CENTRES, FAVOURITES = 2_000, 6, 6
 MOST_PEOPLE, MOST_DAYS = 1_000_000, 366
 MONDAY = 1_772_409_600
@@ -48,6 +52,21 @@ unit = "person"                           # person, person-day, trip or point
 """
 
 Metres = NDArray[np.float64]
+
+
+def city_declaration() -> str:
+    """The declaration file of `city`, to copy and change."""
+    return DECLARATION
+
+
+def city_points(rows: int | None = None, seed: int = SEED) -> pl.DataFrame:
+    """The points of a city as a table; with `rows` of so many people that there are about as many.
+
+    Raises:
+        InputError: CEL-D031 no such size.
+    """
+    people = PEOPLE if rows is None else max(1, round((whole(rows) or 0) / POINTS_EACH))
+    return city(people, seed=seed).frame
 
 
 def declaration(**changes: Any) -> Declaration:
@@ -156,10 +175,12 @@ class _Draws:
         """One column of each row, with chances as the weights."""
         sums = np.cumsum(weights, axis=1)
         level = self.uniform(len(weights)) * sums[:, -1]
-        return (sums < level[:, None]).sum(axis=1).clip(0, weights.shape[1] - 1)
+        found = (sums < level[:, None]).sum(axis=1)
+        chosen: NDArray[np.int64] = np.clip(found, 0, weights.shape[1] - 1).astype(np.int64)
+        return chosen
 
 
-def city(people: int = 1_000, days: int = 14, *, seed: int = 20_261) -> City:
+def city(people: int = PEOPLE, days: int = DAYS, *, seed: int = SEED) -> City:
     """People of an invented city with their points; the same seed makes the same ones.
 
     Args:
@@ -168,14 +189,18 @@ def city(people: int = 1_000, days: int = 14, *, seed: int = 20_261) -> City:
         seed: what the people are drawn from.
 
     Raises:
-        InputError: CEL-D030 no such size.
+        InputError: CEL-D031 no such size.
 
     >>> city(people=10, days=2).people
     10
     """
     count, length = whole(people), whole(days)
-    if count is None or length is None or not (1 <= count <= MOST_PEOPLE and 1 <= length <= MOST_DAYS):
-        raise InputError("CEL-D030", most=MOST_PEOPLE, days=MOST_DAYS)
+    if (
+        count is None
+        or length is None
+        or not (1 <= count <= MOST_PEOPLE and 1 <= length <= MOST_DAYS)
+    ):
+        raise InputError("CEL-D031", most=MOST_PEOPLE, days=MOST_DAYS)
     draws = _Draws(seed)
     places, popularity, centres, shares = _places(draws)
     homes = _homes(draws, count, centres, shares)
@@ -216,7 +241,9 @@ def _habits(
     favourites = np.empty((len(homes), FAVOURITES), dtype=np.int64)
     for start in range(0, len(homes), 1_000):
         part = homes[start : start + 1_000]
-        away = np.hypot(part[:, None, 0] - places[None, :, 0], part[:, None, 1] - places[None, :, 1])
+        away = np.hypot(
+            part[:, None, 0] - places[None, :, 0], part[:, None, 1] - places[None, :, 1]
+        )
         works[start : start + len(part)] = draws.choose(popularity * np.exp(-away / 5_000))
         near = popularity * np.exp(-away / 3_000)
         for rank in range(FAVOURITES):
@@ -226,7 +253,7 @@ def _habits(
     return works, favourites
 
 
-def _stays(
+def _stays(  # noqa: PLR0917 - what is known of the people
     draws: _Draws,
     days: int,
     homes: Metres,
@@ -285,7 +312,7 @@ def _stays(
     )
 
 
-def _pings(
+def _pings(  # noqa: PLR0917 - the columns of stays
     draws: _Draws, who: Any, where: Metres, start: Metres, end: Metres, home: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Metres, Metres]:
     mean = 0.35 * (end - start)

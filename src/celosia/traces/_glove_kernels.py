@@ -19,7 +19,9 @@ Array = NDArray[Any]
 
 
 @njit(cache=True, nogil=True)
-def buckets_of(times: Array, offset: Array, length: Array, one: int, other: int) -> tuple[Array, Array, int, int]:  # noqa: E501
+def buckets_of(
+    times: Array, offset: Array, length: Array, one: int, other: int
+) -> tuple[Array, Array, int, int]:
     """The bucket of each sample of the shorter and of the longer trace; which is which."""
     short, long = (one, other) if length[one] <= length[other] else (other, one)
     m, n = length[short], length[long]
@@ -61,15 +63,28 @@ def buckets_of(times: Array, offset: Array, length: Array, one: int, other: int)
 
 
 @njit(cache=True, nogil=True)
-def size_of(times: Array, boxes: Array, row: int, metres: float, seconds: float, phi: float) -> float:  # noqa: E501
+def size_of(
+    times: Array, boxes: Array, row: int, metres: float, seconds: float, phi: float
+) -> float:
     """The size of a box, from 0 to 1: its longer side and its time as shares of the limits."""
     side = max(boxes[row, 2] - boxes[row, 0], boxes[row, 3] - boxes[row, 1]) + 1
     span = times[row, 1] - times[row, 0]
-    return phi * min(1.0, side / metres) + (1 - phi) * min(1.0, span / seconds)
+    return float(phi * min(1.0, side / metres) + (1 - phi) * min(1.0, span / seconds))
 
 
 @njit(cache=True, nogil=True)
-def _join(times: Array, boxes: Array, weights: Array, row: int, bucket: int, to_times: Array, to_boxes: Array, to_weights: Array, metres: float, seconds: float) -> bool:  # noqa: E501
+def _join(
+    times: Array,
+    boxes: Array,
+    weights: Array,
+    row: int,
+    bucket: int,
+    to_times: Array,
+    to_boxes: Array,
+    to_weights: Array,
+    metres: float,
+    seconds: float,
+) -> bool:
     """Let a sample join a bucket, unless the box would become too large."""
     west, south, east, north = boxes[row]
     start, end = times[row]
@@ -87,7 +102,17 @@ def _join(times: Array, boxes: Array, weights: Array, row: int, bucket: int, to_
 
 
 @njit(cache=True, nogil=True)
-def joined(times: Array, boxes: Array, weights: Array, offset: Array, length: Array, one: int, other: int, metres: float, seconds: float) -> tuple[Array, Array, Array, Array, Array, int, int]:  # noqa: E501
+def joined(
+    times: Array,
+    boxes: Array,
+    weights: Array,
+    offset: Array,
+    length: Array,
+    one: int,
+    other: int,
+    metres: float,
+    seconds: float,
+) -> tuple[Array, Array, Array, Array, Array, int, int]:
     """The boxes of both traces together; and the bucket of each sample, -1 if suppressed."""
     of_short, of_long, short, long = buckets_of(times, offset, length, one, other)
     m, n = length[short], length[long]
@@ -98,14 +123,30 @@ def joined(times: Array, boxes: Array, weights: Array, offset: Array, length: Ar
     for own in range(2):  # the sample that a bucket is named for comes first
         for i in range(m):
             if (of_short[i] == i) == (own == 0) and not _join(
-                times, boxes, weights, offset[short] + i, of_short[i], to_times, to_boxes,
-                to_weights, metres, seconds,
+                times,
+                boxes,
+                weights,
+                offset[short] + i,
+                of_short[i],
+                to_times,
+                to_boxes,
+                to_weights,
+                metres,
+                seconds,
             ):
                 of_short[i] = -1
     for i in range(n):
         if to_weights[of_long[i]] > 0 and _join(
-            times, boxes, weights, offset[long] + i, of_long[i], to_times, to_boxes, to_weights,
-            metres, seconds,
+            times,
+            boxes,
+            weights,
+            offset[long] + i,
+            of_long[i],
+            to_times,
+            to_boxes,
+            to_weights,
+            metres,
+            seconds,
         ):
             both[of_long[i]] = True
         else:
@@ -118,7 +159,18 @@ def joined(times: Array, boxes: Array, weights: Array, offset: Array, length: Ar
 
 
 @njit(cache=True, nogil=True)
-def merge_cost(times: Array, boxes: Array, weights: Array, offset: Array, length: Array, one: int, other: int, metres: float, seconds: float, phi: float) -> float:  # noqa: E501
+def merge_cost(
+    times: Array,
+    boxes: Array,
+    weights: Array,
+    offset: Array,
+    length: Array,
+    one: int,
+    other: int,
+    metres: float,
+    seconds: float,
+    phi: float,
+) -> float:
     """The mean growth of a point's box; 1 for a point that is suppressed."""
     if length[one] == 0 or length[other] == 0:
         return 1.0
@@ -141,7 +193,18 @@ def merge_cost(times: Array, boxes: Array, weights: Array, offset: Array, length
 
 
 @njit(cache=True, nogil=True)
-def merge_costs(times: Array, boxes: Array, weights: Array, offset: Array, length: Array, one: int, others: Array, metres: float, seconds: float, phi: float) -> Array:  # noqa: E501
+def merge_costs(
+    times: Array,
+    boxes: Array,
+    weights: Array,
+    offset: Array,
+    length: Array,
+    one: int,
+    others: Array,
+    metres: float,
+    seconds: float,
+    phi: float,
+) -> Array:
     """The cost of merging one trace with each of several."""
     found = np.empty(others.size, dtype=np.float64)
     for i in range(others.size):
@@ -152,7 +215,17 @@ def merge_costs(times: Array, boxes: Array, weights: Array, offset: Array, lengt
 
 
 @njit(cache=True, nogil=True)
-def merge_into(times: Array, boxes: Array, weights: Array, offset: Array, length: Array, one: int, other: int, metres: float, seconds: float) -> tuple[int, int]:  # noqa: E501
+def merge_into(
+    times: Array,
+    boxes: Array,
+    weights: Array,
+    offset: Array,
+    length: Array,
+    one: int,
+    other: int,
+    metres: float,
+    seconds: float,
+) -> tuple[int, int]:
     """Put the merged trace in the place of the shorter; its number, and the points suppressed."""
     short = one if length[one] <= length[other] else other
     before = 0

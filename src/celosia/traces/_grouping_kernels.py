@@ -22,7 +22,9 @@ APART = 1e18
 
 
 @njit(cache=True, nogil=True)
-def distance(x: Array, y: Array, low: Array, high: Array, one: int, px: Array, py: Array, from_: int, to: int) -> float:  # noqa: E501
+def distance(
+    x: Array, y: Array, low: Array, high: Array, one: int, px: Array, py: Array, from_: int, to: int
+) -> float:
     """The distance of a trace from a line of positions that is present from `from_` to `to`."""
     start, end = max(low[one], from_), min(high[one], to)
     common = end - start
@@ -33,19 +35,27 @@ def distance(x: Array, y: Array, low: Array, high: Array, one: int, px: Array, p
         east, north = x[one, at] - px[at], y[one, at] - py[at]
         total += east * east + north * north
     share = common / max(high[one] - low[one], to - from_)
-    return sqrt(total / common) / share
+    return float(sqrt(total / common) / share)
 
 
 @njit(cache=True, nogil=True)
-def _take(x: Array, y: Array, low: Array, high: Array, seed: int, k: int, left: Array, labels: Array, group: int) -> None:  # noqa: E501
+def _take(
+    x: Array,
+    y: Array,
+    low: Array,
+    high: Array,
+    seed: int,
+    k: int,
+    left: Array,
+    labels: Array,
+    group: int,
+) -> None:
     """Give a trace and its k - 1 nearest free ones a group."""
     size = labels.size
     away = np.full(size, np.inf)
     for other in range(size):
         if labels[other] < 0:
-            away[other] = distance(
-                x, y, low, high, other, x[seed], y[seed], low[seed], high[seed]
-            )
+            away[other] = distance(x, y, low, high, other, x[seed], y[seed], low[seed], high[seed])
     away[seed] = -1.0
     for _ in range(k):
         best = int(np.argmin(away))
@@ -54,7 +64,17 @@ def _take(x: Array, y: Array, low: Array, high: Array, seed: int, k: int, left: 
 
 
 @njit(cache=True, nogil=True)
-def _farthest(x: Array, y: Array, low: Array, high: Array, px: Array, py: Array, from_: int, to: int, labels: Array) -> int:  # noqa: E501
+def _farthest(
+    x: Array,
+    y: Array,
+    low: Array,
+    high: Array,
+    px: Array,
+    py: Array,
+    from_: int,
+    to: int,
+    labels: Array,
+) -> int:
     best, most = -1, -1.0
     for one in range(labels.size):
         if labels[one] < 0:
@@ -90,9 +110,7 @@ def mdav(x: Array, y: Array, low: Array, high: Array, k: int) -> Array:
         free -= k
         group += 1
         if free >= 2 * k:
-            second = _farthest(
-                x, y, low, high, x[first], y[first], low[first], high[first], labels
-            )
+            second = _farthest(x, y, low, high, x[first], y[first], low[first], high[first], labels)
             _take(x, y, low, high, second, k, labels, labels, group)
             free -= k
             group += 1
@@ -103,7 +121,9 @@ def mdav(x: Array, y: Array, low: Array, high: Array, k: int) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def swap_sets(trace: Array, time: Array, x: Array, y: Array, members: int, reach: float, seconds: int) -> Array:  # noqa: E501
+def swap_sets(  # noqa: PLR0912 - one loop over points
+    trace: Array, time: Array, x: Array, y: Array, members: int, reach: float, seconds: int
+) -> Array:
     """The number of the swap set of each point of a group; -1 where the point is in none.
 
     Points are sorted by trace and time, traces numbered from 0. For a point that is in no set yet,

@@ -13,9 +13,7 @@ Array = NDArray[Any]
 
 
 @njit(cache=True, nogil=True)
-def stop_runs(
-    person: Array, time: Array, x: Array, y: Array, radius: float, seconds: int
-) -> Array:
+def stop_runs(person: Array, time: Array, x: Array, y: Array, radius: float, seconds: int) -> Array:
     """The number of the stop of each point, -1 where it belongs to none.
 
     From an anchor on, points join while they lie within the radius of it; a run that lasts long

@@ -21,7 +21,7 @@ MOST_COMPARED = 3_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceAccount:
-    """The comparison of published traces with their original; the curator's, not to be published."""
+    """The comparison of published traces with their original; for the curator alone."""
 
     utility: TraceUtility | None = None
     attacks: tuple[TraceAttack, ...] = ()

@@ -19,7 +19,7 @@ MILLISECONDS = 100_000_000_000
 """Seconds since 1970 of the year 5138: a number beyond is one of milliseconds."""
 
 
-def place_points(
+def place_points(  # noqa: PLR0917 - columns, in their order
     declaration: Declaration,
     person: Any,
     time: Any,
@@ -140,7 +140,7 @@ def seconds(column: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
 def _epochs(column: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
     if declaration.epoch is None:
         raise InputError("CEL-J004.no_epoch", column=declaration.time)
-    numbers = column.cast(pl.Float64).to_numpy()
+    numbers: NDArray[np.float64] = column.cast(pl.Float64).to_numpy()
     if not np.isfinite(numbers).all():
         count = int((~np.isfinite(numbers)).sum())
         raise InputError("CEL-J004.not_times", column=declaration.time, count=count)
@@ -169,9 +169,7 @@ def _from_texts(texts: pl.Series, declaration: Declaration) -> NDArray[np.int64]
             found = clean.str.to_datetime(form + "%z", time_unit="us", strict=False)
             if not found.null_count():
                 return found.dt.epoch("s").to_numpy()
-        raise InputError(
-            "CEL-J004.not_times", column=declaration.time, count=found.null_count()
-        )
+        raise InputError("CEL-J004.not_times", column=declaration.time, count=found.null_count())
     for form in _FORMS:
         found = clean.str.to_datetime(form, time_unit="us", strict=False)
         if not found.null_count():
@@ -183,11 +181,7 @@ def _in_zone(naive: pl.Series, declaration: Declaration) -> NDArray[np.int64]:
     """Times without an offset, meant in the declared zone."""
     if not declaration.has_zone:
         raise InputError("CEL-J004.naive", column=declaration.time)
-    found = naive.dt.replace_time_zone(
-        declaration.zone, ambiguous="earliest", non_existent="null"
-    )
+    found = naive.dt.replace_time_zone(declaration.zone, ambiguous="earliest", non_existent="null")
     if found.null_count():
-        raise InputError(
-            "CEL-J004.gap", column=declaration.time, count=found.null_count()
-        )
+        raise InputError("CEL-J004.gap", column=declaration.time, count=found.null_count())
     return found.dt.epoch("s").to_numpy()

@@ -71,8 +71,7 @@ def map_svg(maps: list[tuple[str, Any]]) -> Svg:
 
 
 def before_and_after(original: Traces, release: Samples) -> tuple[Any, Any]:
-    """The shares of both maps; by the owner of samples, so that pseudonyms do not count as persons.
-    """
+    """The shares of both maps, by the owners of samples: pseudonyms do not count as persons."""
     plane = original.plane
     x, y = release.centres
     return (

@@ -70,7 +70,9 @@ class TraceMicroaggregation(TraceMethod):
                 shared = _mean(lines, members)
                 groups += 1
                 gone += members.size if not shared[0].size else 0
-                parts += [(np.full(shared[0].size, stratum.traces[one]), *shared) for one in members]
+                parts += [
+                    (np.full(shared[0].size, stratum.traces[one]), *shared) for one in members
+                ]
         return MethodResult(
             samples=_collected(parts, base.owner),
             facts={"groups": groups, "traces_without_common_time": gone},
@@ -171,7 +173,7 @@ class SwapLocations(TraceMethod):
             promise=Message("traces.promise.swap", k=self.k),
         )
 
-    def _swap(
+    def _swap(  # noqa: PLR0917 - one group of a stratum
         self,
         base: Samples,
         members: NDArray[np.int64],

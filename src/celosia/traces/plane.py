@@ -64,9 +64,7 @@ class Region:
         if self.south >= self.north:
             raise InputError("CEL-J002.inverted")
         if self.distortion > MOST_DISTORTION:
-            raise InputError(
-                "CEL-J002.too_large", distortion=self.distortion, most=MOST_DISTORTION
-            )
+            raise InputError("CEL-J002.too_large", distortion=self.distortion, most=MOST_DISTORTION)
 
     @property
     def centre(self) -> tuple[float, float]:

@@ -135,9 +135,7 @@ class Traces:
         """What a curator should hear of these points before they are used."""
         found = []
         if self.plane.region.distortion > WARN_DISTORTION:
-            found.append(
-                Message("traces.warning.distortion", share=self.plane.region.distortion)
-            )
+            found.append(Message("traces.warning.distortion", share=self.plane.region.distortion))
         if self.size and 2 * int(np.bincount(self.person).max()) > self.size and self.people > 1:
             found.append(Message("traces.warning.one_person"))
         if self.counts.get("teleports"):

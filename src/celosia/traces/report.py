@@ -86,7 +86,11 @@ def fact_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         (
             str(FACTS.get(name, name)),
-            value if isinstance(value, str) else f"{value:,.4g}" if isinstance(value, float) else f"{value:,}",  # noqa: E501
+            value
+            if isinstance(value, str)
+            else f"{value:,.4g}"
+            if isinstance(value, float)
+            else f"{value:,}",
         )
         for name, value in facts.items()
     ]
@@ -95,7 +99,9 @@ def fact_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def left_out_rows(left_out: dict[str, int]) -> list[tuple[str, str]]:
     """What was found or left out, in words, each with its count."""
     return [
-        (str(words), f"{left_out[name]:,}") for name, words in LEFT_OUT.items() if left_out.get(name)
+        (str(words), f"{left_out[name]:,}")
+        for name, words in LEFT_OUT.items()
+        if left_out.get(name)
     ]
 
 
@@ -143,7 +149,12 @@ def _risk(account: TraceAccount) -> list[Block]:
                 say("traces.report.chance"),
             ],
             [
-                [str(after.name), f"{before.share:.1%}", f"{after.share:.1%}", f"{after.chance:.2%}"]
+                [
+                    str(after.name),
+                    f"{before.share:.1%}",
+                    f"{after.share:.1%}",
+                    f"{after.chance:.2%}",
+                ]
                 for before, after in zip(account.before, account.attacks, strict=True)
             ],
             say("traces.report.risk_caption"),

@@ -43,7 +43,7 @@ def publish(
 
     Raises:
         InputError: the points or a parameter are wrong; CEL-J023 not one method; CEL-J012 a period
-            of pseudonyms that the method cannot use.
+            of pseudonyms that the method cannot use; CEL-J025 nothing is left after cleaning.
         PrivacyError: CEL-J020, CEL-J021 the method cannot keep its promise on these points.
 
     >>> from celosia import Seeded, datasets, traces
@@ -59,6 +59,8 @@ def publish(
     chosen.check_period(period)
     original = _points(data, declaration)
     cleaned, gone = clean(original, trim=wanted.trim, rng=rng)
+    if not cleaned.size:
+        raise InputError("CEL-J025")
     done = chosen.apply(cleaned, period, rng=rng, progress=progress)
     samples = done.samples.shuffled(rng)
     measured = TraceAccount()

@@ -67,9 +67,7 @@ def find_stops(traces: Traces) -> Stops:
     y = np.array([np.median(traces.y[each]) for each in groups]).astype(np.int32)
     begin = inside[first]
     last = np.array([each[-1] for each in groups])
-    return Stops(
-        traces.person[begin], x, y, traces.time[begin], traces.time[last], point
-    )
+    return Stops(traces.person[begin], x, y, traces.time[begin], traces.time[last], point)
 
 
 def night(times: NDArray[np.int64], zone: str) -> NDArray[np.bool_]:
@@ -121,7 +119,7 @@ def home_and_work(
     return home, _most_frequent(person, keys, elsewhere, x, y, people)
 
 
-def _most_frequent(
+def _most_frequent(  # noqa: PLR0917 - columns, in their order
     person: NDArray[np.int64],
     keys: NDArray[np.int64],
     counted: NDArray[np.bool_],

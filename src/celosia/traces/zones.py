@@ -65,8 +65,10 @@ def universal(clock: Seconds, zone: str) -> Seconds:
     naive = pl.from_epoch(pl.Series(clock), time_unit="s")
     found = naive.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     if found.null_count():
-        later = (naive + pl.duration(hours=1)).dt.replace_time_zone(zone, ambiguous="earliest")
-        found = found.fill_null(later) if isinstance(later, pl.Series) else found
+        later = naive.dt.offset_by("1h").dt.replace_time_zone(
+            zone, ambiguous="earliest", non_existent="null"
+        )
+        found = found.zip_with(found.is_not_null(), later)
     return found.dt.epoch("s").to_numpy()
 
 

@@ -25,7 +25,16 @@ def _has(keys: Array, start: int, end: int, key: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def candidates(known: Array, known_starts: Array, points: int, keys: Array, starts: Array, holders: Array, key_starts: Array, cap: int) -> tuple[Array, Array]:  # noqa: E501
+def candidates(
+    known: Array,
+    known_starts: Array,
+    points: int,
+    keys: Array,
+    starts: Array,
+    holders: Array,
+    key_starts: Array,
+    cap: int,
+) -> tuple[Array, Array]:
     """For each target, how many traces hold its first `points` known keys; and the last of them.
 
     Counting ends at `cap`.
@@ -71,7 +80,22 @@ def candidates(known: Array, known_starts: Array, points: int, keys: Array, star
 
 
 @njit(cache=True, nogil=True)
-def holders_in_boxes(west: Array, south: Array, first: Array, targets: Array, points: int, side: int, width: int, trace: Array, box: Array, start: Array, end: Array, traces: int, owner: Array, person: Array) -> tuple[Array, Array]:  # noqa: E501
+def holders_in_boxes(
+    west: Array,
+    south: Array,
+    first: Array,
+    targets: Array,
+    points: int,
+    side: int,
+    width: int,
+    trace: Array,
+    box: Array,
+    start: Array,
+    end: Array,
+    traces: int,
+    owner: Array,
+    person: Array,
+) -> tuple[Array, Array]:
     """For each target, how many traces have boxes that meet all its known samples; is it one?
 
     A known sample is a square of `side` steps and a window of `width` seconds.
@@ -107,7 +131,9 @@ def holders_in_boxes(west: Array, south: Array, first: Array, targets: Array, po
 
 
 @njit(cache=True, nogil=True)
-def worst_subset(keys: Array, starts: Array, holders: Array, key_starts: Array, points: int) -> Array:
+def worst_subset(  # noqa: PLR0912 - all combinations of one trace
+    keys: Array, starts: Array, holders: Array, key_starts: Array, points: int
+) -> Array:
     """For each trace, the fewest traces that share some `points` of its keys (its own included).
 
     All combinations are tried, rarest keys first, until one is found that is the trace's alone.

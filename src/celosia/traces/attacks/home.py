@@ -27,8 +27,8 @@ def places_of(samples: Samples, traces: Traces, *, by_trace: bool = True) -> tup
     return home_and_work(
         who,
         samples.moments,
-        (x + 0.5) * step,
-        (y + 0.5) * step,
+        (x.astype(np.float64) + 0.5) * step,
+        (y.astype(np.float64) + 0.5) * step,
         people=samples.traces if by_trace else traces.people,
         zone=traces.declaration.zone,
     )
@@ -139,7 +139,5 @@ class ByAveraging(TraceAttackMethod):
             found=int((known <= self.metres).sum()),
             chance=0.0,
             left_out=int(errors.size - known.size),
-            facts={
-                "median_error_metres": float(np.median(known)) if known.size else float("nan")
-            },
+            facts={"median_error_metres": float(np.median(known)) if known.size else float("nan")},
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def link(
     other, others = _profiles(second, original, cell)
     distinct = np.unique(np.concatenate([codes, others]))
 
-    def matrix(rows: NDArray[np.int64], keys: NDArray[np.int64], size: int) -> object:
+    def matrix(rows: NDArray[np.int64], keys: NDArray[np.int64], size: int) -> Any:
         columns = np.searchsorted(distinct, keys)
         counted = coo_array(
             (np.ones(rows.size), (rows, columns)), shape=(size, distinct.size)
@@ -53,9 +53,9 @@ def link(
 
     one = matrix(trace, codes, first.traces)
     two = matrix(other, others, second.traces)
-    seen = np.asarray((two > 0).sum(axis=0)).ravel()  # type: ignore[operator]
+    seen = np.asarray((two > 0).sum(axis=0)).ravel()
     rare = np.log((1 + second.traces) / (1 + seen))
-    one, two = one @ diags_array(rare), two @ diags_array(rare)  # type: ignore[operator]
+    one, two = one @ diags_array(rare), two @ diags_array(rare)
     for each in (one, two):
         norms = np.sqrt(np.asarray((each * each).sum(axis=1)).ravel())
         each.data /= np.maximum(np.repeat(norms, np.diff(each.indptr)), 1e-300)

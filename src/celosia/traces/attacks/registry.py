@@ -11,8 +11,7 @@ from celosia.traces.attacks.method import TraceAttackMethod
 from celosia.traces.attacks.unicity import ByKnownPoints, ByWorstCells
 
 ATTACKS: Mapping[str, type[TraceAttackMethod]] = {
-    each.method_name: each
-    for each in (ByKnownPoints, ByWorstCells, ByHome, ByAveraging, ByLinking)
+    each.method_name: each for each in (ByKnownPoints, ByWorstCells, ByHome, ByAveraging, ByLinking)
 }
 """The attacks by their names."""
 

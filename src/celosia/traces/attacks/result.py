@@ -80,7 +80,9 @@ class TraceAttack:
 
     def blocks(self) -> list[Block]:
         """The attack as parts of a report."""
-        facts = [(str(name).replace("_", " "), f"{value:,.4g}") for name, value in self.facts.items()]
+        facts = [
+            (str(name).replace("_", " "), f"{value:,.4g}") for name, value in self.facts.items()
+        ]
         return [
             Heading(sentence(self.name)[:-1], level=3),
             Paragraph(sentence(str(self))),

@@ -110,12 +110,8 @@ def unicity(
     known_codes = sample_codes(base, original, cell=cell, hours=hours)
     codes = sample_codes(attacked, original, cell=cell, hours=hours)
     distinct = np.unique(np.concatenate([known_codes, codes]))
-    index = _index(
-        attacked.trace, np.searchsorted(distinct, codes), attacked.traces, distinct.size
-    )
-    mine = _index(
-        base.trace, np.searchsorted(distinct, known_codes), base.traces, distinct.size
-    )
+    index = _index(attacked.trace, np.searchsorted(distinct, codes), attacked.traces, distinct.size)
+    mine = _index(base.trace, np.searchsorted(distinct, known_codes), base.traces, distinct.size)
     from celosia.traces.attacks import _kernels as kernels
 
     sizes, which = kernels.candidates(_known(mine, rng), mine.starts, points, *index, CAP)
@@ -123,12 +119,10 @@ def unicity(
     # One candidate that is another's misleads the attacker.
     alone = sizes == 1
     found = int((attacked.owner[which[alone]] == base.owner[alone]).sum())
-    return _result(
-        sizes[asked], found, attacked.traces, int((~asked).sum()), cell, hours, points
-    )
+    return _result(sizes[asked], found, attacked.traces, int((~asked).sum()), cell, hours, points)
 
 
-def _result(
+def _result(  # noqa: PLR0917 - the figures of one attack
     sizes: NDArray[np.int64],
     found: int,
     traces: int,
@@ -150,7 +144,7 @@ def _result(
     )
 
 
-def _on_boxes(
+def _on_boxes(  # noqa: PLR0917 - as `unicity`
     original: Traces,
     base: Samples,
     release: Samples,
@@ -170,7 +164,10 @@ def _on_boxes(
     targets = enough[rng.permutation(enough.size)[:MOST_BOXED]]
     known = _known(mine, rng)
     rows = np.concatenate(
-        [np.zeros(0, dtype=np.int64), *(known[mine.starts[t] : mine.starts[t] + points] for t in targets)]
+        [
+            np.zeros(0, dtype=np.int64),
+            *(known[mine.starts[t] : mine.starts[t] + points] for t in targets),
+        ]
     )
     sample = first[rows]
     factor = max(1, round(cell / original.plane.step))
@@ -198,8 +195,10 @@ def _on_boxes(
     return replace(
         shown,
         targets=int(sizes.size),
-        facts={"unique": float(np.mean(sizes == 1)) if sizes.size else 0.0,
-               "no_candidate": float(np.mean(sizes == 0)) if sizes.size else 0.0},
+        facts={
+            "unique": float(np.mean(sizes == 1)) if sizes.size else 0.0,
+            "no_candidate": float(np.mean(sizes == 0)) if sizes.size else 0.0,
+        },
     )
 
 
@@ -272,7 +271,7 @@ class ByKnownPoints(TraceAttackMethod):
 
 @dataclass(frozen=True, slots=True)
 class ByWorstCells(TraceAttackMethod):
-    """An attacker knows the cells of a person that few others visit: the worst case of knowledge."""
+    """An attacker knows the cells of a person that few others visit: the worst case."""
 
     method_name: ClassVar[str] = "worst-cells"
 

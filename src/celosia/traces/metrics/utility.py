@@ -157,7 +157,8 @@ def lengths(runs: NDArray[Any], x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.
     same = np.diff(runs) == 0
     steps = np.hypot(np.diff(x.astype(np.float64)), np.diff(y.astype(np.float64)))
     _, codes = np.unique(runs[1:][same], return_inverse=True)
-    return np.bincount(codes, steps[same]) if codes.size else np.zeros(0)
+    found: NDArray[np.float64] = np.bincount(codes, steps[same]).astype(np.float64)
+    return found if codes.size else np.zeros(0)
 
 
 def _runs(release: Samples, gap: float) -> NDArray[np.int64]:
@@ -203,11 +204,12 @@ def range_error(original: Traces, release: tuple[Any, Any], share: float) -> flo
     for east_share, north_share in places:
         left = west + east_share * (east - west + 1 - wide)
         low = south + north_share * (north - south + 1 - high)
-        true = _inside(original.x, original.y, left, low, wide, high)
-        told = _inside(*release, left, low, wide, high) * scale
+        true = _inside(original.x, original.y, (left, low, wide, high))
+        told = _inside(release[0], release[1], (left, low, wide, high)) * scale
         errors.append(abs(told - true) / max(true, bound))
     return float(np.mean(errors))
 
 
-def _inside(x: Any, y: Any, left: float, low: float, wide: float, high: float) -> int:
+def _inside(x: Any, y: Any, square: tuple[float, float, float, float]) -> int:
+    left, low, wide, high = square
     return int(((x >= left) & (x < left + wide) & (y >= low) & (y < low + high)).sum())

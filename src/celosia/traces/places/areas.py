@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,7 +99,8 @@ class Areas:
         return float(low[1]), float(low[0]), float(high[1]), float(high[0])
 
     def _check_overlap(self) -> None:
-        """Refuse areas that share more than an edge: a point inside one lies inside another."""
+        """Refuse areas that share more than an edge: edges cross, or one lies inside another."""
+        self._check_crossings()
         centres = [_inner_point(rings) for rings in self.rings]
         for number, centre in enumerate(centres):
             if centre is None:
@@ -116,11 +118,35 @@ class Areas:
                     first, second = sorted((number + 1, other + 1))
                     raise InputError("CEL-J007.overlap", first=first, second=second)
 
+    def _check_crossings(self) -> None:
+        boxes = [self.box(number) for number in range(len(self.rings))]
+        for first, one in enumerate(boxes):
+            for second in range(first + 1, len(boxes)):
+                two = boxes[second]
+                apart = one[2] <= two[0] or two[2] <= one[0] or one[3] <= two[1] or two[3] <= one[1]
+                if not apart and any(
+                    _cross_each_other(ring, other)
+                    for ring in self.rings[first]
+                    for other in self.rings[second]
+                ):
+                    raise InputError("CEL-J007.overlap", first=first + 1, second=second + 1)
+
+
+def _cross_each_other(ring: Ring, other: Ring) -> bool:
+    """Whether an edge of one ring properly crosses an edge of the other; touching does not."""
+    for start, end in itertools.pairwise(ring):
+        one, two = _side(start, end, other[:-1]), _side(start, end, other[1:])
+        three = _sides(other[:-1], other[1:], start)
+        four = _sides(other[:-1], other[1:], end)
+        if np.any((one * two < 0) & (three * four < 0)):
+            return True
+    return False
+
 
 def _inside(ring: Ring, latitude: NDArray[Any], longitude: NDArray[Any]) -> NDArray[np.bool_]:
     """The even-odd rule: a ray to the east crosses the ring an odd number of times."""
     found = np.zeros(latitude.shape, dtype=np.bool_)
-    for (x1, y1), (x2, y2) in zip(ring[:-1], ring[1:], strict=True):
+    for (x1, y1), (x2, y2) in itertools.pairwise(ring):
         spans = (y1 > latitude) != (y2 > latitude)
         if y1 != y2:
             found ^= spans & (longitude < (x2 - x1) * (latitude - y1) / (y2 - y1) + x1)
@@ -134,7 +160,7 @@ def _inner_point(rings: tuple[Ring, ...]) -> tuple[float, float] | None:
     crossings = sorted(
         float((x2 - x1) * (height - y1) / (y2 - y1) + x1)
         for ring in rings
-        for (x1, y1), (x2, y2) in zip(ring[:-1], ring[1:], strict=True)
+        for (x1, y1), (x2, y2) in itertools.pairwise(ring)
         if (y1 > height) != (y2 > height)
     )
     stretches = list(zip(crossings[::2], crossings[1::2], strict=False))

@@ -40,7 +40,9 @@ def _part(degrees: NDArray[np.float64], most: float, bits: int) -> NDArray[np.in
 def names(codes: NDArray[np.int64], letters: int) -> list[str]:
     """Geohashes as texts."""
     return [
-        "".join(LETTERS[(int(code) >> (5 * (letters - 1 - place))) & 31] for place in range(letters))
+        "".join(
+            LETTERS[(int(code) >> (5 * (letters - 1 - place))) & 31] for place in range(letters)
+        )
         for code in codes
     ]
 

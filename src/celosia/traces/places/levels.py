@@ -81,9 +81,7 @@ def time_levels(traces: Traces, *, base: str = "1min") -> list[Level]:
         raise InputError("CEL-J010", windows=list(NESTED))
     zone, found = traces.declaration.zone, []
     for window in NESTED[NESTED.index(base) :]:
-        starts, codes = np.unique(
-            floor_times(traces.time, window, zone), return_inverse=True
-        )
+        starts, codes = np.unique(floor_times(traces.time, window, zone), return_inverse=True)
         ends = end_times(starts, window, zone)
         found.append(
             Level(

@@ -87,7 +87,7 @@ def accepted(units: Array, at: int, a: int, b: int, p: int, q: int) -> tuple[boo
 
 
 @njit(cache=True, nogil=True)
-def planar(
+def planar(  # noqa: PLR0911 - each end of the stream is one
     units: Array, top: int, bottom: int, p: int, q: int, xs: Array, ys: Array, done: int
 ) -> tuple[int, int, int]:
     """Fill `xs` and `ys` from `done` on.

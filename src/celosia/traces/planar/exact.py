@@ -1,8 +1,8 @@
 """The exact path of the discrete planar Laplace law: whole numbers of any size, no float at all.
 
-gamma = p (sqrt(100 N) - 7 M) / (10 q). A uniform number u of w bits lies below the rest of gamma if
-((U + f 2^w) 10 q + 7 p M 2^w)^2 < 100 p^2 N 4^w, where f = floor(gamma) comes from an integer square
-root; u is extended by 32 bits while its two ends disagree.
+gamma = p (sqrt(100 N) - 7 M) / (10 q). A uniform number u = U / 2^w lies below the rest of gamma if
+((U + f 2^w) 10 q + 7 p M 2^w)^2 < 100 p^2 N 4^w, where f = floor(gamma) comes from an integer
+square root; u is extended by 32 bits while its two ends disagree.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ def accepted(units: Units, at: int, draw: tuple[int, int], p: int, q: int) -> tu
     return _remainder_coin(units, at, whole * width + shift, width, square)
 
 
-def _remainder_coin(
-    units: Units, at: int, base: int, width: int, square: int
-) -> tuple[bool, int]:
+def _remainder_coin(units: Units, at: int, base: int, width: int, square: int) -> tuple[bool, int]:
     """Heads with chance exp(-rest), rest = (sqrt(square) - base) / width; as the kernel does it."""
     table = WHOLES
     unit = int(table[0])
@@ -89,9 +87,7 @@ def _remainder_coin(
         succeeded += 1
 
 
-def _below_rest(
-    units: Units, at: int, base: int, width: int, square: int
-) -> tuple[bool, int]:
+def _below_rest(units: Units, at: int, base: int, width: int, square: int) -> tuple[bool, int]:
     """Whether a uniform number lies below the rest; it begins with 64 bits."""
     if at + 1 >= units.size:
         return False, OUT

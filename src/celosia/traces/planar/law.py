@@ -110,7 +110,8 @@ class DiscretePlanarLaplace:
 
     def draw(self, size: int, rng: Source) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """`size` independent exact draws: steps east and steps north."""
-        from celosia.traces.planar import _kernels  # Numba loads when noise is drawn
+        from celosia.mechanisms.noise._kernels import OUT  # Numba loads when noise is drawn
+        from celosia.traces.planar import _kernels
         from celosia.traces.planar.exact import one_draw, scale
 
         p, q = self.rate.numerator, self.rate.denominator
@@ -126,7 +127,7 @@ class DiscretePlanarLaplace:
                 if not unsure:
                     return done, at
                 a, b, after = one_draw(units, at, p, q)
-                if after == _kernels.OUT:
+                if after == OUT:
                     return done, at
                 if after < 0:
                     return done, after

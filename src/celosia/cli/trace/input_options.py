@@ -1,0 +1,92 @@
+"""Options that the commands of `celosia trace` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from celosia.core.progress import Progress
+    from celosia.traces import Traces
+    from celosia.traces.method import TraceMethod
+
+TraceFile = Annotated[
+    Path,
+    typer.Argument(
+        help="The points: a table (.csv, .tsv, .parquet, .arrow, .jsonl), GPX or GeoJSON."
+    ),
+]
+DeclarationFile = Annotated[
+    Path,
+    typer.Option(
+        "--declare",
+        "-d",
+        help="Declaration (TOML): columns, zone, region. `celosia trace init` writes a draft.",
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="Method with its parameters (list: celosia trace methods).",
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key", help="The key file that `celosia trace publish --key` wrote."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Seed for the random draws; the release is then only a simulation."),
+]
+
+
+def read_traces(path: Path, declare: Path, progress: Progress) -> Traces:
+    """The points of a file under its declaration."""
+    from celosia.core.messages import Message
+    from celosia.core.progress import Step
+    from celosia.traces import read
+
+    progress(Step(Message("traces.stage.read"), 0))
+    return read(path, declare)
+
+
+def one_method(
+    written: str | None, *, glove: int | None = None, planar: str | None = None
+) -> TraceMethod:
+    """The one method of a command, by its notation or by a short form.
+
+    Raises:
+        InputError: CEL-J023 none or several; CEL-J024 a level that cannot be read.
+    """
+    from celosia.core.errors import InputError
+    from celosia.traces.registry import method_from, method_from_text, methods
+
+    given = [each for each in (written, glove, planar) if each is not None]
+    if len(given) != 1:
+        raise InputError("CEL-J023", count=len(given), methods=list(methods()))
+    if glove is not None:
+        return method_from("glove", {"k": glove})
+    if planar is not None:
+        return method_from("planar-laplace", level(planar))
+    return method_from_text(str(written))
+
+
+def level(text: str) -> dict[str, float]:
+    """A level of geo-indistinguishability as it is written: 4x@200m.
+
+    >>> level("4x@200m")
+    {'times': 4.0, 'within': 200.0}
+    """
+    from celosia.core.errors import InputError
+
+    times, at, within = text.partition("x@")
+    try:
+        if not at or not within.endswith("m"):
+            raise ValueError
+        return {"times": float(times), "within": float(within[:-1])}
+    except ValueError:
+        raise InputError("CEL-J024") from None

@@ -1,0 +1,137 @@
+"""`celosia trace publish`: protect traces and write them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console
+from celosia.cli.frame import ReleaseOutputs
+from celosia.cli.trace.input_options import (
+    DeclarationFile,
+    Method,
+    Seed,
+    TraceFile,
+    one_method,
+    read_traces,
+)
+from celosia.core.messages import say
+
+
+class Period(StrEnum):
+    """How long a pseudonym lasts."""
+
+    NONE = "none"
+    TRIP = "trip"
+    DAY = "day"
+    WEEK = "week"
+    WHOLE = "whole"
+
+
+def publish(
+    points: TraceFile,
+    declare: DeclarationFile,
+    outputs: ReleaseOutputs,
+    glove: Annotated[
+        int | None,
+        typer.Option(
+            "--glove",
+            metavar="K",
+            help="Glove: every published trace of boxes is shared by at least K persons.",
+        ),
+    ] = None,
+    planar_laplace: Annotated[
+        str | None,
+        typer.Option(
+            "--planar-laplace",
+            metavar="TIMESx@METRESm",
+            help="Geo-indistinguishability at a level, such as 4x@200m.",
+        ),
+    ] = None,
+    method: Method = None,
+    pseudonym: Annotated[
+        Period | None,
+        typer.Option(help="How long a pseudonym lasts. Default: as the method needs it."),
+    ] = None,
+    trim: Annotated[
+        float, typer.Option(help="Metres around the ends of each trip in which points are removed.")
+    ] = 0.0,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write which person each trace is (CSV). Keep this file secret: it "
+            "re-identifies every trace."
+        ),
+    ] = None,
+    no_assess: Annotated[
+        bool, typer.Option("--no-assess", help="Do not attack or measure the release.")
+    ] = False,
+    seed: Seed = None,
+) -> None:
+    """Publish traces by one method, under random numbers in place of names.
+
+    **Examples**
+
+    `celosia trace publish pings.csv --declare trace.toml --glove 5 -o safe.csv --key key.csv`
+
+    `celosia trace publish pings.csv --declare trace.toml --planar-laplace 4x@200m -o safe.csv`
+
+    `celosia trace publish pings.csv -d trace.toml --method generalisation:k=10 -o cells.csv`
+
+    `celosia trace publish pings.csv -d trace.toml --method swap-locations:k=3 --pseudonym day`
+    """
+    from celosia.core.randomness import source
+    from celosia.traces import PublishOptions
+    from celosia.traces import publish as run
+    from celosia.traces.keys import write_key
+    from celosia.traces.report import fact_rows, left_out_rows
+
+    outputs.check(inputs=(points, declare), key=key)
+    wanted = one_method(method, glove=glove, planar=planar_laplace)
+    options = PublishOptions(
+        pseudonym=None if pseudonym is None else pseudonym.value, trim=trim, assess=not no_assess
+    )
+    with outputs.working() as progress:
+        traces = read_traces(points, declare, progress)
+        release = run(traces, wanted, options=options, rng=source(seed), progress=progress)
+        with ExitStack() as files:  # the key takes its name only with the release
+            if key is not None and release.samples is not None:
+                files.enter_context(
+                    write_key(release.samples, traces, key, overwrite=outputs.overwrite)
+                )
+            outputs.save(release)
+    if key is not None:
+        console.note(say("traces.cli.secret_key", key=key))
+
+    def lines() -> None:
+        rows = fact_rows(release.outcome.facts) + left_out_rows(release.left_out)
+        console.show_table(
+            say("traces.cli.done"), ["", say("cli.column.value")], [list(row) for row in rows]
+        )
+        if release.account.attacks:
+            console.show_table(
+                say("traces.report.risk"),
+                [
+                    say("cli.column.attack"),
+                    say("traces.report.before"),
+                    say("traces.report.after"),
+                    say("traces.report.chance"),
+                ],
+                [
+                    [
+                        str(new.name),
+                        console.number(old.share, ".1%"),
+                        console.number(new.share, ".1%"),
+                        console.number(new.chance, ".2%"),
+                    ]
+                    for old, new in zip(
+                        release.account.before, release.account.attacks, strict=True
+                    )
+                ],
+            )
+
+    outputs.finish(release, lines, key=key)

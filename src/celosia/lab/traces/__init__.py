@@ -1,0 +1,1 @@
+"""The study `traces`: figures of published and provable facts about traces."""

@@ -1,0 +1,158 @@
+"""Attacks on traces: unicity against brute force, homes, linking."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from tests.effort import some
+from tests.traces.small_city import small_city
+
+from celosia.core.randomness import Seeded
+from celosia.datasets import city
+from celosia.traces import Glove, PublishOptions, publish
+from celosia.traces.attacks import (
+    ATTACKS,
+    AttackedTraces,
+    ByHome,
+    ByLinking,
+    attack_from_text,
+    home_errors,
+    unicity,
+    unicity_curve,
+    wilson,
+    worst_case,
+)
+from celosia.traces.attacks.unicity import sample_codes
+from celosia.traces.samples import segmented
+
+RANGES = {
+    (200, 1): [(0.789, 0.858), (0.986, 0.994), (0.999, 1.0)],
+    (1000, 1): [(0.176, 0.295), (0.786, 0.872), (0.990, 0.999)],
+    (1000, 6): [(0.032, 0.079), (0.494, 0.618), (0.801, 0.886)],
+    (2000, 6): [(0.007, 0.020), (0.183, 0.354), (0.576, 0.723)],
+    (5000, 24): [(0.0, 0.002), (0.009, 0.017), (0.076, 0.159)],
+}
+"""Least and greatest unicity of six cities, for 1, 2 and 4 known points."""
+
+
+def test_the_unicity_of_six_cities_lies_in_the_known_ranges() -> None:  # check 9
+    cities = [city(seed=seed).traces for seed in range(100, 106)]
+    for (cell, hours), ranges in some(RANGES.items(), 3):
+        curves = [
+            unicity_curve(each, cell=cell, hours=hours, most=4, rng=Seeded(1)) for each in cities
+        ]
+        means = np.mean(curves, axis=0)[[0, 1, 3]]
+        for mean, (low, high) in zip(means, ranges, strict=True):
+            assert low <= mean <= high
+
+
+def _sets(cell: float, hours: float | None) -> list[set[int]]:
+    traces = small_city(30, 3).traces
+    base = segmented(traces, "whole")
+    codes = sample_codes(base, traces, cell=cell, hours=hours)
+    return [set(codes[base.trace == one].tolist()) for one in range(traces.people)]
+
+
+@pytest.mark.parametrize(("cell", "hours", "points"), [(1000, 1, 2), (2000, 6, 1), (5000, 24, 3)])
+def test_candidates_are_those_of_brute_force(cell: float, hours: float, points: int) -> None:
+    """Check 9: for every combination of known points that the draws may choose."""
+    traces, sets = small_city(30, 3).traces, _sets(cell, hours)
+    found = unicity(traces, cell=cell, hours=hours, points=points, rng=Seeded(4))
+    asked = [each for each in sets if len(each) >= points]
+    assert found.targets == len(asked)
+    assert found.left_out == 30 - len(asked)
+    certain = sum(
+        all(
+            sum(set(chosen) <= other for other in sets) == 1
+            for chosen in combinations(each, points)
+        )
+        for each in asked
+    )
+    possible = sum(
+        any(
+            sum(set(chosen) <= other for other in sets) == 1
+            for chosen in combinations(each, points)
+        )
+        for each in asked
+    )
+    assert certain <= found.found <= possible
+
+
+@pytest.mark.parametrize("points", [1, 2, 3])
+def test_the_worst_case_is_that_of_brute_force(points: int) -> None:
+    traces, sets = small_city(30, 3).traces, _sets(2000, None)
+    expected = [
+        1
+        / min(
+            sum(set(chosen) <= other for other in sets)
+            for chosen in combinations(each, min(points, len(each)))
+        )
+        for each in sets
+    ]
+    assert worst_case(traces, cell=2000, points=points) == pytest.approx(np.array(expected))
+
+
+def test_coarser_nested_cells_never_raise_the_worst_case() -> None:  # check 9
+    traces = small_city().traces
+    for points in (1, 2):
+        risks = [worst_case(traces, cell=cell, points=points) for cell in (640, 1280, 2560, 5120)]
+        for fine, coarse in pairwise(risks):
+            # A subset of coarse cells is known from fine ones: candidates can only be more.
+            assert coarse.mean() <= fine.mean() + 1e-12
+
+
+def test_homes_are_found_in_raw_points_and_not_in_groups() -> None:
+    made = small_city(100, 7)
+    traces = made.traces
+    errors = home_errors(traces, segmented(traces, "whole"))
+    assert np.nanmax(errors) == 0
+    raw = ByHome().run(AttackedTraces(original=traces), rng=Seeded(1))
+    assert raw.share == 1
+    release = publish(traces, Glove(k=5), options=PublishOptions(assess=False), rng=Seeded(1))
+    safe = ByHome().run(AttackedTraces(original=traces, release=release.samples), rng=Seeded(1))
+    assert safe.share < 0.1
+
+
+def test_true_homes_are_found_within_100_metres() -> None:
+    from celosia.traces.attacks.home import places_of
+
+    made = small_city(200, 14, 3)
+    home, _ = places_of(segmented(made.traces, "whole"), made.traces)
+    apart = np.hypot(home.x - made.homes[:, 0], home.y - made.homes[:, 1])
+    assert (apart < 100).mean() > 0.99
+
+
+def test_habits_link_two_halves_of_raw_points() -> None:
+    traces = small_city(100, 7).traces
+    found = ByLinking().run(AttackedTraces(original=traces), rng=Seeded(1))
+    assert found.share > 0.8
+    assert found.chance == pytest.approx(0.01)
+
+
+def test_one_candidate_of_another_person_is_no_success() -> None:
+    from dataclasses import replace
+
+    traces = small_city().traces
+    base = segmented(traces, "whole")
+    right = unicity(traces, base, rng=Seeded(2))
+    wrong = replace(base, owner=np.roll(base.owner, 1))
+    assert right.share > 0.9
+    assert unicity(traces, wrong, rng=Seeded(2)).found == 0
+
+
+def test_intervals_are_wilsons() -> None:
+    low, high = wilson(8, 10)
+    assert (round(low, 4), round(high, 4)) == (0.4902, 0.9433)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_every_attack_runs_and_names_no_person() -> None:
+    traces = small_city(40, 3).traces
+    for name in ATTACKS:
+        found = attack_from_text(name).run(AttackedTraces(original=traces), rng=Seeded(1))
+        assert 0 <= found.share <= 1
+        told = str(found.as_dict())
+        assert not any(person in told for person in traces.names.to_list())
+        assert found.blocks()
