@@ -120,10 +120,13 @@ REGISTRIES = {
     "Attacks on graphs": ("celosia.graphs.attacks.method", "ATTACKS"),
     "Attacks on tables": ("celosia.assess.attacks.summary", "ATTACKS"),
     "Classifiers": ("celosia.assess.utility.learning", "CLASSIFIERS"),
+=======
+    "Graphs": ("celosia.graphs.registry", "methods"),
+    "Attacks on graphs": ("celosia.graphs.attacks.registry", "ATTACKS"),
     "Traces": ("celosia.traces.registry", "methods"),
     "Attacks on traces": ("celosia.traces.attacks.registry", "ATTACKS"),
-    "Attacks on tables": ("celosia.assess.attacks.registry", "ATTACKS"),
-    "Classifiers": ("celosia.assess.utility.classifiers", "CLASSIFIERS"),
+    "Attacks on tables": ("celosia.assess.attacks.summary", "ATTACKS"),
+    "Classifiers": ("celosia.assess.utility.learning", "CLASSIFIERS"),
     "Protocols for devices": ("celosia.collect.registry", "PROTOCOLS"),
 }
 """Where the methods of each sort are listed: a mapping by name, or a function that returns one."""

@@ -161,7 +161,7 @@ def test_the_short_option_gives_the_same_help(
     "path",
     [
         *((), ("assess",), ("collect",), ("epsilon",), ("graph",), ("hierarchy",), ("ledger",)),
-        *(("policy",), ("rdf",), ("release",), ("token",)),
+        *(("policy",), ("rdf",), ("release",), ("token",), ("trace",)),
     ],
     ids=" ".join,
 )
@@ -208,7 +208,7 @@ def test_a_misspelt_option_names_the_help_of_its_command(run: Run) -> None:
                 *("assess", "audit", "collect", "datasets", "demo", "doctor", "epsilon", "explain"),
                 *("explore", "graph", "hierarchy", "lab", "ledger", "magnitude", "mask", "policy"),
                 *("publish", "query"),
-                *("rdf", "release", "serve", "studio", "synthesise", "teach", "token"),
+                *("rdf", "release", "serve", "studio", "synthesise", "teach", "token", "trace"),
             ],
         ),
         ("celosia hierarchy ", ["build", "check"]),
@@ -249,7 +249,7 @@ def test_the_help_lists_the_commands_in_panels_by_door(
     text = _help((), run, monkeypatch).out
     titles = re.findall(r"^╭─ (.*?) ─", text, re.MULTILINE)
     assert titles == [
-        *("Options", "Tables", "Graphs", "Queries", "Devices", "Noise and budgets"),
+        *("Options", "Tables", "Graphs", "Traces", "Queries", "Devices", "Noise and budgets"),
         *("Checking", "Learning", "Set-up"),
     ]
 

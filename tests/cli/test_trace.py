@@ -1,0 +1,106 @@
+"""`celosia trace`: the commands run as a user would type them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.running import Result, Run
+
+from celosia.datasets import city, city_declaration
+
+
+def call(run: Run, words: str) -> Result:
+    return run(*words.split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    city(80, 4, seed=1).frame.write_csv("pings.csv")
+    Path("trace.toml").write_text(city_declaration())
+    return tmp_path
+
+
+def test_publish_attack_and_read_the_report(run: Run, folder: Path) -> None:  # check 48
+    made = call(
+        run,
+        "trace publish pings.csv --declare trace.toml --glove 5 -o safe.csv --key key.csv "
+        "--report r.html --seed 1",
+    )
+    assert made.code == 0
+    assert "k-anonymity of whole traces, k = 5" in made.out
+    assert "simulation" in made.err.lower()
+    assert "Keep key.csv secret" in made.err
+    assert "<svg" in Path("r.html").read_text()
+    attacked = call(
+        run, "trace attack pings.csv safe.csv --declare trace.toml --key key.csv --json"
+    )
+    assert attacked.code == 0
+    shares = {each["name"]: each["share"] for each in json.loads(attacked.out)["data"]}
+    assert len(shares) == 4
+    assert max(shares.values()) < 0.3
+
+
+def test_planar_noise_by_its_level(run: Run, folder: Path) -> None:  # check 48
+    made = call(
+        run, "trace publish pings.csv --declare trace.toml --planar-laplace 4x@200m -o safe.csv"
+    )
+    assert made.code == 0
+    assert "level 4 within 200 m" in made.out
+    assert "simulation" not in made.err
+    wrong = call(run, "trace publish pings.csv -d trace.toml --planar-laplace 0.1 -o other.csv")
+    wrong.complains("CEL-J024")
+
+
+def test_info_tells_no_places(run: Run, folder: Path) -> None:
+    told = call(run, "trace info pings.csv --declare trace.toml --json --seed 1")
+    assert told.code == 0
+    data = json.loads(told.out)["data"]
+    assert data["people"] == 80
+    assert len(data["unicity"]) == 5
+    shown = call(run, "trace info pings.csv --declare trace.toml")
+    assert "single out" in shown.out
+    assert "40." not in shown.out.replace("40.0%", "")
+
+
+def test_a_draft_is_a_declaration(run: Run, folder: Path) -> None:
+    assert call(run, "trace init pings.csv -o draft.toml --zone Europe/Madrid").code == 0
+    text = Path("draft.toml").read_text()
+    assert "is_measured = true" in text
+    assert call(run, "trace info pings.csv -d draft.toml").code == 0
+    declared = run("trace", "init", "pings.csv", "--region", "[39.8, -3.3, 40.2, -2.7]")
+    assert "is_measured" not in declared.out
+    assert "[39.8, -3.3, 40.2, -2.7]" in declared.out
+
+
+def test_methods_are_listed(run: Run) -> None:
+    listed = json.loads(run("trace", "methods", "--json").out)["data"]
+    assert {"glove", "planar-laplace", "generalisation"} <= {each["method"] for each in listed}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("trace publish pings.csv -d trace.toml -o a.csv", "CEL-J023"),
+        ("trace publish pings.csv -d trace.toml --glove 5 --method glove:k=3", "CEL-J023"),
+        ("trace attack pings.csv pings.csv -d trace.toml", "CEL-J013"),
+        ("trace publish pings.csv -d none.toml --glove 5", "CEL-J001"),
+        ("trace publish pings.csv -d trace.toml --method glowe:k=5", "CEL-I061"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_its_code(
+    run: Run, folder: Path, words: str, code: str
+) -> None:
+    call(run, words).complains(code)
+
+
+def test_a_crowd_that_is_not_there_cannot_be_promised(run: Run, folder: Path) -> None:
+    call(run, "trace publish pings.csv -d trace.toml --glove 500").complains("CEL-J020", 1)
+
+
+def test_the_sample_city_has_its_declaration(run: Run, tmp_path: Path) -> None:
+    words = f"datasets get city --rows 2000 -o {tmp_path}/p.csv --schema {tmp_path}/t.toml"
+    assert call(run, words).code == 0
+    assert call(run, f"trace info {tmp_path}/p.csv -d {tmp_path}/t.toml").code == 0
