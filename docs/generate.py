@@ -118,11 +118,6 @@ REGISTRIES = {
     "Masking, synthetic and private tables": ("celosia.tables.masking.recipe", "methods"),
     "Graphs": ("celosia.graphs.method", "methods"),
     "Attacks on graphs": ("celosia.graphs.attacks.method", "ATTACKS"),
-    "Attacks on tables": ("celosia.assess.attacks.summary", "ATTACKS"),
-    "Classifiers": ("celosia.assess.utility.learning", "CLASSIFIERS"),
-=======
-    "Graphs": ("celosia.graphs.registry", "methods"),
-    "Attacks on graphs": ("celosia.graphs.attacks.registry", "ATTACKS"),
     "Traces": ("celosia.traces.registry", "methods"),
     "Attacks on traces": ("celosia.traces.attacks.registry", "ATTACKS"),
     "Attacks on tables": ("celosia.assess.attacks.summary", "ATTACKS"),
