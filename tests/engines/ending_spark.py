@@ -18,6 +18,7 @@ from celosia.core.errors import CelosiaError
 from celosia.core.randomness import System
 from celosia.engines.spark.session import spark_session
 from celosia.engines.spark.tables import SparkTables
+from celosia.engines.tables import Output
 from celosia.tables.run_on_engine import publish_on
 
 SETTINGS = USUAL | {
@@ -58,12 +59,9 @@ def ended(folder: Path, how: str) -> list[object]:
     try:
         engine.map_batches(
             source,
-            folder / "other.parquet",
+            Output(place=folder / "other.parquet", order="kept", rng=System(), overwrite=False),
             slow,
-            columns=engine.columns(source),
-            order="kept",
-            rng=System(),
-            overwrite=False,
+            engine.columns(source),
         )
     except CelosiaError as error:
         chained = error.__cause__ or error.__context__

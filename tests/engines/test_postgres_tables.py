@@ -19,6 +19,7 @@ from celosia import EngineError, InputError, KAnonymity, Role, Schema, Seeded, d
 from celosia.core.progress import Step
 from celosia.engines import PostgresTables, postgres_tables
 from celosia.engines.postgres_types import server_type
+from celosia.engines.tables import Output
 from celosia.tables import DistinctDiversity, publish, publish_on
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
@@ -303,9 +304,11 @@ def test_values_that_have_no_counterpart_are_a_clear_error(  # noqa: PLR0917 - f
         assert [*tmp_path.iterdir()] == []
     with PostgresTables(postgres) as engine, pytest.raises(EngineError, match=message):
         engine.map_batches(
-            "strange", target, lambda rows: rows, columns={}, order="kept", rng=Seeded(1),
-            overwrite=True,
-        )  # fmt: skip
+            "strange",
+            Output(place=target, order="kept", rng=Seeded(1), overwrite=True),
+            lambda rows: rows,
+            {},
+        )
     # From table to table nothing needs to come here.
     with PostgresTables(postgres) as engine:
         publish_on(
@@ -482,10 +485,12 @@ def test_batches_are_mapped(  # noqa: PLR0917 - fixtures
     with (
         PostgresTables(postgres) as engine,
         engine.map_batches(
-            people, place, halved, columns=columns, order="kept", rng=Seeded(1),
-            overwrite=True,
+            people,
+            Output(place=place, order="kept", rng=Seeded(1), overwrite=True),
+            halved,
+            columns,
         ) as draft,
-    ):  # fmt: skip
+    ):
         draft.commit()
     expected = halved(census)
     found = fetched(owner, "mapped", expected) if place == target else frames.read(place)

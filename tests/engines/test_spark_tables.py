@@ -27,7 +27,7 @@ from celosia.core.randomness import Seeded, Source, System
 from celosia.engines.spark import tables
 from celosia.engines.spark.paths import draft_name, forget
 from celosia.engines.spark.tables import SparkTables, check_draws
-from celosia.engines.tables import ColumnMap, RecodingMap
+from celosia.engines.tables import ColumnMap, Output, RecodingMap
 from celosia.tables import publish
 from celosia.tables.run_on_engine import publish_on
 
@@ -137,14 +137,17 @@ def test_every_type_of_cell_and_name_comes_through(engine: SparkTables, tmp_path
         )  # fmt: skip
         target = tmp_path / f"safe-{len(recoded)}.parquet"
         with engine.recode(
-            source, target, recoding, keep=list(types), drop_suppressed=False,
-            order="shuffled", rng=System(), overwrite=False,
-        ) as draft:  # fmt: skip
+            source, shuffled(target), recoding, keep=list(types), drop_suppressed=False
+        ) as draft:
             assert draft.columns == types
             assert draft.sha256() is None
             draft.commit()
         found = read(target).with_columns(pl.col("x.y", "`half`") + 0.0)
         assert_frame_equal(sorted_rows(found), sorted_rows(plain))
+
+
+def shuffled(target: Path | str, *, overwrite: bool = False) -> Output:
+    return Output(place=target, order="shuffled", rng=System(), overwrite=overwrite)
 
 
 def recoding_of_two(rows: int, hidden_rows: int = 0) -> RecodingMap:
@@ -199,9 +202,12 @@ def test_columns_one_by_one_say_what_combinations_say(
     for number, recoding in enumerate((whole, single)):
         target = tmp_path / f"safe{number}"
         with engine.recode(
-            source, target, recoding, keep=["word", "other", "number"], drop_suppressed=drop,
-            order="shuffled", rng=System(), overwrite=False,
-        ) as draft:  # fmt: skip
+            source,
+            shuffled(target),
+            recoding,
+            keep=["word", "other", "number"],
+            drop_suppressed=drop,
+        ) as draft:
             assert draft.rows == expected.height
             draft.commit()
         assert_frame_equal(sorted_rows(read(target)), sorted_rows(expected))
@@ -215,9 +221,9 @@ def recoded(
     **options: Any,
 ) -> int:
     """Recode and commit; how many rows were written."""
-    usual: dict[str, Any] = {"order": "shuffled", "rng": System(), "overwrite": False}
     engine.columns(source)
-    with engine.recode(source, target, recoding, **(usual | options)) as draft:
+    output = shuffled(target, overwrite=options.pop("overwrite", False))
+    with engine.recode(source, output, recoding, **options) as draft:
         draft.commit()
         return draft.rows
 
@@ -443,10 +449,7 @@ def test_rows_are_mapped_by_functions_on_workers(engine: SparkTables, tmp_path: 
     columns = {"number": pl.Int64(), "word": pl.String()}
 
     def mapped(function: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
-        return engine.map_batches(
-            source, tmp_path / "safe", function, columns=columns, order="shuffled",
-            rng=System(), overwrite=False,
-        )  # fmt: skip
+        return engine.map_batches(source, shuffled(tmp_path / "safe"), function, columns)
 
     with mapped(doubled):
         pass

@@ -28,6 +28,7 @@ from celosia import (
 )
 from celosia.core.progress import Step
 from celosia.engines import DuckDBTables
+from celosia.engines.tables import Output
 from celosia.tables import (
     DistinctDiversity,
     FileRelease,
@@ -392,10 +393,12 @@ def test_batches_are_mapped_in_any_order_or_in_their_own(raw: Path, tmp_path: Pa
         with (
             DuckDBTables() as engine,
             engine.map_batches(
-                source, target, halved, columns=columns, order=order, rng=Seeded(3),
-                overwrite=True,
+                source,
+                Output(place=target, order=order, rng=Seeded(3), overwrite=True),
+                halved,
+                columns,
             ) as draft,
-        ):  # fmt: skip
+        ):
             assert not target.exists() or order == "shuffled"
             assert (draft.rows, draft.columns) == (3000, columns)
             draft.commit()
@@ -410,7 +413,9 @@ def test_what_a_function_raises_comes_out_as_it_is(raw: Path, tmp_path: Path) ->
 
     with DuckDBTables() as engine, pytest.raises(KeyError, match="mine"):
         engine.map_batches(
-            raw, tmp_path / "a.parquet", broken, columns={}, order="kept", rng=Seeded(3),
-            overwrite=True,
-        )  # fmt: skip
+            raw,
+            Output(place=tmp_path / "a.parquet", order="kept", rng=Seeded(3), overwrite=True),
+            broken,
+            {},
+        )
     assert [*tmp_path.iterdir()] == []

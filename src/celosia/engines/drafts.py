@@ -13,10 +13,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 import polars as pl
+
+from celosia.engines.tables import Draft
 
 LOCK = "lock"
 
@@ -40,7 +41,7 @@ class DraftFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-class FileDraft:
+class FileDraft(Draft):
     """A Parquet file that waits for its name, see `tables.Draft`."""
 
     def __init__(
@@ -63,15 +64,8 @@ class FileDraft:
         self._file.chmod(0o666 & ~umask)
         self._file.replace(self._target)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Take the folder away."""
         self._folder.close()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
@@ -31,6 +31,22 @@ class Groups:
     """Counted from 0 over the whole stream; None where rows have no numbers."""
 
 
+def duckdb_settings(
+    overflow: WorkFolder, memory: str | None = None, threads: int | None = None
+) -> dict[str, Any]:
+    """The settings of every DuckDB of ours.
+
+    Raw rows that do not fit in memory go to a private folder, never to the working one, and nothing
+    is ever fetched from elsewhere.
+    """
+    limits = {"memory_limit": memory, "threads": threads}
+    return {
+        "temp_directory": overflow.name,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    } | {name: limit for name, limit in limits.items() if limit is not None}
+
+
 class DuckDB:
     """A private in-memory DuckDB; a context manager that closes it.
 
@@ -43,15 +59,9 @@ class DuckDB:
     def __init__(self) -> None:
         import duckdb  # 0.1 s, only where an engine is wanted
 
-        # Raw rows that do not fit in memory go to a private folder, never to the working one, and
-        # nothing is ever fetched from elsewhere.
         self._overflow = WorkFolder()
         self._connection: duckdb.DuckDBPyConnection = duckdb.connect(
-            config={
-                "temp_directory": self._overflow.name,
-                "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False,
-            }
+            config=duckdb_settings(self._overflow)
         )
 
     def __enter__(self) -> Self:

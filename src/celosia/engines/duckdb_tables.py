@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
-from celosia.core.randomness import Source
 from celosia.core.work_folders import WorkFolder
 from celosia.engines.drafts import DraftFolder
-from celosia.engines.duckdb import Groups
+from celosia.engines.duckdb import Groups, duckdb_settings
 from celosia.engines.duckdb_keys import (
     MOST_LISTED,
     Digit,
@@ -42,9 +41,10 @@ from celosia.engines.sinks import table_draft, write_parquet
 from celosia.engines.tables import (
     Batch,
     Draft,
-    Order,
+    Output,
     Place,
     RecodingMap,
+    TableEngine,
     changed_source,
     guarded,
     names_files,
@@ -72,7 +72,7 @@ class _GroupedSource:
     """For each group, the place of its value among them."""
 
 
-class DuckDBTables:
+class DuckDBTables(TableEngine):
     """DuckDB, embedded: from Parquet files or its own tables to the same, see `TableEngine`.
 
     What does not fit in memory goes to a private folder. Nothing is ever fetched from elsewhere.
@@ -86,7 +86,7 @@ class DuckDBTables:
         EngineError: CEL-E013 the database cannot be opened.
     """
 
-    name = "duckdb"
+    name: ClassVar[str] = "duckdb"
 
     def __init__(
         self,
@@ -98,17 +98,10 @@ class DuckDBTables:
         import duckdb  # 0.1 s, only where an engine is wanted
 
         self._overflow = WorkFolder()
-        config: dict[str, Any] = {
-            "temp_directory": self._overflow.name,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
+        config = duckdb_settings(self._overflow, memory, threads) | {
             "python_enable_replacements": False,  # a table is none of our variables
             "enable_external_file_cache": False,  # it would grow with the files that are read
         }
-        if memory is not None:
-            config["memory_limit"] = memory
-        if threads is not None:
-            config["threads"] = threads
         opened = None
         try:
             opened = duckdb.connect(str(database) if database else ":memory:", config=config)
@@ -191,14 +184,11 @@ class DuckDBTables:
     def recode(
         self,
         source: Place,
-        target: Place,
+        output: Output,
         recoding: RecodingMap,
         *,
         keep: Sequence[str],
         drop_suppressed: bool,
-        order: Order,
-        rng: Source,
-        overwrite: bool,
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`."""
         grouped = self._grouped
@@ -221,7 +211,7 @@ class DuckDBTables:
             words=words,
             keep=keep,
             listed=listed,
-            order=order,
+            order=output.order,
         )
         kinds = {
             place_of(n): found.columns[name]
@@ -231,10 +221,7 @@ class DuckDBTables:
         stream = self._stream(query, kinds)
         places = [place_of(n) for n, name in enumerate(keep) if name in listed]
         chunks = number_rows(stream, recoding, drop=drop_suppressed, places=places)
-        draft = self._written(
-            found, target, chunks, labels.arrow, labels.frame,
-            rows=recoding.rows, order=order, rng=rng, overwrite=overwrite,
-        )  # fmt: skip
+        draft = self._written(found, output, chunks, labels.arrow, labels.frame, rows=recoding.rows)
         if draft.rows != recoding.released_rows(drop=drop_suppressed):
             with draft:
                 raise changed_source()
@@ -243,15 +230,7 @@ class DuckDBTables:
     @watched
     @guarded("DuckDB")
     def map_batches(
-        self,
-        source: Place,
-        target: Place,
-        function: Batch,
-        *,
-        columns: Mapping[str, pl.DataType],
-        order: Order,
-        rng: Source,
-        overwrite: bool,
+        self, source: Place, output: Output, function: Batch, columns: Mapping[str, pl.DataType]
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
         found = self._relation(source)
@@ -262,21 +241,13 @@ class DuckDBTables:
         kinds = {place_of(n): kind for n, kind in enumerate(found.columns.values())}
         stream = self._stream(f"SELECT {cells} FROM {found.text}", kinds)
         made = (one_zero(function(chunk.rename(back))).cast(pl.Schema(columns)) for chunk in stream)
-        return self._written(
-            found, target, made, fresh_table, lambda chunk: chunk,
-            rows=rows[0] if rows else 0, order=order, rng=rng, overwrite=overwrite,
-        )  # fmt: skip
+        counted = rows[0] if rows else 0
+        return self._written(found, output, made, fresh_table, lambda chunk: chunk, rows=counted)
 
     def close(self) -> None:
         """Let go of the database, and of all that has no name yet."""
         self._connection.close()
         self._overflow.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _relation(self, place: Place) -> Relation:
         if place not in self._relations:
@@ -357,24 +328,22 @@ class DuckDBTables:
     def _written(
         self,
         found: Relation,
-        target: Place,
+        output: Output,
         chunks: Iterator[pl.DataFrame],
         as_arrow: Callable[[pl.DataFrame], Any],
         as_frame: Batch,
         *,
         rows: int,
-        order: Order,
-        rng: Source,
-        overwrite: bool,
     ) -> Draft:
+        target = output.place
         beside = Path(target) if names_files(target) else Path(self._overflow.name) / "table"
         folder = DraftFolder(beside)
         draft: Draft | None = None
         try:
             made = as_arrow if names_files(target) else as_frame
-            if order == "shuffled":
+            if output.order == "shuffled":
                 buckets = buckets_for(rows, BATCH)
-                tables = shuffle_as(made, chunks, folder.path, buckets, rng)
+                tables = shuffle_as(made, chunks, folder.path, buckets, output.rng)
             else:
                 tables = map(made, chunks)
             if names_files(target):
@@ -382,9 +351,9 @@ class DuckDBTables:
             else:
                 draft = table_draft(self._connection.cursor(), tables, folder, str(target))
             found.check_unchanged()
-        except BaseException as error:
+        except BaseException:
             if draft is not None:
-                draft.__exit__(type(error), error, error.__traceback__)
+                draft.close()
             folder.close()
             raise
         return draft

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
-from celosia.core.randomness import Source
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_relations import quoted
@@ -25,8 +23,10 @@ from celosia.engines.tables import (
     Batch,
     Draft,
     Order,
+    Output,
     Place,
     RecodingMap,
+    TableEngine,
     changed_source,
     guarded,
     names_files,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import psycopg
 
 
-class TableDraft:
+class TableDraft(Draft):
     """A table in a transaction that is still open, see `tables.Draft`."""
 
     def __init__(
@@ -55,10 +55,6 @@ class TableDraft:
         self.rows = rows
         self.columns = columns
 
-    def sha256(self) -> None:
-        """There is no file."""
-        return
-
     @guarded("PostgreSQL")
     def commit(self) -> None:
         """Give the table its name, in the place of one that has it, and end the transaction."""
@@ -67,15 +63,8 @@ class TableDraft:
         self._connection.execute(f"ALTER TABLE {self._draft} RENAME TO {quoted(last)}".encode())
         self._connection.commit()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Undo what was not committed."""
         import psycopg  # loaded already, by the caller who has a connection
 
         with suppress(psycopg.Error):
@@ -120,7 +109,7 @@ SETTINGS = ("timezone = 'UTC'", "datestyle = 'ISO, YMD'", "extra_float_digits = 
 """What a server or role may set otherwise, and what a result must not depend on."""
 
 
-class PostgresTables:
+class PostgresTables(TableEngine):
     """A PostgreSQL server: from its tables to its tables, or to a Parquet file here.
 
     All work is one transaction, which sees one state of the data from its first query on, and whose
@@ -134,7 +123,7 @@ class PostgresTables:
         EngineError: CEL-E014 no server answers, CEL-E015 psycopg is missing.
     """
 
-    name = "postgres"
+    name: ClassVar[str] = "postgres"
 
     def __init__(self, url: str) -> None:
         self._connection = _connect(url)
@@ -186,18 +175,15 @@ class PostgresTables:
     def recode(
         self,
         source: Place,
-        target: Place,
+        output: Output,
         recoding: RecodingMap,
         *,
         keep: Sequence[str],
         drop_suppressed: bool,
-        order: Order,
-        rng: Source,
-        overwrite: bool,
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`.
 
-        The server shuffles by its system's own entropy, so that `rng` has no part in it.
+        The server shuffles by its system's own entropy, so `rng` has no part in it.
         """
         import psycopg  # loaded already, by the constructor
 
@@ -224,6 +210,7 @@ class PostgresTables:
             for name in recoding.names
         )
         shown = "NOT m.hidden" if drop_suppressed else "true"
+        target = output.place
         if names_files(target):
             passed = {f"t.{quoted(name)}": types[name] for name in keep}
             self._refuse_strange(self._source(source), passed)
@@ -232,7 +219,7 @@ class PostgresTables:
             f"SELECT {', '.join(cells)}",
             f"{self._source(source)} LEFT JOIN celosia_map AS m ON {same} "
             f"WHERE CASE WHEN m.id IS NULL THEN {_STOP} ELSE {shown} END",
-            order,
+            output.order,
             kinds,
         )
         draft: Draft | None = None
@@ -252,15 +239,7 @@ class PostgresTables:
 
     @guarded("PostgreSQL")
     def map_batches(
-        self,
-        source: Place,
-        target: Place,
-        function: Batch,
-        *,
-        columns: Mapping[str, pl.DataType],
-        order: Order,
-        rng: Source,
-        overwrite: bool,
+        self, source: Place, output: Output, function: Batch, columns: Mapping[str, pl.DataType]
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
         types = self._columns(source)
@@ -268,12 +247,13 @@ class PostgresTables:
         cells = ", ".join(f"{c.passed} AS c{n}" for n, c in enumerate(types.values()))
         rows_of = self._source(source)
         self._refuse_strange(rows_of, {f"t.{quoted(name)}": each for name, each in types.items()})
-        query = _ordered(f"SELECT {cells}", rows_of, order, kinds)
+        query = _ordered(f"SELECT {cells}", rows_of, output.order, kinds)
         back = dict(zip(kinds, types, strict=True))
         made = (
             one_zero(function(chunk.rename(back)).cast(pl.Schema(columns)))
             for chunk in self._rows(query, kinds)
         )
+        target = output.place
         if names_files(target):
             return to_file(made, list(columns), target)
         draft = self._new_table(target)
@@ -288,12 +268,6 @@ class PostgresTables:
     def close(self) -> None:
         """End the transaction, and let go of the server."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _run(self, query: str) -> None:
         self._connection.execute(query.encode())

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
 from celosia.engines.drafts import DraftFolder, FileDraft
 from celosia.engines.duckdb_relations import quoted
-from celosia.engines.tables import guarded
+from celosia.engines.tables import Draft, guarded
 from celosia.frames import ARROW_LEVEL, bare
 
 if TYPE_CHECKING:
@@ -68,17 +67,12 @@ class ParquetSink:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._writer is not None:
             self._writer.close()
 
 
-class TableDraft:
+class TableDraft(Draft):
     """A table of DuckDB's in a transaction that is still open, see `tables.Draft`."""
 
     def __init__(
@@ -94,10 +88,6 @@ class TableDraft:
         self.rows = rows
         self.columns: dict[str, pl.DataType] = dict(columns)
 
-    def sha256(self) -> None:
-        """There is no file of its own."""
-        return
-
     @guarded("DuckDB")
     def commit(self) -> None:
         """Give the table its name, in the place of one that has it."""
@@ -108,15 +98,8 @@ class TableDraft:
         self._connection.execute(f"ALTER TABLE {draft} RENAME TO {quoted(last)}")
         self._connection.execute("COMMIT")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Undo what was not committed, and take the folder away."""
         self._connection.close()  # which undoes what was not committed
         self._folder.close()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from celosia.core.errors import EngineError
 from celosia.core.work_folders import WorkFolder
+from celosia.engines.duckdb import duckdb_settings
 
 if TYPE_CHECKING:
     import duckdb
@@ -187,10 +188,7 @@ class DuckDBEngine:
         import duckdb  # 0.1 s, only where an engine is wanted
 
         self._overflow = WorkFolder()
-        config: dict[str, Any] = {
-            "temp_directory": self._overflow.name,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
+        config = duckdb_settings(self._overflow, memory, threads) | {
             # Groups by a key of a known range of up to a million values, such as people, take an
             # array instead of a hash table: ten times faster, for some 20 MB a core.
             "perfect_ht_threshold": 20,
@@ -198,10 +196,6 @@ class DuckDBEngine:
             # TRY(x * x + x * x) would then fail on a row, and tell of it.
             "disabled_optimizers": "common_subexpressions",
         }
-        if memory is not None:
-            config["memory_limit"] = memory
-        if threads is not None:
-            config["threads"] = threads
         opened, fault = None, False
         self._files: tuple[Path, ...] = ()
         self.is_fixed = not views

@@ -6,12 +6,12 @@ engine recodes and writes. No row of the table comes here but in the batches of 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, ParamSpec, Protocol, Self, TypeVar
+from typing import ClassVar, Literal, ParamSpec, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -87,7 +87,18 @@ class RecodingMap:
         return self.rows - self.hidden_rows
 
 
-class Draft(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Where the rows of a release go, and in which order."""
+
+    place: Place
+    order: Order
+    rng: Source
+    """What a shuffle draws from, where the engine does not draw itself."""
+    overwrite: bool
+
+
+class Draft(ABC):
     """A written table that is not visible yet: leaving the block without `commit` takes it away."""
 
     rows: int
@@ -97,30 +108,34 @@ class Draft(Protocol):
 
     def sha256(self) -> str | None:
         """The hash of the file, where the target is a single file here; else None."""
+        return None
 
+    @abstractmethod
     def commit(self) -> None:
         """Give the table its name, in one step; at most once."""
 
-    def __enter__(self) -> Self: ...
+    @abstractmethod
+    def close(self) -> None:
+        """Take away what was not committed."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-class TableEngine(Protocol):
+class TableEngine(ABC):
     """Where a table is grouped, recoded and written.
 
     All calls between `__enter__` and `__exit__` see one state of the source, or say that it has
     changed (CEL-E002). No error holds what the engine said, for that may hold cells.
     """
 
-    name: str
+    name: ClassVar[str]
     """How the certificate calls it: `duckdb`, `postgres`, `spark`."""
 
+    @abstractmethod
     def columns(self, source: Place) -> dict[str, pl.DataType]:
         """Names and types, in order.
 
@@ -129,6 +144,7 @@ class TableEngine(Protocol):
                 published.
         """
 
+    @abstractmethod
     def check_target(self, source: Place, target: Place, *, overwrite: bool) -> None:
         """Refuse, before any work, a target that could not be written at its end.
 
@@ -136,23 +152,22 @@ class TableEngine(Protocol):
             InputError: CEL-I003 to CEL-I005 and CEL-I007 for files, CEL-P110 a table that exists.
         """
 
+    @abstractmethod
     def count_groups(self, source: Place, columns: Sequence[str]) -> Groups:
         """The distinct combinations of some columns, and how many rows have each.
 
         Empty cells are a value, text is compared byte by byte, a NaN is like another.
         """
 
+    @abstractmethod
     def recode(
         self,
         source: Place,
-        target: Place,
+        output: Output,
         recoding: RecodingMap,
         *,
         keep: Sequence[str],
         drop_suppressed: bool,
-        order: Order,
-        rng: Source,
-        overwrite: bool,
     ) -> Draft:
         """Write the columns `keep`, in that order, with those of the recoding as it says.
 
@@ -163,28 +178,24 @@ class TableEngine(Protocol):
             EngineError: CEL-E002 the table changed since it was grouped, CEL-E020 it failed.
         """
 
+    @abstractmethod
     def map_batches(
-        self,
-        source: Place,
-        target: Place,
-        function: Batch,
-        *,
-        columns: Mapping[str, pl.DataType],
-        order: Order,
-        rng: Source,
-        overwrite: bool,
+        self, source: Place, output: Output, function: Batch, columns: Mapping[str, pl.DataType]
     ) -> Draft:
         """Write what a function makes of the rows, batch by batch, as a table of these columns.
 
         On several machines the function is pickled; its errors come out as they are.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of the engine, and of what it holds for this work."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def names_files(place: Place) -> bool:

@@ -19,7 +19,7 @@ from celosia.core.files import check_writable, replacing
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
 from celosia.core.release import certificate_path
-from celosia.engines.tables import Draft, Place, TableEngine, names_files
+from celosia.engines.tables import Draft, Output, Place, TableEngine, names_files
 from celosia.tables.account import account
 from celosia.tables.models import Model
 from celosia.tables.options import PublishKeywords, PublishOptions
@@ -148,13 +148,15 @@ def publish_on_engine(
     progress(Step(Message("tables.stage.recoding_engine"), 0))
     with engine.recode(
         source,
-        target,
+        Output(
+            place=target,
+            order="kept" if options.keep_order else "shuffled",
+            rng=options.rng,
+            overwrite=overwrite,
+        ),
         recoding,
         keep=released_names(types, options.schema),
         drop_suppressed=options.drop_suppressed,
-        order="kept" if options.keep_order else "shuffled",
-        rng=options.rng,
-        overwrite=overwrite,
     ) as draft:
         release = EngineRelease(
             engine=engine.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from celosia.core.errors import InputError, PrivacyWarning
 from celosia.core.release import certificate_path
 from celosia.tables import masking, private, synthesis
 from celosia.tables.masking import MaskedTable, MaskingMethod, MethodResult, Recipe
+from celosia.tables.masking.method import Work
 
 SCHEMA = Schema.of(
     identifiers=["name"], quasi_identifiers=["age", "zip"], sensitive=["pay"], other_columns=None
@@ -197,7 +199,7 @@ class _Peeking(MaskingMethod):
     randomised = False
     truthful = True
 
-    def apply(self, frame, columns, *, rng, progress=None):  # type: ignore[no-untyped-def]
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         return MethodResult(frame=frame, facts={"rows": frame.height})
 
 

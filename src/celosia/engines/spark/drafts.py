@@ -6,12 +6,10 @@ import ctypes
 import os
 import shutil
 import sys
+from abc import abstractmethod
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from celosia.engines.drafts import DraftFolder
 from celosia.engines.spark.execution import run
@@ -27,7 +25,7 @@ from celosia.engines.spark.paths import (
     forget,
     parent_and_name,
 )
-from celosia.engines.tables import Place, engine_failed, table_exists
+from celosia.engines.tables import Draft, Place, engine_failed, table_exists
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,42 +85,18 @@ def _exchange(one: Path, other: Path) -> bool:
     return bool(done == 0)
 
 
-class SparkDraft:
+class SparkDraft(Draft):
     """Something that waits for its name, see `tables.Draft`."""
 
     rows = 0
-    columns: dict[str, pl.DataType]
 
+    @abstractmethod
     def write(self, frame: DataFrame) -> None:
         """Let Spark write a frame here."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self) -> DataFrame:
         """What was written."""
-        raise NotImplementedError
-
-    def sha256(self) -> None:
-        """A folder and a table have no hash."""
-        return
-
-    def commit(self) -> None:
-        """Give it its name."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Take away what was not committed."""
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class LocalDraft(SparkDraft):

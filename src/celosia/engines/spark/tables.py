@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import polars as pl
@@ -47,8 +47,10 @@ from celosia.engines.tables import (
     Batch,
     Draft,
     Order,
+    Output,
     Place,
     RecodingMap,
+    TableEngine,
     changed_source,
     names_files,
     not_found,
@@ -167,7 +169,7 @@ SETTINGS = {
 T = TypeVar("T")
 
 
-class SparkTables:
+class SparkTables(TableEngine):
     """Spark: from Parquet or tables of its catalogue to the same, see `TableEngine`.
 
     A Parquet target is a folder of files. Released rows are put in the order of a hash of what they
@@ -181,7 +183,7 @@ class SparkTables:
         EngineError: CEL-E050 to CEL-E053, as `spark_session`.
     """
 
-    name = "spark"
+    name: ClassVar[str] = "spark"
 
     def __init__(
         self, url: str | None = None, *, settings: Mapping[str, str] | None = None
@@ -243,14 +245,11 @@ class SparkTables:
     def recode(
         self,
         source: Place,
-        target: Place,
+        output: Output,
         recoding: RecodingMap,
         *,
         keep: Sequence[str],
         drop_suppressed: bool,
-        order: Order,
-        rng: Source,
-        overwrite: bool,
     ) -> Draft:
         """Write the recoded table, see `TableEngine.recode`."""
         from pyspark.sql import Observation
@@ -280,9 +279,9 @@ class SparkTables:
                 frame = frame.observe(seen, F.count(F.lit(1)).alias("rows"))
                 frame = frame if found.hidden is None else frame.where(~found.hidden)
             rows = self._narrow(source, replace(found, frame=frame), keep)
-            return shown_columns(sort_rows(rows, order, parts), found, names, keep)
+            return shown_columns(sort_rows(rows, output.order, parts), found, names, keep)
 
-        draft = self._written(source, target, released, overwrite=overwrite)
+        draft = self._written(source, output, released)
         try:
             total = run(self._session, lambda: seen.get["rows"]) if drop_suppressed else draft.rows
             if total != recoding.rows:
@@ -293,15 +292,7 @@ class SparkTables:
         return draft
 
     def map_batches(
-        self,
-        source: Place,
-        target: Place,
-        function: Batch,
-        *,
-        columns: Mapping[str, pl.DataType],
-        order: Order,
-        rng: Source,
-        overwrite: bool,
+        self, source: Place, output: Output, function: Batch, columns: Mapping[str, pl.DataType]
     ) -> Draft:
         """Write what a function makes of the rows, see `TableEngine.map_batches`."""
         from pyspark.sql.types import StructField, StructType
@@ -320,21 +311,15 @@ class SparkTables:
 
         def released() -> DataFrame:
             rows = map_arrow(self._scan(source), mapping, StructType(fields))
-            return sort_rows(rows, order, parts).toDF(*columns)
+            return sort_rows(rows, output.order, parts).toDF(*columns)
 
-        return self._written(source, target, released, overwrite=overwrite, word=word)
+        return self._written(source, output, released, word=word)
 
     def close(self) -> None:
         """Forget what was read; the Spark of the process runs on, for others may use it."""
         self._seen.clear()
         self._types.clear()
         self._rows.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _local(self, source: Place) -> Path | None:
         return local_path(self._session, source) if names_files(source) else None
@@ -397,14 +382,13 @@ class SparkTables:
     def _written(
         self,
         source: Place,
-        target: Place,
+        output: Output,
         released: Callable[[], DataFrame],
         *,
-        overwrite: bool,
         word: str | None = None,
     ) -> SparkDraft:
         """What Spark has written, checked and counted."""
-        draft = self._draft(target, overwrite=overwrite)
+        draft = self._draft(output.place, overwrite=output.overwrite)
         try:
             run(self._session, lambda: draft.write(released()), word=word)
             self._check_unchanged(source)

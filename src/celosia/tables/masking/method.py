@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -59,6 +59,13 @@ class MethodResult:
     """Whether the rows are new, so that no row comes from any other."""
 
 
+class Work(NamedTuple):
+    """What a method works with beside the table."""
+
+    rng: Source
+    progress: Progress
+
+
 class MaskingMethod(Method, ABC):
     """A way to mask columns; a frozen dataclass whose fields are its parameters.
 
@@ -104,7 +111,6 @@ class MaskingMethod(Method, ABC):
         assert self.reach == "row", "facts are read by a method of its own"
         return CellFunction(partial(_alone, self))
 
-    @abstractmethod
     def apply(
         self,
         frame: pl.DataFrame,
@@ -118,6 +124,11 @@ class MaskingMethod(Method, ABC):
         Raises:
             InputError: a column is absent or of the wrong type, or a parameter does not fit it.
         """
+        return self._apply(frame, columns, Work(rng, progress))
+
+    @abstractmethod
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
+        """What `apply` does, method by method."""
 
     def promise(self, columns: Sequence[str]) -> str | None:
         """What is guaranteed of these columns, in one line; None where nothing is."""

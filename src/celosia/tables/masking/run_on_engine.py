@@ -25,7 +25,7 @@ from celosia.core.progress import Progress, Step, silent
 from celosia.core.provenance import Provenance
 from celosia.core.randomness import Seeded, Source, System
 from celosia.engines import Groups
-from celosia.engines.tables import Draft, Place, TableEngine, changed_source
+from celosia.engines.tables import Draft, Output, Place, TableEngine, changed_source
 from celosia.frames import pick
 from celosia.frames.columns import check_names
 from celosia.tables.masking.account import Account
@@ -172,12 +172,14 @@ def mask_on(
     progress(Step(Message("masking.stage.masking_engine"), 0))
     with engine.map_batches(
         source,
-        target,
+        Output(
+            place=target,
+            order="kept" if keep_order else "shuffled",
+            rng=rng,
+            overwrite=overwrite,
+        ),
         masker,
-        columns=dict(masker(types).schema),
-        order="kept" if keep_order else "shuffled",
-        rng=rng,
-        overwrite=overwrite,
+        dict(masker(types).schema),
     ) as draft:
         _check_rows(draft, preparation.counted)
         parameters = recipe.as_dict() | {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -18,29 +18,20 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import check_list, parameter
 from celosia.core.numbers import whole
-from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source
+from celosia.core.progress import Step
 from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
-from celosia.tables.masking.method import MethodResult
-from celosia.tables.private.budget import TableBudget
+from celosia.tables.masking.method import MethodResult, Work
 from celosia.tables.private.consistency import (
     Axes,
     least_squares,
     project_onto_simplex,
     whole_numbers,
 )
-from celosia.tables.private.declarations import (
-    BINS,
-    LISTS,
-    DomainDeclarations,
-)
 from celosia.tables.private.domain import PublicColumn
 from celosia.tables.private.histogram import COUNTS, ROWS, draw_rows
 from celosia.tables.private.method import (
-    DELTA,
-    EPSILON,
-    PrivateMethod,
+    DeclaredMethod,
     check_astray,
 )
 from celosia.tables.synthesis.checks import MOST_ROWS, NEW_ROWS, check_whole_table
@@ -60,7 +51,7 @@ def _check_orders(value: Any) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contingency(PrivateMethod):
+class Contingency(DeclaredMethod):
     """The counts of all combinations of declared values, with noise, or rows drawn from them.
 
     The whole table is counted with noise, and so are its margins of the wanted `orders` (0 is the
@@ -85,28 +76,11 @@ class Contingency(PrivateMethod):
 
     method_name: ClassVar[str] = "contingency"
 
-    epsilon: float = parameter(like=EPSILON)
-    delta: float = parameter(0.0, like=DELTA)
-    domains: Mapping[str, tuple[Any, ...]] | None = parameter(None, like=LISTS)
-    bounds: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
-    bins: int | Mapping[str, int] = parameter(16, like=BINS)
     orders: tuple[int, ...] = parameter(
         (), check=_check_orders, allowed="tables.must_be.whole_numbers", example="[1, 2]"
     )
     output: Literal["counts", "rows"] = COUNTS
     rows: int | None = parameter(None, like=NEW_ROWS)
-
-    def check(self) -> None:
-        """Refuse what is declared of a column and is no domain."""
-        self._declared()
-
-    @property
-    def budget(self) -> TableBudget:
-        """The epsilon and the delta."""
-        return TableBudget(self.epsilon, self.delta)
-
-    def _declared(self) -> DomainDeclarations:
-        return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins)
 
     def _margins(self, columns: int) -> list[Axes]:
         """The axes of all margins that are counted, the whole table last."""
@@ -121,14 +95,7 @@ class Contingency(PrivateMethod):
         size = len(columns)
         return ComposedLoss((self._noise(size).privacy_loss(),) * len(self._margins(size)))
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_whole_table(frame, columns, self.method_name)
         public = self._declared().columns(frame.schema, columns)
         self._check_size(public)
@@ -140,10 +107,10 @@ class Contingency(PrivateMethod):
             check_astray(self.rows, variance=noise.variance, cells=prod(shape))
         margins, wanted = {}, self._margins(len(columns))
         for place, axes in enumerate(wanted):
-            progress(Step(Message("masking.stage.counting_noise"), place, len(wanted)))
+            work.progress(Step(Message("masking.stage.counting_noise"), place, len(wanted)))
             others = tuple(axis for axis in range(len(shape)) if axis not in axes)
             counts = np.atleast_1d(exact.sum(axis=others))
-            noisy = noise.release(counts.ravel(), rng=rng).astype(np.float64)
+            noisy = noise.release(counts.ravel(), rng=work.rng).astype(np.float64)
             margins[axes] = noisy.reshape(tuple(shape[axis] for axis in axes))
         # From here on only released numbers are used.
         best = least_squares(margins, dict.fromkeys(wanted, noise.variance), shape)
@@ -153,9 +120,9 @@ class Contingency(PrivateMethod):
             released = _listing(public, counts, shape)
         else:
             count = min(total, MOST_ROWS) if self.rows is None else self.rows
-            codes = np.unravel_index(draw_rows(counts, count, rng), shape)
+            codes = np.unravel_index(draw_rows(counts, count, work.rng), shape)
             made = [
-                column.series(np.asarray(code, dtype=np.int64), rng)
+                column.series(np.asarray(code, dtype=np.int64), work.rng)
                 for column, code in zip(public, codes, strict=True)
             ]
             released = pick(pl.DataFrame(made), frame.columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 import polars as pl
@@ -14,22 +14,19 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import ComposedLoss, Loss
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.mechanisms import GaussianCounts, Geometric
-from celosia.tables.masking.method import MethodResult
-from celosia.tables.private.budget import TableBudget
+from celosia.tables.masking.method import MethodResult, Work
 from celosia.tables.private.consistency import project_onto_simplex, whole_numbers
 from celosia.tables.private.declarations import (
-    BINS,
     LISTS,
     DomainDeclarations,
 )
 from celosia.tables.private.marginal_tree import total_of
 from celosia.tables.private.method import (
-    DELTA,
-    EPSILON,
+    DeclaredMethod,
     PrivateMethod,
     check_astray,
 )
@@ -41,7 +38,7 @@ COUNTS: Final = "counts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyHistogram(PrivateMethod):
+class NoisyHistogram(DeclaredMethod):
     """A noisy histogram of each column over declared bins, or rows drawn from them.
 
     Every bin gets noise, empty ones too: discrete Laplace noise, or discrete Gaussian noise where
@@ -61,23 +58,9 @@ class NoisyHistogram(PrivateMethod):
 
     method_name: ClassVar[str] = "noisy-histogram"
 
-    epsilon: float = parameter(like=EPSILON)
-    delta: float = parameter(0.0, like=DELTA)
-    domains: Mapping[str, tuple[Any, ...]] | None = parameter(None, like=LISTS)
-    bounds: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
-    bins: int | Mapping[str, int] = parameter(16, like=BINS)
     edges: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
     output: Literal["rows", "counts"] = ROWS
     rows: int | None = parameter(None, like=NEW_ROWS)
-
-    def check(self) -> None:
-        """Refuse what is declared of a column and is no domain."""
-        self._declared()
-
-    @property
-    def budget(self) -> TableBudget:
-        """The epsilon and the delta."""
-        return TableBudget(self.epsilon, self.delta)
 
     def _declared(self) -> DomainDeclarations:
         return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins, self.edges)
@@ -89,14 +72,7 @@ class NoisyHistogram(PrivateMethod):
         """The losses of the histograms of all columns together."""
         return ComposedLoss((self._noise(len(columns)).privacy_loss(),) * len(columns))
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_whole_table(frame, columns, self.method_name)
         public = self._declared().columns(frame.schema, columns)
         noise = self._noise(len(columns))
@@ -106,9 +82,9 @@ class NoisyHistogram(PrivateMethod):
             check_astray(self.rows, variance=noise.variance, cells=least)
         noisy = []
         for place, column in enumerate(public):
-            progress(Step(Message("masking.stage.counting_noise"), place, len(columns)))
+            work.progress(Step(Message("masking.stage.counting_noise"), place, len(columns)))
             counts = column.counts(frame[column.name])
-            noisy.append(noise.release(counts, rng=rng).astype(np.float64))
+            noisy.append(noise.release(counts, rng=work.rng).astype(np.float64))
         # From here on only released numbers are used.
         total = round(total_of(noisy))
         best = [
@@ -128,7 +104,7 @@ class NoisyHistogram(PrivateMethod):
         else:
             count = min(total, MOST_ROWS) if self.rows is None else self.rows
             made = [
-                column.series(draw_rows(counts, count, rng), rng)
+                column.series(draw_rows(counts, count, work.rng), work.rng)
                 for column, counts in zip(public, best, strict=True)
             ]
             released = pick(pl.DataFrame(made), frame.columns)

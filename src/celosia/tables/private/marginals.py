@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,17 +13,11 @@ from numpy.typing import NDArray
 from celosia.accounting.losses import Loss
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.frames import pick
-from celosia.tables.masking.method import MethodResult
-from celosia.tables.private.budget import TableBudget
+from celosia.tables.masking.method import MethodResult, Work
 from celosia.tables.private.consistency import project_onto_simplex, with_margins
-from celosia.tables.private.declarations import (
-    BINS,
-    LISTS,
-    DomainDeclarations,
-)
 from celosia.tables.private.marginal_tree import (
     MarginalPlan,
     MergedMarginal,
@@ -35,7 +29,7 @@ from celosia.tables.private.marginal_tree import (
 )
 from celosia.tables.private.method import (
     DELTA,
-    EPSILON,
+    DeclaredMethod,
     PrivateMethod,
     check_astray,
 )
@@ -47,7 +41,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marginals(PrivateMethod):
+class Marginals(DeclaredMethod):
     """New rows from noisy one-way marginals and the noisy two-way marginals of a spanning tree.
 
     Each column is counted with noise; the pairs of columns that are farthest from independent are
@@ -71,37 +65,14 @@ class Marginals(PrivateMethod):
 
     method_name: ClassVar[str] = "marginals"
 
-    epsilon: float = parameter(like=EPSILON)
     delta: float = parameter(1e-9, like=DELTA)
-    domains: Mapping[str, tuple[Any, ...]] | None = parameter(None, like=LISTS)
-    bounds: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
-    bins: int | Mapping[str, int] = parameter(16, like=BINS)
     rows: int | None = parameter(None, like=NEW_ROWS)
-
-    def check(self) -> None:
-        """Refuse what is declared of a column and is no domain."""
-        self._declared()
-
-    @property
-    def budget(self) -> TableBudget:
-        """The epsilon and the delta."""
-        return TableBudget(self.epsilon, self.delta)
-
-    def _declared(self) -> DomainDeclarations:
-        return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins)
 
     def privacy_loss(self, columns: Sequence[str]) -> Loss:
         """The losses of all measurements together."""
         return MarginalPlan(self.budget, len(columns)).privacy_loss()
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_whole_table(frame, columns, self.method_name)
         public = self._declared().columns(frame.schema, columns)
         plan = MarginalPlan(self.budget, len(columns))
@@ -112,9 +83,9 @@ class Marginals(PrivateMethod):
         given = [column.codes(frame[column.name]) for column in public]
         singles = []
         for place, column in enumerate(public):
-            progress(Step(Message("masking.stage.measuring_marginals"), place, steps))
+            work.progress(Step(Message("masking.stage.measuring_marginals"), place, steps))
             counts = np.bincount(given[place], minlength=column.size).astype(np.int64)
-            noisy = plan.single.release(counts, rng=rng).astype(np.float64)
+            noisy = plan.single.release(counts, rng=work.rng).astype(np.float64)
             singles.append(merge_rare_values(noisy, plan.single.variance**0.5))
         codes = [each.places[code] for each, code in zip(singles, given, strict=True)]
         pairs: list[Pair] = []
@@ -123,25 +94,25 @@ class Marginals(PrivateMethod):
                 codes,
                 [each.counts for each in singles],
                 plan,
-                rng=rng,
-                on_pair=lambda done: progress(
+                rng=work.rng,
+                on_pair=lambda done: work.progress(
                     Step(Message("masking.stage.measuring_marginals"), len(columns) + done, steps)
                 ),
             )
         doubles = {}
         for place, pair in enumerate(pairs):
-            progress(
+            work.progress(
                 Step(Message("masking.stage.measuring_marginals"), 2 * len(columns) + place, steps)
             )
             shape = tuple(singles[end].counts.size for end in pair)
             exact = pair_counts(codes, pair, shape)
-            doubles[pair] = plan.double.release(exact.ravel(), rng=rng).reshape(shape)
+            doubles[pair] = plan.double.release(exact.ravel(), rng=work.rng).reshape(shape)
         # From here on only released numbers are used.
         fitted = _fitted([each.counts for each in singles], doubles, plan)
         total = round(total_of([each.counts for each in singles]))
         count = min(total, MOST_ROWS) if self.rows is None else self.rows
-        drawn = _drawn(fitted, singles, count, rng)
-        cells = [column.series(code, rng) for column, code in zip(public, drawn, strict=True)]
+        drawn = _drawn(fitted, singles, count, work.rng)
+        cells = [column.series(code, work.rng) for column, code in zip(public, drawn, strict=True)]
         return MethodResult(
             frame=pick(pl.DataFrame(cells), frame.columns),
             facts={

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from celosia.accounting.losses import Loss
 from celosia.core.errors import InputError
 from celosia.core.guarantee import Guarantee
 from celosia.core.messages import Message
-from celosia.core.methods import Parameter
+from celosia.core.methods import Parameter, parameter
 from celosia.core.neighbours import ADD_REMOVE, Neighbours
 from celosia.tables.masking.method import MaskingMethod, describe_neighbours
 from celosia.tables.private.budget import TableBudget
+from celosia.tables.private.declarations import BINS, LISTS, DomainDeclarations
 
 MOST_ASTRAY = 1e7
 """Rows that a noisy number of rows may be off by, as a standard deviation, and still be made."""
@@ -93,3 +95,29 @@ class PrivateMethod(MaskingMethod):
             Message("masking.gap.whole_groups"),
             Message("masking.gap.measured"),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredMethod(PrivateMethod):
+    """A private method over columns whose values are declared before any row is read.
+
+    Columns of categories are declared by `domains`, numbers by `bounds` that are cut into `bins`.
+    """
+
+    epsilon: float = parameter(like=EPSILON)
+    delta: float = parameter(0.0, like=DELTA)
+    domains: Mapping[str, tuple[Any, ...]] | None = parameter(None, like=LISTS)
+    bounds: Mapping[str, tuple[float, ...]] | None = parameter(None, like=LISTS)
+    bins: int | Mapping[str, int] = parameter(16, like=BINS)
+
+    def check(self) -> None:
+        """Refuse what is declared of a column and is no domain."""
+        self._declared()
+
+    @property
+    def budget(self) -> TableBudget:
+        """The epsilon and the delta."""
+        return TableBudget(self.epsilon, self.delta)
+
+    def _declared(self) -> DomainDeclarations:
+        return DomainDeclarations(self.domains or {}, self.bounds or {}, self.bins)

@@ -17,11 +17,10 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.neighbours import CHANGE_ONE, Neighbours
-from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source
+from celosia.core.progress import Step
 from celosia.frames import pick
 from celosia.mechanisms import Geometric
-from celosia.tables.masking.method import WHOLE, MethodResult
+from celosia.tables.masking.method import WHOLE, MethodResult, Work
 from celosia.tables.private.budget import TableBudget, round_down
 from celosia.tables.private.declarations import (
     LISTS,
@@ -89,14 +88,7 @@ class PrivateMicroaggregation(PrivateMethod):
         """Equal shares of epsilon, one a column."""
         return ComposedLoss((PureLoss(Fraction(self.budget.total, len(columns))),) * len(columns))
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_whole_table(frame, columns, self.method_name)
         DomainDeclarations({}, self.bounds).columns(frame.schema, columns)
         if self.k > frame.height:
@@ -115,13 +107,13 @@ class PrivateMicroaggregation(PrivateMethod):
         exact = self.sums(frame, columns)
         cells = []
         for place, (name, scale) in enumerate(zip(columns, scales, strict=True)):
-            progress(Step(Message("masking.stage.noisy_means"), place, len(columns)))
-            noisy = noises[place].release(exact[place], rng=rng) / sizes
+            work.progress(Step(Message("masking.stage.noisy_means"), place, len(columns)))
+            noisy = noises[place].release(exact[place], rng=work.rng) / sizes
             # From here on only released numbers are used.
             if self.order == SEPARATE:
                 noisy = _rising(noisy, sizes)
             means = np.repeat(scale.values(np.clip(noisy, 0, scale.steps)), sizes)
-            shuffled = means[rng.permutation(means.size)] if self.order == SEPARATE else means
+            shuffled = means[work.rng.permutation(means.size)] if self.order == SEPARATE else means
             cells.append(pl.Series(name, shuffled))
         return MethodResult(
             frame=pick(pl.DataFrame(cells), frame.columns),

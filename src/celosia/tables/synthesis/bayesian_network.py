@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import NUMBER, MaskingMethod, MethodResult
+from celosia.tables.masking.method import NUMBER, MaskingMethod, MethodResult, Work
 from celosia.tables.synthesis.checks import (
     NEW_ROWS,
     NO_PROMISE,
@@ -99,14 +99,7 @@ class BayesianNetwork(MaskingMethod):
     bins: int = parameter(20, least=2, most=1000)
     prior: float = parameter(1.0, like=NUMBER, least=0)
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_whole_table(frame, columns, self.method_name)
         check_filled(frame, self.method_name)
         found = [bin_variable(each, self.bins) for each in variables(frame, columns)]
@@ -114,13 +107,13 @@ class BayesianNetwork(MaskingMethod):
             [each.codes for each in found],
             [each.size for each in found],
             degree=self.degree,
-            on_node=lambda done: progress(
+            on_node=lambda done: work.progress(
                 Step(Message("masking.stage.learning_network"), done, len(columns))
             ),
         )
         count = frame.height if self.rows is None else self.rows
-        drawn = self._drawn(found, nodes, count, rng)
-        cells = [each.series(codes, rng) for each, codes in zip(found, drawn, strict=True)]
+        drawn = self._drawn(found, nodes, count, work.rng)
+        cells = [each.series(codes, work.rng) for each, codes in zip(found, drawn, strict=True)]
         parents = {columns[each.child]: [columns[one] for one in each.parents] for each in nodes}
         return MethodResult(
             frame=pick(pl.DataFrame(cells), frame.columns),

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source
+from celosia.core.progress import Step
 from celosia.frames import pick
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import MaskingMethod, MethodResult, check_texts
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Work, check_texts
 from celosia.tables.synthesis.checks import (
     NEW_ROWS,
     NO_PROMISE,
@@ -227,25 +226,20 @@ class Copula(MaskingMethod):
         example='{ size = ["S", "M", "L"] }',
     )
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_whole_table(frame, columns, self.method_name)
         check_filled(frame, self.method_name)
-        progress(Step(Message("masking.stage.fitting_copula"), 0, len(columns) + 1))
+        work.progress(Step(Message("masking.stage.fitting_copula"), 0, len(columns) + 1))
         fitted, found = order_categories(variables(frame, columns, self.order))
         latents, correlation = found.names, found.correlation()
         count = frame.height if self.rows is None else self.rows
         root = np.linalg.cholesky(correlation)
-        drawn = normals(rng, count * len(latents)).reshape(count, len(latents)) @ root.T
+        drawn = normals(work.rng, count * len(latents)).reshape(count, len(latents)) @ root.T
         cells = []
         for place, variable in enumerate(fitted):
-            progress(Step(Message("masking.stage.fitting_copula"), place + 1, len(columns) + 1))
+            work.progress(
+                Step(Message("masking.stage.fitting_copula"), place + 1, len(columns) + 1)
+            )
             cells.append(variable.series(self._values(variable, place, latents, drawn)))
         facts = {
             "rows": count,

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import MaskingMethod, MethodResult, check_texts
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Work, check_texts
 from celosia.tables.synthesis.checks import (
     NEW_ROWS,
     NO_PROMISE,
@@ -82,14 +82,7 @@ class Distribution(MaskingMethod):
         if self.rows is not None and self.keep_ranks:
             raise InputError("CEL-Y009.keep_ranks")
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         matrix = numbers(frame, columns, self.method_name)
         check_filled(frame, self.method_name)
         if self.rows is not None:
@@ -97,14 +90,14 @@ class Distribution(MaskingMethod):
         anew = not self.keep_ranks and set(columns) == set(frame.columns)
         fits = []
         for place, name in enumerate(columns):
-            progress(Step(Message("masking.stage.fitting_distributions"), place, len(columns)))
+            work.progress(Step(Message("masking.stage.fitting_distributions"), place, len(columns)))
             column = matrix[:, place]
             known = column[~np.isnan(column)]
             fits.append(best_family(known, column=name, families=self.families, by=self.fit))
         count = self.rows if self.rows is not None and anew else frame.height
         drawn = np.full((count, len(columns)), np.nan, order="F")
         for place, found in enumerate(fits):
-            drawn[:, place] = self._column(matrix[:, place], found, anew, count, rng)
+            drawn[:, place] = self._column(matrix[:, place], found, anew, count, work.rng)
         base = frame if count == frame.height else frame.clear(count)
         return MethodResult(
             frame=pick(with_numbers(base, columns, drawn, integer=self.integer), frame.columns),

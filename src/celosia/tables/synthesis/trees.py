@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import check_columns
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import MaskingMethod, MethodResult
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Work
 from celosia.tables.synthesis.checks import (
     NEW_ROWS,
     NO_PROMISE,
@@ -64,14 +64,7 @@ class Trees(MaskingMethod):
         if self.partial and self.rows is not None:
             raise InputError("CEL-Y009.partial")
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         if self.partial:
             check_columns(frame, columns, self.method_name)
         else:
@@ -84,17 +77,17 @@ class Trees(MaskingMethod):
         seen, made = [_feature(each) for each in known], [_feature(each) for each in known]
         cells, leaves = [], []
         for place, variable in enumerate(variables(frame, columns)):
-            progress(Step(Message("masking.stage.growing_trees"), place, len(columns)))
+            work.progress(Step(Message("masking.stage.growing_trees"), place, len(columns)))
             if seen:
                 tree = grow(
-                    variable, np.column_stack(seen), self.leaf, int(rng.integers(2**31, 1)[0])
+                    variable, np.column_stack(seen), self.leaf, int(work.rng.integers(2**31, 1)[0])
                 )
                 homes = tree.apply(np.column_stack(seen))
                 wanted = tree.apply(np.column_stack(made))
                 leaves.append(int(tree.get_n_leaves()))
             else:
                 homes, wanted = np.zeros(frame.height, dtype=np.int64), np.zeros(count, np.int64)
-            donors = self._donors(homes, wanted, rng)
+            donors = self._donors(homes, wanted, work.rng)
             values = variable.values[donors]
             cells.append(variable.series(values))
             seen.append(_feature(variable))

@@ -15,7 +15,6 @@ import polars as pl
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import Parameter, check_list, parameter
-from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.hierarchies import Builder, Hierarchy, from_table
@@ -28,6 +27,7 @@ from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     Reach,
+    Work,
     check_number,
 )
 from celosia.tables.masking.value_counts import ValueCounts
@@ -154,14 +154,7 @@ class Recoding(MaskingMethod):
         if self.hierarchy is not None and "file" not in self.hierarchy:
             from_table(self.hierarchy, folder=Path())  # a rule now, a file when it is read
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_columns(frame, columns, self.method_name)
         recoded = [self._recoded(cells(frame, name), name) for name in columns]
         facts = {

@@ -15,7 +15,6 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.numbers import exact
-from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import pick
 from celosia.tables.masking.columns import check_columns
@@ -25,6 +24,7 @@ from celosia.tables.masking.method import (
     WHOLE,
     MaskingMethod,
     MethodResult,
+    Work,
 )
 
 Rows = NDArray[np.int64]
@@ -67,21 +67,14 @@ class Sampling(MaskingMethod):
         """Refuse a share and a number at once."""
         self._exactly_one("fraction", "rows")
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         if self.by:
             check_columns(frame, self.by, self.method_name)
         wanted = self._wanted(frame.height)
         strata = _strata(frame, self.by)
         sizes = np.bincount(strata)
         shares = largest_remainders(sizes, wanted)
-        rows = _drawn(strata, sizes, shares, rng)
+        rows = _drawn(strata, sizes, shares, work.rng)
         facts = {
             "rows": wanted,
             "of": frame.height,

@@ -16,7 +16,6 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.numbers import exact
-from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.frames import as_text
 from celosia.tables.masking.columns import cells, numbers
@@ -26,6 +25,7 @@ from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     Reach,
+    Work,
 )
 from celosia.tables.masking.value_counts import NumberCounts, ValueCounts
 
@@ -112,14 +112,7 @@ class TopBottom(MaskingMethod):
         self._check_ends(self.bottom, self.top)
         self._check_ends(self.bottom_quantile, self.top_quantile)
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         matrix = numbers(frame, columns, self.method_name)
         coded, facts = [], {}
         for place, name in enumerate(columns):

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, silent
-from celosia.core.randomness import Source
+from celosia.core.progress import Progress
 from celosia.tables.masking.columns import (
     categories,
     check_columns,
@@ -27,6 +26,7 @@ from celosia.tables.masking.method import (
     TEXTS,
     MaskingMethod,
     MethodResult,
+    Work,
     check_order,
 )
 from celosia.tables.masking.microaggregation.scale import (
@@ -242,15 +242,7 @@ class JointMicroaggregation(MaskingMethod):
     def groups(self, matrix: NDArray[np.float64], *, progress: Progress) -> NDArray[np.int64]:
         """The group of each record, given as a point on a common scale."""
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
-        """Mask the columns together; see `MaskingMethod.apply`."""
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         kinds = ColumnKinds(self.nominal, self.ordinal, self.orders or {})
         points = as_points(frame, columns, kinds=kinds, method=self.method_name)
         check_records(frame.height, self.k)
@@ -259,7 +251,7 @@ class JointMicroaggregation(MaskingMethod):
         for filled, rows in patterns:
             coordinates = np.isin(points.column_of, np.flatnonzero(filled))
             part = points.matrix[np.ix_(rows, coordinates)]
-            labels[rows] = self.groups(part, progress=progress) + labels.max() + 1
+            labels[rows] = self.groups(part, progress=work.progress) + labels.max() + 1
         masked = self._written(frame, columns, points, patterns, labels)
         facts = _facts(points, patterns, labels)
         return MethodResult(frame=masked, facts={"k": self.k, **facts, "emptied_cells": emptied})

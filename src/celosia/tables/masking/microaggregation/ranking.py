@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
-from celosia.core.randomness import Source
+from celosia.core.progress import Step
 from celosia.tables.masking.columns import (
     categories,
     check_columns,
@@ -22,7 +21,7 @@ from celosia.tables.masking.columns import (
     with_categories,
     with_numbers,
 )
-from celosia.tables.masking.method import ORDER, MaskingMethod, MethodResult
+from celosia.tables.masking.method import ORDER, MaskingMethod, MethodResult, Work
 from celosia.tables.masking.microaggregation.joint import (
     MEAN,
     MODE,
@@ -70,22 +69,14 @@ class Microaggregation(MaskingMethod):
     integer: bool = parameter(False, is_main=True)
     truncate: bool = False
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
-        """Mask each of the columns; see `MaskingMethod.apply`."""
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_columns(frame, columns, self.method_name)
         if self.by is not None:
             check_columns(frame, [self.by], self.method_name)
         masked, facts = frame, {}
         for done, name in enumerate(columns):
             masked, facts[name] = self._one(frame, masked, name)
-            progress(Step(Message("masking.stage.grouping_columns"), done + 1, len(columns)))
+            work.progress(Step(Message("masking.stage.grouping_columns"), done + 1, len(columns)))
         return MethodResult(frame=masked, facts={"k": self.k, "columns": facts})
 
     def promise(self, columns: Sequence[str]) -> str | None:

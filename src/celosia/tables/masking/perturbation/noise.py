@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
 from celosia.tables.masking.draws import normals, uniforms
@@ -25,6 +24,7 @@ from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     Reach,
+    Work,
 )
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 from celosia.tables.masking.perturbation.moments import (
@@ -117,19 +117,12 @@ class Noise(MaskingMethod):
         assert self.alpha is not None, "one of the two is given"
         return math.sqrt(self.alpha)
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         matrix = numbers(frame, columns, self.method_name)
         spread = _spread(matrix, columns)
         factor = mixing(correlations(matrix, columns)) if self.correlated else None
         moments = sample_moments(matrix, columns) if self.correct == "exact" else None
-        masked = self._noisy(matrix, spread, factor, rng)
+        masked = self._noisy(matrix, spread, factor, work.rng)
         if self.correct == "expected" and self.ratio > 0:
             masked = expected_moments(matrix, masked, self.ratio, self.multiplicative)
         elif moments is not None and self.ratio > 0:

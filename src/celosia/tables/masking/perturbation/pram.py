@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import check_list, parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, check_columns, with_categories
 from celosia.tables.masking.draws import uniforms
@@ -26,6 +26,7 @@ from celosia.tables.masking.method import (
     MaskingMethod,
     MethodResult,
     Reach,
+    Work,
     check_number,
 )
 from celosia.tables.masking.perturbation.cells import check_varied
@@ -120,14 +121,7 @@ class Pram(MaskingMethod):
                 "CEL-V201.own_order", method=self.method_name, first="values", second=given
             )
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_columns(frame, columns, self.method_name)
         ready = []
         for name in columns:  # all are checked before anything is drawn
@@ -137,8 +131,8 @@ class Pram(MaskingMethod):
             ready.append((name, codes, values, self._transitions(counts, name)))
         masked, facts = frame, {}
         for done, (name, codes, values, transitions) in enumerate(ready):
-            progress(Step(Message("masking.stage.pram"), done, len(columns)))
-            changed = randomise_codes(codes, transitions, rng)
+            work.progress(Step(Message("masking.stage.pram"), done, len(columns)))
+            changed = randomise_codes(codes, transitions, work.rng)
             masked = with_categories(masked, name, changed, values)
             facts[name] = self._facts(codes, changed, transitions)
         return MethodResult(frame=masked, facts=facts)

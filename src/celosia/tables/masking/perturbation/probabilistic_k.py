@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import categories, cells, check_columns, numbers
-from celosia.tables.masking.method import MaskingMethod, MethodResult
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Work
 from celosia.tables.masking.microaggregation.scale import SMALLEST, check_records
 from celosia.tables.masking.perturbation.cells import check_varied
 
@@ -55,24 +55,18 @@ class ProbabilisticK(MaskingMethod):
     k: int = parameter(least=SMALLEST, start=5)
     grouping: Literal["mdav", "sort"] = "mdav"
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_columns(frame, columns, self.method_name)
         check_records(frame.height, self.k)
         matrix = self._matrix(frame, columns)
         for place, name in enumerate(columns):
             values = matrix[:, place]
             check_varied(values[~np.isnan(values)], name, self.method_name)
-        progress(Step(Message("masking.stage.grouping"), 0, 1))
+        work.progress(Step(Message("masking.stage.grouping"), 0, 1))
         labels = self._groups(matrix, columns)
         swapped = [
-            cells(frame, name).gather(permute_within(labels, rng)).alias(name) for name in columns
+            cells(frame, name).gather(permute_within(labels, work.rng)).alias(name)
+            for name in columns
         ]
         sizes = np.bincount(labels)
         facts = {

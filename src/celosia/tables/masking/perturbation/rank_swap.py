@@ -15,7 +15,7 @@ from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import check_list, parameter
 from celosia.core.numbers import exact
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, check_columns
 from celosia.tables.masking.method import (
@@ -24,6 +24,7 @@ from celosia.tables.masking.method import (
     WHOLE,
     MaskingMethod,
     MethodResult,
+    Work,
     check_number,
 )
 from celosia.tables.masking.perturbation.cells import check_varied, ordered_cells
@@ -93,14 +94,7 @@ class RankSwap(MaskingMethod):
                 "CEL-V201.no_differences", method=self.method_name, first="order", second=given
             )
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         check_columns(frame, columns, self.method_name)
         ready = []
         for name in columns:  # all are checked before anything is drawn
@@ -113,8 +107,8 @@ class RankSwap(MaskingMethod):
         for done, ((name, rows, placed, by_rank), last) in enumerate(
             zip(ready, reaches, strict=True)
         ):
-            progress(Step(Message("masking.stage.rank_swapping"), done, len(columns)))
-            partner = swap_partners(last, rng)
+            work.progress(Step(Message("masking.stage.rank_swapping"), done, len(columns)))
+            partner = swap_partners(last, work.rng)
             source = np.arange(frame.height)
             source[rows[by_rank]] = rows[by_rank[partner]]
             swapped.append(cells(frame, name).gather(source).alias(name))

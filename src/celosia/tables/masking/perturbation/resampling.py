@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import numbers, with_numbers
-from celosia.tables.masking.method import WHOLE, MaskingMethod, MethodResult
+from celosia.tables.masking.method import WHOLE, MaskingMethod, MethodResult, Work
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells, too_large
 
 Matrix = NDArray[np.float64]
@@ -52,14 +52,7 @@ class Resampling(MaskingMethod):
     samples: int = parameter(10, like=WHOLE, least=1)
     integer: bool = parameter(False, is_main=True)
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         matrix = numbers(frame, columns, self.method_name)
         for place, name in enumerate(columns):
             values = matrix[filled_cells(matrix, place), place]
@@ -68,10 +61,10 @@ class Resampling(MaskingMethod):
                 raise too_large(name, self.method_name)
         masked = matrix.copy()
         for place in range(len(columns)):
-            progress(Step(Message("masking.stage.resampling"), place, len(columns)))
+            work.progress(Step(Message("masking.stage.resampling"), place, len(columns)))
             rows = filled_cells(matrix, place)
             by_rank = np.argsort(matrix[rows, place], kind="stable")
-            averages = rank_averages(matrix[rows[by_rank], place], self.samples, rng)
+            averages = rank_averages(matrix[rows[by_rank], place], self.samples, work.rng)
             masked[rows[by_rank], place] = averages
         return MethodResult(
             frame=with_numbers(frame, columns, masked, integer=self.integer),

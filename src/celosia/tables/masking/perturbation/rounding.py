@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.numbers import exact
-from celosia.core.progress import Progress, silent
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import uniforms
-from celosia.tables.masking.method import MaskingMethod, MethodResult, Reach, check_number
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Reach, Work, check_number
 from celosia.tables.masking.perturbation.cells import too_large
 
 Matrix = NDArray[np.float64]
@@ -85,19 +84,12 @@ class Rounding(MaskingMethod):
         """Only up and down by chance."""
         return self.random
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         matrix = numbers(frame, columns, self.method_name)
         units = [self._units(matrix[:, place], name) for place, name in enumerate(columns)]
         rounded, facts = [], {}
         for place, name in enumerate(columns):
-            released = self._released(self._multiples(units[place], rng))
+            released = self._released(self._multiples(units[place], work.rng))
             series = pl.Series(released).fill_nan(None)
             whole = cells(frame, name).dtype.is_integer() and self._denominator() == 1
             rounded.append((series.cast(pl.Int64) if whole else series).alias(name))

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
-from celosia.core.progress import Progress, Step, silent
+from celosia.core.progress import Step
 from celosia.core.randomness import Source
 from celosia.tables.masking.columns import cells, numbers
 from celosia.tables.masking.draws import normals
-from celosia.tables.masking.method import TEXTS, MaskingMethod, MethodResult
+from celosia.tables.masking.method import TEXTS, MaskingMethod, MethodResult, Work
 from celosia.tables.masking.perturbation.cells import check_varied, filled_cells
 from celosia.tables.masking.perturbation.moments import correlations, mixing
 
@@ -57,14 +57,7 @@ class Shuffling(MaskingMethod):
 
     given: tuple[str, ...] = parameter((), like=TEXTS, kind="columns")
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         both = [name for name in columns if name in self.given]
         if both:
             raise InputError("CEL-V250", column=both[0])
@@ -72,9 +65,9 @@ class Shuffling(MaskingMethod):
         matrix = numbers(frame, every, self.method_name)
         for place, name in enumerate(every):
             check_varied(matrix[filled_cells(matrix, place), place], name, self.method_name)
-        progress(Step(Message("masking.stage.shuffling"), 0, 1))
+        work.progress(Step(Message("masking.stage.shuffling"), 0, 1))
         correlation = copula_correlations(matrix, every)
-        scores = self._scores(matrix, correlation, rng)
+        scores = self._scores(matrix, correlation, work.rng)
         shuffled = []
         for place, name in enumerate(columns):
             rows = filled_cells(matrix, len(self.given) + place)

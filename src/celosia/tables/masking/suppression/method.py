@@ -14,12 +14,11 @@ from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 from celosia.core.numbers import real
-from celosia.core.progress import Progress, silent
-from celosia.core.randomness import Source
+from celosia.core.progress import Progress
 from celosia.core.wording import did_you_mean
 from celosia.frames import as_text, encode
 from celosia.tables.masking.columns import cells, check_columns
-from celosia.tables.masking.method import MaskingMethod, MethodResult
+from celosia.tables.masking.method import MaskingMethod, MethodResult, Work
 from celosia.tables.masking.suppression import minimum, own_value, wildcard
 from celosia.tables.masking.suppression.costs import (
     BLANK,
@@ -77,24 +76,17 @@ class LocalSuppression(MaskingMethod):
     subsets: int | None = parameter(None, least=1)
     marker: str | None = None
 
-    def apply(
-        self,
-        frame: pl.DataFrame,
-        columns: Sequence[str],
-        *,
-        rng: Source,
-        progress: Progress = silent,
-    ) -> MethodResult:
+    def _apply(self, frame: pl.DataFrame, columns: Sequence[str], work: Work) -> MethodResult:
         self._check(frame, columns)
         if not frame.height:
             raise InputError("CEL-V303.no_rows", k=self.k)
         codes = self._codes(frame, columns)
         costs = [float((self.weights or {}).get(name, 1.0)) for name in columns]
         if self.subsets is None or self.subsets == len(columns):
-            start = self._greedy(codes, costs, progress)
+            start = self._greedy(codes, costs, work.progress)
             best = minimum.minimum_suppression(codes, self.k, costs, start, self.reading)
         else:
-            start = self._by_subsets(codes, costs, progress)
+            start = self._by_subsets(codes, costs, work.progress)
             bound = 0.0 if (start == codes).all() else min(costs)
             best = minimum.Minimum(start, bound, cost_of(codes, start, costs) <= bound)
         released = self._write(frame, columns, (best.released == BLANK) & (codes != BLANK))
