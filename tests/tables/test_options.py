@@ -18,10 +18,10 @@ FIVE = KAnonymity(5)
 ROLES = Schema.of(quasi_identifiers=["age", "zip"], sensitive=["disease", "salary"])
 
 
-def options(models: Any = FIVE, **more: Any) -> PublishOptions:
-    choices = {"suppression": 0.05, "keep_order": False, "drop_suppressed": False}
-    schema = more.pop("schema", ROLES)
-    return PublishOptions.of(models, schema, **(choices | {"rng": None} | more))
+def options(models: Any = FIVE, *, has_population: bool = False, **more: Any) -> PublishOptions:
+    found = PublishOptions.of(more.pop("schema", ROLES), models, **more)
+    found.check_population(given=has_population)
+    return found
 
 
 @pytest.mark.parametrize(

@@ -15,17 +15,6 @@ if TYPE_CHECKING:
     from celosia.tables.recoding.lattice import Lattice, Outcome
 
 
-@dataclass(frozen=True)
-class Ambiguity(Metric):
-    """The product of the leaves that the labels of a record stand for, averaged over records."""
-
-    method_name: ClassVar[str] = "ambiguity"
-
-    def over(self, lattice: Lattice) -> Measure:
-        """The metric over one table's lattice."""
-        return AmbiguityMeasure(lattice)
-
-
 class AmbiguityMeasure(Measure):
     """The average number of combinations of leaves that a record may be.
 
@@ -67,3 +56,11 @@ class AmbiguityMeasure(Measure):
     def share(self, score: float) -> float:
         """On a logarithmic scale from one combination to all of them."""
         return log(score) / log(self._most) if self._most > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Ambiguity(Metric):
+    """The product of the leaves that the labels of a record stand for, averaged over records."""
+
+    method_name: ClassVar[str] = "ambiguity"
+    measure = AmbiguityMeasure

@@ -21,17 +21,6 @@ def most_classes(lattice: Lattice) -> NDArray[np.float64]:
     return np.minimum(over_all_nodes(labels, np.multiply), lattice.rows)
 
 
-@dataclass(frozen=True)
-class Discernibility(Metric):
-    """How many records each one cannot be told from: its class, or all if it is suppressed."""
-
-    method_name: ClassVar[str] = "discernibility"
-
-    def over(self, lattice: Lattice) -> Measure:
-        """The metric over one table's lattice."""
-        return DiscernibilityMeasure(lattice)
-
-
 class DiscernibilityMeasure(Measure):
     """The sum of squared class sizes, a suppressed record counting the whole table.
 
@@ -60,14 +49,11 @@ class DiscernibilityMeasure(Measure):
 
 
 @dataclass(frozen=True)
-class AverageClassSize(Metric):
-    """Records per class; all suppressed records together count as one class."""
+class Discernibility(Metric):
+    """How many records each one cannot be told from: its class, or all if it is suppressed."""
 
-    method_name: ClassVar[str] = "average-class-size"
-
-    def over(self, lattice: Lattice) -> Measure:
-        """The metric over one table's lattice."""
-        return AverageClassSizeMeasure(lattice)
+    method_name: ClassVar[str] = "discernibility"
+    measure = DiscernibilityMeasure
 
 
 class AverageClassSizeMeasure(Measure):
@@ -90,3 +76,11 @@ class AverageClassSizeMeasure(Measure):
     def share(self, score: float) -> float:
         """Between every record alone (1) and all records in one class (N)."""
         return (score - 1) / max(1, self._rows - 1)
+
+
+@dataclass(frozen=True)
+class AverageClassSize(Metric):
+    """Records per class; all suppressed records together count as one class."""
+
+    method_name: ClassVar[str] = "average-class-size"
+    measure = AverageClassSizeMeasure

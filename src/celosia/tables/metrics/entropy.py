@@ -23,17 +23,6 @@ Counts = NDArray[np.float64]
 """Numbers of records; floating-point because their logarithms are wanted."""
 
 
-@dataclass(frozen=True)
-class Entropy(Metric):
-    """Non-uniform entropy (Gionis, Tassa 2009), in bits over all cells."""
-
-    method_name: ClassVar[str] = "entropy"
-
-    def over(self, lattice: Lattice) -> Measure:
-        """The metric over one table's lattice."""
-        return EntropyMeasure(lattice)
-
-
 class EntropyMeasure(Measure):
     """The bits lost at each node.
 
@@ -86,6 +75,14 @@ class EntropyMeasure(Measure):
     def share(self, score: float) -> float:
         """Over the bits of a table of nothing but `*`."""
         return score / self._whole if self._whole else 0.0
+
+
+@dataclass(frozen=True)
+class Entropy(Metric):
+    """Non-uniform entropy (Gionis, Tassa 2009), in bits over all cells."""
+
+    method_name: ClassVar[str] = "entropy"
+    measure = EntropyMeasure
 
 
 def _bits(counts: Counts, label_of: NDArray[np.int64]) -> float:

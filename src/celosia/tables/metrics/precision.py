@@ -66,17 +66,6 @@ class PrecisionMeasure(Measure):
         return score
 
 
-@dataclass(frozen=True)
-class Height(Metric):
-    """The number of generalisation steps, whichever records are suppressed: the oldest metric."""
-
-    method_name: ClassVar[str] = "height"
-
-    def over(self, lattice: Lattice) -> Measure:
-        """The metric over one table's lattice."""
-        return HeightMeasure(lattice)
-
-
 class HeightMeasure(Measure):
     """The sum of the levels of each node."""
 
@@ -96,3 +85,11 @@ class HeightMeasure(Measure):
     def share(self, score: float) -> float:
         """The height over that of the top."""
         return score / max(1.0, float(self.floors.max()))
+
+
+@dataclass(frozen=True)
+class Height(Metric):
+    """The number of generalisation steps, whichever records are suppressed: the oldest metric."""
+
+    method_name: ClassVar[str] = "height"
+    measure = HeightMeasure

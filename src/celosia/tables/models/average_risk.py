@@ -31,18 +31,10 @@ class AverageRisk(Model):
     """
 
     method_name: ClassVar[str] = "average-risk"
+    judges_table = True
+    """An average is of all classes together."""
 
     most: float = parameter(least=LEAST, below=1, start=0.05)
-
-    @property
-    def judges_table(self) -> bool:
-        """An average is of all classes together."""
-        return True
-
-    @property
-    def smallest(self) -> int:
-        """A small class may stay beside large ones."""
-        return 1
 
     def judge(self, classes: Classes) -> Verdict:
         """Keep the classes from some size on: the least size at which the average holds."""

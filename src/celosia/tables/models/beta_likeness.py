@@ -45,11 +45,6 @@ class BetaLikeness(SensitiveModel):
     enhanced: bool = False
     column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
-    @property
-    def smallest(self) -> int:
-        """One record may do, if the table has one value."""
-        return 1
-
     def judge(self, classes: Classes) -> Verdict:
         """Shares per class; what must go is proven: kept parts within the caps are so together."""
         rows = self.histogram(classes)

@@ -48,11 +48,6 @@ class DeltaDisclosure(SensitiveModel):
     column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
     @property
-    def smallest(self) -> int:
-        """One record may do, if the table has one value."""
-        return 1
-
-    @property
     def _factor(self) -> float:
         """By how much a share may change; beyond e^500 only whether a value occurs counts."""
         return math.exp(min(self.delta, 500.0))

@@ -42,6 +42,8 @@ class DeltaPresence(Model):
     """
 
     method_name: ClassVar[str] = "delta-presence"
+    needs_population = True
+    """Shares are of the people who fit."""
 
     lower: float = parameter(least=0, most=1, start=0)
     upper: float = parameter(least=LEAST, most=1, start=0.5)
@@ -55,16 +57,6 @@ class DeltaPresence(Model):
     def judges_table(self) -> bool:
         """A lower bound holds for all people or for none."""
         return self.lower > 0
-
-    @property
-    def needs_population(self) -> bool:
-        """Shares are of the people who fit."""
-        return True
-
-    @property
-    def smallest(self) -> int:
-        """One record may do, among enough people."""
-        return 1
 
     def judge(self, classes: Classes) -> Verdict:
         """Shares per class, and with a lower bound all of them together.

@@ -36,19 +36,11 @@ class PopulationUniqueness(Model):
     """
 
     method_name: ClassVar[str] = "population-uniqueness"
+    judges_table = True
+    """The estimate is from all classes together."""
 
     most: float = parameter(least=LEAST, below=1, start=0.01)
     sampling_fraction: float = parameter(least=LEAST, most=1, start=0.1)
-
-    @property
-    def judges_table(self) -> bool:
-        """The estimate is from all classes together."""
-        return True
-
-    @property
-    def smallest(self) -> int:
-        """A few records may be alone in their class."""
-        return 1
 
     def judge(self, classes: Classes) -> Verdict:
         """Keep all classes, or those of more than one record."""

@@ -54,11 +54,6 @@ class TCloseness(SensitiveModel):
     distance: Distance = "equal"
     column: str | None = parameter(None, like=SENSITIVE_COLUMN)
 
-    @property
-    def smallest(self) -> int:
-        """One record may look like the table, if the table has one value."""
-        return 1
-
     def judge(self, classes: Classes) -> Verdict:
         """Distances per class; what must go is proven, because the distance is convex.
 
