@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from celosia.assess.attacks.classes import (
     TOLERANCE,
     Classes,
+    SensitiveView,
     ValueCounts,
-    classes_and_values,
     pick,
 )
 from celosia.assess.attacks.method import CERTAINTY, LEFT, ClassAttack
-from celosia.assess.attacks.result import Attack, Members, lists, singles
+from celosia.assess.attacks.result import Attack, lists, singles
 from celosia.core.messages import Message
 from celosia.core.methods import checked, parameter
 
@@ -61,28 +61,22 @@ def background(
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
     left = checked(WorstBackground.method_name, LEFT, left)
-    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
+    view = SensitiveView.of(release, quasi_identifiers, sensitive)
+    classes, spread = view.classes, view.spread
     out, lost = _ruled_out(classes, spread, excluded)
     distinct = np.bincount(spread.owner[~out], minlength=classes.sizes.size)
     hit = (distinct > 0) & (distinct <= left) & (spread.empty == 0)
     top = spread.best(spread.share, ~out)
     already = (spread.distinct <= left) & (spread.empty == 0)
-    return Attack(
+    return view.attack(
         name=Message("assess.attack.background"),
         assumption=Message("assess.knows.background"),
         mitigation=Message("assess.prevent.background"),
-        column=sensitive,
-        people=int(classes.sizes.sum()),
-        sizes=classes.sizes,
         confidence=_confidence(spread, top, out),
         hit=hit,
         learnt=lists(spread.owner[~out], spread.values.gather(spread.value[~out]), hit.size),
-        members=Members.of(classes.of_row, classes.sizes.size),
         prior=_prior(spread, top, lost),
-        facts={
-            "classes": int(classes.sizes.size),
-            "exposed_by_the_knowledge": int((hit & ~already).sum()),
-        },
+        exposed_by_the_knowledge=int((hit & ~already).sum()),
     )
 
 
@@ -95,20 +89,24 @@ class WorstBackground(ClassAttack):
 
     method_name: ClassVar[str] = "background"
 
-    def run(
-        self,
-        release: Any,
-        quasi_identifiers: str | Sequence[str],
-        sensitive: str,
-        *,
-        watched: Collection[str] | None = None,
-    ) -> Attack:
-        return worst_background(
-            release,
-            quasi_identifiers,
-            sensitive,
+    def _on(self, view: SensitiveView, watched: Collection[str] | None) -> Attack:
+        spread = view.spread
+        order, rank = spread.ranked()
+        out = np.zeros(order.size, dtype=np.bool_)
+        out[order] = (rank >= 1) & (rank <= self.exclusions)
+        top = spread.best(spread.share)
+        confidence = _confidence(spread, top, out)
+        lost = np.zeros(spread.sizes.size)
+        np.add.at(lost, spread.owner[out], spread.overall[spread.value[out]])
+        return view.attack(
+            name=Message("methods.background.title"),
+            assumption=Message("assess.knows.worst_background", exclusions=self.exclusions),
+            mitigation=Message("assess.prevent.background"),
+            confidence=confidence,
+            hit=confidence >= self.certainty - TOLERANCE,
+            learnt=singles(spread.values, pick(spread.value + 1, top).astype(np.int64) - 1),
+            prior=_prior(spread, top, lost),
             exclusions=self.exclusions,
-            certainty=self.certainty,
         )
 
 
@@ -130,30 +128,8 @@ def worst_background(
     >>> worst_background(table, ["age"], "ill", exclusions=1).greatest
     0.6
     """
-    asked = WorstBackground(exclusions=exclusions, certainty=certainty)
-    exclusions, certainty = asked.exclusions, asked.certainty
-    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
-    order, rank = spread.ranked()
-    out = np.zeros(order.size, dtype=np.bool_)
-    out[order] = (rank >= 1) & (rank <= exclusions)
-    top = spread.best(spread.share)
-    confidence = _confidence(spread, top, out)
-    lost = np.zeros(classes.sizes.size)
-    np.add.at(lost, spread.owner[out], spread.overall[spread.value[out]])
-    return Attack(
-        name=Message("methods.background.title"),
-        assumption=Message("assess.knows.worst_background", exclusions=exclusions),
-        mitigation=Message("assess.prevent.background"),
-        column=sensitive,
-        people=int(classes.sizes.sum()),
-        sizes=classes.sizes,
-        confidence=confidence,
-        hit=confidence >= certainty - TOLERANCE,
-        learnt=singles(spread.values, pick(spread.value + 1, top).astype(np.int64) - 1),
-        members=Members.of(classes.of_row, classes.sizes.size),
-        prior=_prior(spread, top, lost),
-        facts={"classes": int(classes.sizes.size), "exclusions": exclusions},
-    )
+    attack = WorstBackground(exclusions=exclusions, certainty=certainty)
+    return attack.run(release, quasi_identifiers, sensitive)
 
 
 def _confidence(

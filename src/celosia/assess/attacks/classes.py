@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from celosia.assess.attacks.result import Attack, Members
 from celosia.assess.meaning import SUPPRESSED
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
@@ -186,9 +187,48 @@ def texts_of(data: Any, columns: str | Sequence[str], *, table: str | None = Non
     return pl.DataFrame([text.alias(name) for text, name in zip(texts, names, strict=True)])
 
 
-def classes_and_values(
-    release: Any, quasi_identifiers: str | Sequence[str], sensitive: str
-) -> tuple[Classes, ValueCounts]:
-    """The classes of a release and the values of one of its columns in them."""
-    classes = Classes.of(texts_of(release, quasi_identifiers))
-    return classes, ValueCounts.of(classes, texts_of(release, sensitive).get_column(sensitive))
+@dataclass(frozen=True, slots=True, eq=False)
+class SensitiveView:
+    """A sensitive column of a release as an attacker sees it: its values in each class."""
+
+    column: str
+    classes: Classes
+    spread: ValueCounts
+
+    @classmethod
+    def of(
+        cls, release: Any, quasi_identifiers: str | Sequence[str], sensitive: str
+    ) -> SensitiveView:
+        """The view of one column, by the classes of a release."""
+        classes = Classes.of(texts_of(release, quasi_identifiers))
+        column = texts_of(release, sensitive).get_column(sensitive)
+        return cls(sensitive, classes, ValueCounts.of(classes, column))
+
+    def attack(
+        self,
+        *,
+        name: Message,
+        assumption: Message,
+        mitigation: Message,
+        confidence: NDArray[np.float64],
+        hit: NDArray[np.bool_],
+        learnt: pl.Series,
+        prior: NDArray[np.float64],
+        **facts: Any,
+    ) -> Attack:
+        """What an attack found, class by class."""
+        sizes = self.classes.sizes
+        return Attack(
+            name=name,
+            assumption=assumption,
+            mitigation=mitigation,
+            column=self.column,
+            people=int(sizes.sum()),
+            sizes=sizes,
+            confidence=confidence,
+            hit=hit,
+            learnt=learnt,
+            members=Members.of(self.classes.of_row, sizes.size),
+            prior=prior,
+            facts={"classes": int(sizes.size), **facts},
+        )

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from celosia.assess.attacks.classes import TOLERANCE, classes_and_values, pick
+from celosia.assess.attacks.classes import TOLERANCE, SensitiveView, pick
 from celosia.assess.attacks.method import CERTAINTY, ClassAttack
-from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.assess.attacks.result import Attack, singles
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 
@@ -21,15 +21,20 @@ class Homogeneity(ClassAttack):
 
     method_name: ClassVar[str] = "homogeneity"
 
-    def run(
-        self,
-        release: Any,
-        quasi_identifiers: str | Sequence[str],
-        sensitive: str,
-        *,
-        watched: Collection[str] | None = None,
-    ) -> Attack:
-        return homogeneity(release, quasi_identifiers, sensitive, certainty=self.certainty)
+    def _on(self, view: SensitiveView, watched: Collection[str] | None) -> Attack:
+        classes, spread = view.classes, view.spread
+        top = spread.best(spread.share)
+        confidence = pick(spread.share, top)
+        return view.attack(
+            name=Message("methods.homogeneity.title"),
+            assumption=Message("assess.knows.homogeneity"),
+            mitigation=Message("assess.prevent.homogeneity"),
+            confidence=confidence,
+            hit=confidence >= self.certainty - TOLERANCE,
+            learnt=singles(spread.values, pick(spread.value + 1, top).astype(int) - 1),
+            prior=pick(spread.overall[spread.value], top),
+            suppressed=classes.suppressed,
+        )
 
 
 def homogeneity(
@@ -52,22 +57,4 @@ def homogeneity(
 
     Reference: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007.
     """
-    certainty = Homogeneity(certainty=certainty).certainty
-    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
-    top = spread.best(spread.share)
-    confidence = pick(spread.share, top)
-    hit = confidence >= certainty - TOLERANCE
-    return Attack(
-        name=Message("methods.homogeneity.title"),
-        assumption=Message("assess.knows.homogeneity"),
-        mitigation=Message("assess.prevent.homogeneity"),
-        column=sensitive,
-        people=int(classes.sizes.sum()),
-        sizes=classes.sizes,
-        confidence=confidence,
-        hit=hit,
-        learnt=singles(spread.values, pick(spread.value + 1, top).astype(int) - 1),
-        members=Members.of(classes.of_row, classes.sizes.size),
-        prior=pick(spread.overall[spread.value], top),
-        facts={"classes": int(classes.sizes.size), "suppressed": classes.suppressed},
-    )
+    return Homogeneity(certainty=certainty).run(release, quasi_identifiers, sensitive)

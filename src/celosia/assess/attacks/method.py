@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from celosia.assess.attacks.classes import SensitiveView
 from celosia.assess.attacks.result import Attack
 from celosia.core.methods import Method, Parameter
 
@@ -28,7 +29,6 @@ SAMPLES = Parameter(name="samples", kind="whole", least=1, default=2_000)
 class ClassAttack(Method, ABC):
     """An attack that needs the release alone; a frozen dataclass with its parameters."""
 
-    @abstractmethod
     def run(
         self,
         release: Any,
@@ -45,3 +45,8 @@ class ClassAttack(Method, ABC):
             sensitive: the column that the attacker wants to learn.
             watched: the values that matter; all of them if not given.
         """
+        return self._on(SensitiveView.of(release, quasi_identifiers, sensitive), watched)
+
+    @abstractmethod
+    def _on(self, view: SensitiveView, watched: Collection[str] | None) -> Attack:
+        """What `run` does, attack by attack."""

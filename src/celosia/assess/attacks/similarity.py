@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from celosia.assess.attacks.classes import (
     TOLERANCE,
-    Classes,
+    SensitiveView,
     ValueCounts,
-    classes_and_values,
     pick,
 )
 from celosia.assess.attacks.method import CERTAINTY, WIDTH
-from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.assess.attacks.result import Attack, singles
 from celosia.assess.meaning import Meaning
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
@@ -51,14 +50,12 @@ def similarity(
     Reference: Li, Li, Venkatasubramanian 2007.
     """
     certainty = checked("similarity", CERTAINTY, certainty)
-    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
-    kinds = _merge(spread, categories, sensitive)
+    view = SensitiveView.of(release, quasi_identifiers, sensitive)
+    kinds = _merge(view.spread, categories, sensitive)
     top = kinds.best(kinds.share)
     confidence = pick(kinds.share, top)
     return _attack(
-        classes,
-        spread,
-        sensitive,
+        view,
         confidence=confidence,
         hit=confidence >= certainty - TOLERANCE,
         learnt=singles(kinds.values, pick(kinds.value + 1, top).astype(np.int64) - 1),
@@ -87,8 +84,8 @@ def near_numbers(
     """
     certainty = checked("similarity", CERTAINTY, certainty)
     reach = checked("similarity", WIDTH, width)
-    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
-    number, spread = _by_number(spread, sensitive)
+    view = SensitiveView.of(release, quasi_identifiers, sensitive)
+    number, spread = _by_number(view.spread, sensitive)
     last = np.searchsorted(number, number + reach, side="right") - 1
     # Entries are sorted by class and, within it, by number: whole keys find the end of a range.
     stride = max(number.size, 1)
@@ -108,9 +105,7 @@ def near_numbers(
     mass = np.concatenate([[0.0], np.cumsum(spread.overall)])
     before = mass[last + 1] - mass[:-1]
     return _attack(
-        classes,
-        spread,
-        sensitive,
+        view,
         confidence=confidence,
         hit=confidence >= certainty - TOLERANCE,
         learnt=texts.select(pl.concat_list("low", "high").list.drop_nulls()).to_series(),
@@ -132,21 +127,23 @@ def categories_of(meaning: Meaning, labels: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _attack(classes: Classes, spread: ValueCounts, sensitive: str, **found: Any) -> Attack:
-    alike = (spread.distinct == 1) & (spread.empty == 0)
-    return Attack(
+def _attack(
+    view: SensitiveView,
+    confidence: NDArray[np.float64],
+    hit: NDArray[np.bool_],
+    learnt: pl.Series,
+    prior: NDArray[np.float64],
+) -> Attack:
+    alike = (view.spread.distinct == 1) & (view.spread.empty == 0)
+    return view.attack(
         name=Message("assess.attack.similarity"),
         assumption=Message("assess.knows.similarity"),
         mitigation=Message("assess.prevent.similarity"),
-        column=sensitive,
-        people=int(classes.sizes.sum()),
-        sizes=classes.sizes,
-        members=Members.of(classes.of_row, classes.sizes.size),
-        facts={
-            "classes": int(classes.sizes.size),
-            "exposed_by_similarity": int((found["hit"] & ~alike).sum()),
-        },
-        **found,
+        confidence=confidence,
+        hit=hit,
+        learnt=learnt,
+        prior=prior,
+        exposed_by_similarity=int((hit & ~alike).sum()),
     )
 
 

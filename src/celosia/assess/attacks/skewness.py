@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from celosia.assess.attacks.classes import (
     TOLERANCE,
+    SensitiveView,
     ValueCounts,
-    classes_and_values,
     pick,
 )
 from celosia.assess.attacks.method import ClassAttack
-from celosia.assess.attacks.result import Attack, Members, singles
+from celosia.assess.attacks.result import Attack, singles
 from celosia.core.messages import Message
 from celosia.core.methods import parameter
 
@@ -29,16 +29,30 @@ class Skewness(ClassAttack):
 
     method_name: ClassVar[str] = "skewness"
 
-    def run(
-        self,
-        release: Any,
-        quasi_identifiers: str | Sequence[str],
-        sensitive: str,
-        *,
-        watched: Collection[str] | None = None,
-    ) -> Attack:
-        given = release, quasi_identifiers, sensitive
-        return skewness(*given, watched=watched, gain=self.gain)
+    def _on(self, view: SensitiveView, watched: Collection[str] | None) -> Attack:
+        spread = view.spread
+        keep = np.ones(spread.owner.size, dtype=np.bool_)
+        if watched is not None:
+            wanted = {watched} if isinstance(watched, str) else set(watched)
+            watched_value = np.array([text in wanted for text in spread.values], dtype=np.bool_)
+            keep = watched_value[spread.value]
+        before = spread.overall[spread.value]
+        top = spread.best(spread.share - before, keep)
+        confidence, prior = pick(spread.share, top), pick(before, top)
+        effective = _effective_by_class(spread)
+        ratio = (spread.share / before)[keep]
+        return view.attack(
+            name=Message("methods.skewness.title"),
+            assumption=Message("assess.knows.skewness"),
+            mitigation=Message("assess.prevent.skewness"),
+            confidence=confidence,
+            hit=confidence - prior >= self.gain - TOLERANCE,
+            learnt=singles(spread.values, pick(spread.value + 1, top).astype(np.int64) - 1),
+            prior=prior,
+            greatest_ratio=float(ratio.max()) if ratio.size else None,
+            effective_values_of_table=effective_values(spread.overall),
+            least_effective_values=float(effective.min()) if effective.size else None,
+        )
 
 
 def skewness(
@@ -71,37 +85,8 @@ def skewness(
 
     Reference: Li, Li, Venkatasubramanian 2007.
     """
-    gain = Skewness(gain=gain).gain
-    classes, spread = classes_and_values(release, quasi_identifiers, sensitive)
-    keep = np.ones(spread.owner.size, dtype=np.bool_)
-    if watched is not None:
-        wanted = {watched} if isinstance(watched, str) else set(watched)
-        watched_value = np.array([text in wanted for text in spread.values], dtype=np.bool_)
-        keep = watched_value[spread.value]
-    before = spread.overall[spread.value]
-    top = spread.best(spread.share - before, keep)
-    confidence, prior = pick(spread.share, top), pick(before, top)
-    effective = _effective_by_class(spread)
-    ratio = (spread.share / before)[keep]
-    return Attack(
-        name=Message("methods.skewness.title"),
-        assumption=Message("assess.knows.skewness"),
-        mitigation=Message("assess.prevent.skewness"),
-        column=sensitive,
-        people=int(classes.sizes.sum()),
-        sizes=classes.sizes,
-        confidence=confidence,
-        hit=confidence - prior >= gain - TOLERANCE,
-        learnt=singles(spread.values, pick(spread.value + 1, top).astype(np.int64) - 1),
-        members=Members.of(classes.of_row, classes.sizes.size),
-        prior=prior,
-        facts={
-            "classes": int(classes.sizes.size),
-            "greatest_ratio": float(ratio.max()) if ratio.size else None,
-            "effective_values_of_table": effective_values(spread.overall),
-            "least_effective_values": float(effective.min()) if effective.size else None,
-        },
-    )
+    given = release, quasi_identifiers, sensitive
+    return Skewness(gain=gain).run(*given, watched=watched)
 
 
 def effective_values(counts: Iterable[float]) -> float:
