@@ -23,6 +23,7 @@ from celosia.queries.execution import Execution
 from celosia.queries.planning import cost
 from celosia.queries.planning.cost import Cost
 from celosia.queries.policy import Database, Policy, Spending
+from celosia.queries.request import QueryRequest
 from celosia.queries.results import execute_plan, execute_plan_on_empty
 
 NOBODY: dict[str, list[dict[str, Any]]] = {
@@ -292,8 +293,12 @@ def test_the_answer_is_written_before_its_deadline(
             return seal(*given)
 
         monkeypatch.setattr(vault.ledger, "seal", noted)
-        answer = vault.ask(COUNT, epsilon=1, before_release=lambda _: happened.append("write"))
-        again = vault.ask(COUNT, epsilon=1, before_release=lambda _: happened.append("write"))
+        answer = vault.ask(
+            QueryRequest(COUNT, epsilon=1), before_release=lambda _: happened.append("write")
+        )
+        again = vault.ask(
+            QueryRequest(COUNT, epsilon=1), before_release=lambda _: happened.append("write")
+        )
     assert happened == ["wait", "record", "write", "wait", "write", "wait"]
     assert again.rows == answer.rows
 

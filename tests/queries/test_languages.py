@@ -15,9 +15,10 @@ from celosia.core.errors import CelosiaError
 from celosia.core.messages import speaking
 from celosia.core.neighbours import Relation
 from celosia.queries import answer_report
-from celosia.queries.execution import request_of
+from celosia.queries.execution import charge_of
 from celosia.queries.planning import METHODS, make_plan
 from celosia.queries.policy import Policy, draft_policy, read_policy
+from celosia.queries.request import QueryRequest
 
 ENGLISH = re.compile(
     r"\b(the|of|and|with|each|rows|row|is|was|at most|by|noise|none|nothing|answer|belongs?)\b"
@@ -51,12 +52,12 @@ def test_plans_are_told_in_every_language_and_charged_as_one(
 ) -> None:
     def planned() -> tuple[str, str, list[str]]:
         try:
-            plan = make_plan(query, policy, epsilon=1, delta=1e-6, method=method)
+            plan = make_plan(QueryRequest(query, epsilon=1, delta=1e-6, method=method), policy)
         except CelosiaError as refusal:
             return refusal.code, "", [re.sub(r"`[^`]*`|'[^']*'", "", str(refusal))]
         kept = json.dumps([plan.as_dict(), plan.parameters])
         said = [f"{part.mechanism}; {part.bound}" for part in plan.parts]
-        key = request_of(plan, policy, None).key("") if plan.epsilon else ""
+        key = charge_of(plan, policy, QueryRequest("", epsilon=1)).key("") if plan.epsilon else ""
         return kept, key, said
 
     kept, key, _ = planned()

@@ -23,6 +23,7 @@ from celosia.queries.planning import make_plan
 from celosia.queries.planning.plan import Executor, Plan
 from celosia.queries.planning.r2t import R2TStep
 from celosia.queries.policy import Policy
+from celosia.queries.request import QueryRequest
 
 PARTNERS = "SELECT 1 FROM message m WHERE m.sender = p.id"
 QUESTIONS = {
@@ -123,7 +124,7 @@ def programs(plan: Plan, ask: Executor) -> list[list[list[list[int]]]]:
 def test_under_a_large_cap_the_programs_add_up_to_the_answer(
     query: str, databases: Databases
 ) -> None:
-    plan = make_plan(query, WIDE, epsilon=1)
+    plan = make_plan(QueryRequest(query, epsilon=1), WIDE)
     (step,) = plan.steps
     assert isinstance(step, R2TStep)
     for seed in range(2):
@@ -148,7 +149,7 @@ def test_under_a_large_cap_the_programs_add_up_to_the_answer(
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_no_person_moves_a_program_by_more_than_its_cap(query: str, databases: Databases) -> None:
     policy = replace(POLICY, most_per_unit=8)
-    plan = make_plan(query, policy, epsilon=1)
+    plan = make_plan(QueryRequest(query, epsilon=1), policy)
     (step,) = plan.steps
     assert isinstance(step, R2TStep)
     caps = step.mechanism.caps
@@ -170,7 +171,7 @@ def test_no_person_moves_a_program_by_more_than_its_cap(query: str, databases: D
 @pytest.mark.parametrize("relation", [Relation.ADD_REMOVE, Relation.CHANGE_ONE])
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_all_races_together_cost_what_is_charged(query: str, relation: Relation) -> None:
-    plan = make_plan(query, replace(WIDE, relation=relation), epsilon=1)
+    plan = make_plan(QueryRequest(query, epsilon=1), replace(WIDE, relation=relation))
     (step,) = plan.steps
     assert isinstance(step, R2TStep)
     assert plan.delta == 0
@@ -225,7 +226,7 @@ def test_whether_an_answer_comes_does_not_depend_on_the_data(
 )
 def test_what_programs_do_not_answer_is_refused_before_the_data(query: str, code: str) -> None:
     with pytest.raises(QueryRefused) as refused:
-        make_plan(query, POLICY, epsilon=1, delta=1e-6)
+        make_plan(QueryRequest(query, epsilon=1, delta=1e-6), POLICY)
     assert refused.value.code == code
     assert refused.value.fix
 
@@ -269,7 +270,7 @@ def test_declared_caps_bound_the_groups_and_the_ladder_of_a_race() -> None:
         "SELECT MONTH(a.placed), COUNT(*) FROM orders a JOIN person p ON p.id = a.person GROUP BY 1"
     )
     policy = capped(POLICY, orders__person=3)
-    plan = make_plan(query, policy, epsilon=1, method="r2t-cap")
+    plan = make_plan(QueryRequest(query, epsilon=1, method="r2t-cap"), policy)
     (step,) = plan.steps
     assert isinstance(step, R2TStep)
     assert (step.groups, step.per_unit, step.most) == (12, 3, 3)
@@ -297,11 +298,11 @@ def towns(number: int) -> Policy:
 def test_many_known_groups_have_a_program_each(tmp_path: Path) -> None:
     query = "SELECT town, COUNT(*) FROM message JOIN person ON id = sender GROUP BY town"
     assert outcome(query, shop(Random(1)), tmp_path, towns(60)) == "60 rows of 2"
-    (step,) = make_plan(query, towns(256), epsilon=1).steps
+    (step,) = make_plan(QueryRequest(query, epsilon=1), towns(256)).steps
     assert isinstance(step, R2TStep)
     assert step.per_unit == 256
     with pytest.raises(QueryRefused) as refused:
-        make_plan(query, towns(257), epsilon=1)
+        make_plan(QueryRequest(query, epsilon=1), towns(257))
     assert refused.value.key == "CEL-Q146.too_many"
 
 
@@ -354,7 +355,7 @@ def test_answers_are_as_near_as_the_least_cap_that_takes_nothing_allows(
     rows = small(3)
     with opened(rows, tmp_path) as vault:
         found = vault.sql(query, epsilon=50, method="r2t-cap").value
-    plan = make_plan(query, POLICY, epsilon=50)
+    plan = make_plan(QueryRequest(query, epsilon=50), POLICY)
     (step,) = plan.steps
     assert isinstance(step, R2TStep)
     r2t = step.mechanism

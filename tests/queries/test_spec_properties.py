@@ -28,6 +28,7 @@ from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import read_policy
+from celosia.queries.request import QueryRequest
 from celosia.queries.results import execute_plan
 from celosia.tables.models import DistinctDiversity, KAnonymity
 
@@ -358,7 +359,7 @@ REFUSED = {
 def test_every_line_of_the_refusal_list_is_refused_with_a_reason(name: str) -> None:
     """Section 5.2: refused from the policy and the question alone; there is no database here."""
     with pytest.raises(QueryRefused) as refused:
-        make_plan(REFUSED[name], FLEX, epsilon=1)
+        make_plan(QueryRequest(REFUSED[name], epsilon=1), FLEX)
     assert refused.value.what
     assert refused.value.why
     assert refused.value.fix
@@ -375,4 +376,4 @@ def test_every_line_of_the_refusal_list_is_refused_with_a_reason(name: str) -> N
     ],
 )
 def test_what_is_beside_the_refusal_list_is_answered(query: str) -> None:
-    assert make_plan(query, FLEX, epsilon=1).epsilon == 1
+    assert make_plan(QueryRequest(query, epsilon=1), FLEX).epsilon == 1

@@ -6,27 +6,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from celosia.queries.answer import QueryAnswer
     from celosia.queries.paths import ledger_path
     from celosia.queries.planning import METHODS, Part, Plan
     from celosia.queries.policy import Policy, load_policy, read_policy
+    from celosia.queries.request import QueryRequest
     from celosia.queries.vault import Vault
-
-_HOMES = {
-    "METHODS": "celosia.queries.planning",
-    "Part": "celosia.queries.planning",
-    "Plan": "celosia.queries.planning",
-    "Policy": "celosia.queries.policy",
-    "QueryAnswer": "celosia.queries.answer",
-    "Vault": "celosia.queries.vault",
-    "ledger_path": "celosia.queries.paths",
-    "load_policy": "celosia.queries.policy",
-    "read_policy": "celosia.queries.policy",
-}
 
 __all__ = [
     "METHODS",
@@ -34,18 +24,21 @@ __all__ = [
     "Plan",
     "Policy",
     "QueryAnswer",
+    "QueryRequest",
     "Vault",
     "ledger_path",
     "load_policy",
     "read_policy",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "answer": ("QueryAnswer",),
+        "paths": ("ledger_path",),
+        "planning": ("METHODS", "Part", "Plan"),
+        "policy": ("Policy", "load_policy", "read_policy"),
+        "request": ("QueryRequest",),
+        "vault": ("Vault",),
+    },
+)

@@ -11,6 +11,7 @@ from celosia.queries.planning import make_plan
 from celosia.queries.planning.cost import USUAL_ROWS
 from celosia.queries.policy import Policy
 from celosia.queries.policy.writer import toml_key
+from celosia.queries.request import QueryRequest
 
 SMALL = 100_000
 """Rows of a table that is small for every engine."""
@@ -78,6 +79,6 @@ def _found(policy: Policy) -> Iterator[UndeclaredSize]:
 def _deadline(policy: Policy, query: str) -> float | None:
     """The deadline of a question; None where it is refused."""
     try:
-        return make_plan(query, policy, epsilon=1).deadline
+        return make_plan(QueryRequest(query, epsilon=1), policy).deadline
     except CelosiaError:
         return None

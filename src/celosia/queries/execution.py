@@ -33,6 +33,7 @@ from celosia.queries.ledger import Ledger, Request, Reservation, StoredAnswer
 from celosia.queries.ledger.store import EXCEEDED_DEADLINE, FAILED_QUERY
 from celosia.queries.planning import Plan
 from celosia.queries.policy import Policy, policy_hash
+from celosia.queries.request import QueryRequest
 from celosia.queries.results import (
     Outcome,
     execute_plan,
@@ -53,16 +54,16 @@ ANYBODY = "anybody"
 """Who asks, where the policy names nobody."""
 
 
-def request_of(plan: Plan, policy: Policy, analyst: str | None) -> Request:
+def charge_of(plan: Plan, policy: Policy, request: QueryRequest) -> Request:
     """What the ledger charges for a plan.
 
     Raises:
         QueryRefused: CEL-Q141 the policy names analysts, and none is given.
     """
-    if analyst is None and policy.analysts:
+    if request.analyst is None and policy.analysts:
         raise QueryRefused("CEL-Q141")
     plain = Request(
-        analyst=ANYBODY if analyst is None else analyst,
+        analyst=ANYBODY if request.analyst is None else request.analyst,
         question=plan.normalised,
         epsilon=plan.epsilon,
         delta=plan.delta,
@@ -238,9 +239,9 @@ COUNTS = frozenset({"rows", "count", "distinct"})
 def build_answer(
     outcome: Outcome,
     kept: StoredAnswer,
+    request: QueryRequest,
     *,
     policy: Policy,
-    confidence: float,
     rng: Source,
     stored: bool,
 ) -> QueryAnswer:
@@ -250,13 +251,13 @@ def build_answer(
     def at(sureness: float) -> Intervals:
         return [bounds for _, bounds in outcome.table(sureness)]
 
-    table = outcome.table_with_noise(confidence)
+    table = outcome.table_with_noise(request.confidence)
     return QueryAnswer(
         question=plan.question_text,
         rows=[row for row, _, _ in table],
         intervals=[bounds for _, bounds, _ in table],
         noise=[noise for _, _, noise in table],
-        confidence=confidence,
+        confidence=request.confidence,
         epsilon=float(plan.epsilon),
         delta=float(plan.delta),
         method=plan.method,
@@ -273,7 +274,12 @@ def build_answer(
 
 
 def answer_public(
-    plan: Plan, rows: list[dict[str, Any]], *, policy: Policy, confidence: float, rng: Source
+    plan: Plan,
+    rows: list[dict[str, Any]],
+    request: QueryRequest,
+    *,
+    policy: Policy,
+    rng: Source,
 ) -> QueryAnswer:
     """The exact answer of public tables, or predicates."""
     kept = [
@@ -288,7 +294,7 @@ def answer_public(
         rows=kept,
         intervals=exact,  # type: ignore[arg-type]
         noise=[dict.fromkeys(row, 0.0) for row in exact],
-        confidence=confidence,
+        confidence=request.confidence,
         epsilon=0.0,
         method=plan.method,
         at=lambda _: exact,  # type: ignore[arg-type,return-value]

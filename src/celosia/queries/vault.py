@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from celosia.core.errors import EngineError, InputError
 from celosia.core.randomness import Source, System
@@ -20,8 +20,8 @@ from celosia.queries.execution import (
     Execution,
     answer_public,
     build_answer,
+    charge_of,
     check_accepted,
-    request_of,
     unanswered_error,
 )
 from celosia.queries.ledger import Ledger, Reservation
@@ -29,6 +29,7 @@ from celosia.queries.paths import ledger_path, trace_paths
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.policy import Policy, check_against_database, check_policy, load_policy
 from celosia.queries.policy.database import DatabaseColumns
+from celosia.queries.request import QueryOptions, QueryRequest
 from celosia.queries.results import Outcome
 from celosia.queries.sessions import (
     ceilings_of,
@@ -169,63 +170,35 @@ class Vault:
             QueryRefused: what cannot be promised, with what would make it answerable; CEL-Q300 an
                 epsilon below the least one of the policy.
         """
-        plan = self._plan(query, epsilon=epsilon, delta=delta, method=method)
+        return self.plan(QueryRequest(query, epsilon=epsilon, delta=delta, method=method))
+
+    def plan(self, request: QueryRequest) -> Plan:
+        """`explain` of a request."""
+        plan = self._plan(request)
         if plan.method != "public":
             ceilings_of(self.policy).check_price(plan.epsilon)
         return plan
 
-    def _plan(self, query: str, *, epsilon: float, delta: float, method: str | None) -> Plan:
+    def _plan(self, request: QueryRequest) -> Plan:
         plan = make_plan(
-            query,
+            request,
             self.policy,
-            epsilon=epsilon,
-            delta=delta,
-            method=method,
             count=make_public_counter(self.policy, self._ask),
             execute_public=self._ask_public,
         )
         check_comparisons(plan.original, self.policy, self._types)
         return replace(plan, deadline=min(plan.deadline, self.timeout))
 
-    def sparql(
-        self,
-        query: str,
-        *,
-        epsilon: float,
-        delta: float = 0,
-        analyst: str | None = None,
-        method: str | None = None,
-        confidence: float = 0.95,
-        fresh: bool = False,
-    ) -> QueryAnswer:
+    def sparql(self, query: str, **options: Unpack[QueryOptions]) -> QueryAnswer:
         """The noisy answer of a SPARQL query about the graph of the policy, see `sql`.
 
         Raises:
             InputError: CEL-Q240, CEL-Q271 the text is wrong, or the policy has no graph.
             QueryRefused, BudgetExceeded, EngineError: as in `sql`.
         """
-        return self._answer(
-            query,
-            "SPARQL",
-            analyst=analyst,
-            confidence=confidence,
-            fresh=fresh,
-            epsilon=epsilon,
-            delta=delta,
-            method=method,
-        )
+        return self.ask(QueryRequest(query, language="SPARQL", **options))
 
-    def sql(
-        self,
-        query: str,
-        *,
-        epsilon: float,
-        delta: float = 0,
-        analyst: str | None = None,
-        method: str | None = None,
-        confidence: float = 0.95,
-        fresh: bool = False,
-    ) -> QueryAnswer:
+    def sql(self, query: str, **options: Unpack[QueryOptions]) -> QueryAnswer:
         """The noisy answer of a query, charged before the data is touched.
 
         It comes at the deadline of its plan, never sooner, so that its time tells nothing about
@@ -238,78 +211,48 @@ class Vault:
 
         Args:
             query: one SELECT.
-            epsilon: of the whole request: all its columns, groups and parts.
-            delta: of the whole request; charged only where a mechanism needs it.
-            analyst: who asks; needed where the policy names analysts.
-            method: one of `METHODS`; the planner's choice if None.
-            confidence: of the intervals.
-            fresh: whether to pay for a new answer where one is stored; it takes the place of that.
+            options: `epsilon`, which must be given, `delta`, `method`, `confidence`, `analyst` and
+                `fresh`, as in `QueryRequest`.
 
         Raises:
             InputError: a parameter or the text is wrong; nothing was charged.
             QueryRefused: what cannot be promised, costs too little (CEL-Q300), or the database does
                 not accept (CEL-Q162); nothing was charged.
-            BudgetExceeded: CEL-Q110, CEL-Q111 the budget, or CEL-Q301 a ceiling of the
-                day does not allow it; nothing was charged.
+            BudgetExceeded: CEL-Q110, CEL-Q111 the budget, or CEL-Q301 a ceiling of the day does not
+                allow it; nothing was charged.
             EngineError: CEL-Q140 the database failed in a simulation; the charge stays.
         """
-        return self._answer(
-            query,
-            "SQL",
-            analyst=analyst,
-            confidence=confidence,
-            fresh=fresh,
-            epsilon=epsilon,
-            delta=delta,
-            method=method,
-        )
+        return self.ask(QueryRequest(query, language="SQL", **options))
 
     def ask(
         self,
-        query: str,
+        request: QueryRequest,
         *,
         before_release: Callable[[QueryAnswer], object] | None = None,
-        **choices: Any,
     ) -> QueryAnswer:
-        """`sparql` where the policy is of a graph, else `sql`; with the same arguments.
+        """The noisy answer of a request, see `sql`.
 
         Args:
-            query: as in `sql`.
+            request: in the language of the policy.
             before_release: called with the answer before its deadline: what is done there, such as
                 writing it down, takes no time after it. It must not raise.
-            choices: as in `sql`.
         """
-        return self._answer(query, self._language, before_release=before_release, **choices)
-
-    def _answer(
-        self,
-        query: str,
-        language: str,
-        *,
-        epsilon: float,
-        delta: float = 0,
-        analyst: str | None = None,
-        method: str | None = None,
-        confidence: float = 0.95,
-        fresh: bool = False,
-        before_release: Callable[[QueryAnswer], object] | None = None,
-    ) -> QueryAnswer:
-        check_confidence(confidence)
-        self._check_language(language)
-        plan = self._plan(query, epsilon=epsilon, delta=delta, method=method)
+        check_confidence(request.confidence)
+        self._check_language(request)
+        plan = self._plan(request)
         if plan.method == "public":
-            rows, sure = self._public_rows(plan), confidence
-            answer = answer_public(plan, rows, policy=self.policy, confidence=sure, rng=self._rng)
+            rows = self._public_rows(plan)
+            answer = answer_public(plan, rows, request, policy=self.policy, rng=self._rng)
             if before_release is not None:
                 before_release(answer)
             return answer
-        request = request_of(plan, self.policy, analyst)
+        charge = charge_of(plan, self.policy, request)
         execution = self._execution(plan)
-        if fresh or not self.ledger.has_answer(request):
-            ceilings_of(self.policy).check_price(request.epsilon)
+        if request.fresh or not self.ledger.has_answer(charge):
+            ceilings_of(self.policy).check_price(charge.epsilon)
             check_accepted(plan, self._engine, cast=self._cast, timeout=self.timeout)
             execution.prepare()
-        reserved = self.ledger.reserve(request, fresh=fresh)
+        reserved = self.ledger.reserve(charge, fresh=request.fresh)
         # All before this follows from the question and the ledger; all after it from rows too.
         execution.begin()
         if isinstance(reserved, Reservation):
@@ -320,8 +263,8 @@ class Vault:
         answer = build_answer(
             outcome,
             kept,
+            request,
             policy=self.policy,
-            confidence=confidence,
             rng=self._rng,
             stored=not isinstance(reserved, Reservation),
         )
@@ -358,16 +301,13 @@ class Vault:
     def __repr__(self) -> str:
         return f"Vault({self.policy.name!r})"
 
-    @property
-    def _language(self) -> str:
-        return "SQL" if self.policy.graph is None else "SPARQL"
-
-    def _check_language(self, language: str) -> None:
-        if language != (spoken := self._language):
+    def _check_language(self, request: QueryRequest) -> None:
+        spoken = "SQL" if self.policy.graph is None else "SPARQL"
+        if request.language not in {None, spoken}:
             raise InputError(
                 "CEL-Q271.other_language",
                 right_language=spoken,
-                language=language,
+                language=request.language,
                 method=spoken.lower(),
             )
 

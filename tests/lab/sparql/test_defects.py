@@ -25,6 +25,7 @@ from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
+from celosia.queries.request import QueryRequest
 from celosia.queries.sparql import compile as compiled
 
 SIZES = st.integers(0, 50)
@@ -75,7 +76,9 @@ def test_5_every_epsilon_has_its_own_beta() -> None:
     policy = policy_of(["ex:p", "ex:q"])
     query = sparql_of(example("?x p ?y . ?x q ?z"))
     betas = {
-        epsilon: make_plan(query, policy, epsilon=epsilon, delta=1e-8, method="elastic").steps[0]
+        epsilon: make_plan(
+            QueryRequest(query, epsilon=epsilon, delta=1e-8, method="elastic"), policy
+        ).steps[0]
         for epsilon in (0.1, 1)
     }
     found = {epsilon: step.beta for epsilon, step in betas.items()}  # type: ignore[attr-defined]
@@ -88,9 +91,9 @@ def test_6_only_different_centres_of_a_star_have_sensitivity_1() -> None:
     roots = compiled(sparql_of(pattern, "DISTINCT ?x"), policy)
     assert star_bound(roots, policy=policy, measured={}).limit == 1
     for counted in ("*", "?x", "DISTINCT ?y"):
-        plan = make_plan(sparql_of(pattern, counted), policy, epsilon=1)
+        plan = make_plan(QueryRequest(sparql_of(pattern, counted), epsilon=1), policy)
         assert "counts once" not in str(plan.parts[0].bound)
-    (part,) = make_plan(sparql_of(pattern, "DISTINCT ?x"), policy, epsilon=1).parts
+    (part,) = make_plan(QueryRequest(sparql_of(pattern, "DISTINCT ?x"), epsilon=1), policy).parts
     assert part.bound == "each entity counts once"
 
 
@@ -107,6 +110,6 @@ def test_8_delta_is_what_is_asked_for_and_no_plan_sees_the_graph() -> None:
     policy = policy_of(["ex:p", "ex:q"])
     query = sparql_of(example("?x p ?y . ?x q ?z"))
     for delta in (1e-6, 1e-9):
-        plan = make_plan(query, policy, epsilon=1, delta=delta)
+        plan = make_plan(QueryRequest(query, epsilon=1, delta=delta), policy)
         assert plan.method == "elastic"
         assert float(plan.delta) == delta

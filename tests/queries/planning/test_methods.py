@@ -10,6 +10,7 @@ from tests.queries.vaults import BY_ROW, POLICY, capped
 from celosia.core.errors import QueryRefused
 from celosia.queries.planning import METHODS, make_plan
 from celosia.queries.policy import Policy
+from celosia.queries.request import QueryRequest
 
 COUNT = "SELECT COUNT(*) FROM orders"
 JOIN = "SELECT COUNT(*) FROM orders o JOIN person p ON p.id = o.person"
@@ -56,13 +57,13 @@ REFUSED: dict[tuple[str, str, str], str] = {
 def test_a_method_is_taken_or_refused_for_the_reason_that_it_has(
     policy: str, method: str, query: str
 ) -> None:
-    asked = {"epsilon": 1, "delta": 1e-6, "method": method}
+    asked = QueryRequest(query, epsilon=1, delta=1e-6, method=method)
     wanted = REFUSED.get((policy, method, query))
     if wanted is None:
-        assert make_plan(query, POLICIES[policy], **asked).method == method  # type: ignore[arg-type]
+        assert make_plan(asked, POLICIES[policy]).method == method
         return
     with pytest.raises(QueryRefused) as refused:
-        make_plan(query, POLICIES[policy], **asked)  # type: ignore[arg-type]
+        make_plan(asked, POLICIES[policy])
     assert refused.value.code == ("CEL-Q060" if wanted == UNDECLARED else "CEL-Q143")
     assert wanted in refused.value.why
     assert refused.value.fix

@@ -14,6 +14,7 @@ from celosia.queries.planning import METHODS, make_plan
 from celosia.queries.planning.chosen_cap import ChosenCapStep
 from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.policy import Policy
+from celosia.queries.request import QueryRequest
 
 JOIN = 'SELECT COUNT(*) AS n FROM orders o JOIN item i ON i."order" = o.id'
 
@@ -34,12 +35,12 @@ JOIN = 'SELECT COUNT(*) AS n FROM orders o JOIN item i ON i."order" = o.id'
     ],
 )
 def test_the_method_follows_from_what_is_declared(query: str, policy: Policy, method: str) -> None:
-    assert make_plan(query, policy, epsilon=1, delta=1e-6).method == method
+    assert make_plan(QueryRequest(query, epsilon=1, delta=1e-6), policy).method == method
 
 
 def test_the_bound_of_capped_rows_is_the_product_of_the_caps() -> None:
     policy = capped(POLICY, orders__person=5, item__order=7)
-    (step,) = make_plan(JOIN, policy, epsilon=1).steps
+    (step,) = make_plan(QueryRequest(JOIN, epsilon=1), policy).steps
     assert isinstance(step, LaplaceStep)
     assert step.shifts == (35,)
     assert step.parts[0].error == 35.0
@@ -59,7 +60,7 @@ def test_a_changed_person_moves_groups_and_signed_sums_twice(
     query: str, shifts: tuple[int, ...]
 ) -> None:
     policy = replace(capped(POLICY, orders__person=3), relation=Relation.CHANGE_ONE)
-    (step,) = make_plan(query, policy, epsilon=1).steps
+    (step,) = make_plan(QueryRequest(query, epsilon=1), policy).steps
     assert isinstance(step, LaplaceStep)
     assert step.shifts == shifts
 
@@ -67,7 +68,7 @@ def test_a_changed_person_moves_groups_and_signed_sums_twice(
 @pytest.mark.parametrize(("relation", "times"), [("add-remove", 1), ("change-one", 2)])
 def test_a_changed_person_is_one_removal_and_one_addition(relation: str, times: int) -> None:
     policy = replace(POLICY, relation=Relation(relation))
-    plan = make_plan("SELECT COUNT(*) AS n FROM orders", policy, epsilon=1)
+    plan = make_plan(QueryRequest("SELECT COUNT(*) AS n FROM orders", epsilon=1), policy)
     (step,) = plan.steps
     assert isinstance(step, ChosenCapStep)
     (mechanism,) = step.mechanisms(1)
@@ -86,7 +87,7 @@ def test_a_changed_person_is_one_removal_and_one_addition(relation: str, times: 
     ],
 )
 def test_epsilon_is_shared_out_over_different_totals(aggregates: str, parts: int) -> None:
-    plan = make_plan(f"SELECT {aggregates} FROM orders", POLICY, epsilon=0.6)
+    plan = make_plan(QueryRequest(f"SELECT {aggregates} FROM orders", epsilon=0.6), POLICY)
     assert [part.epsilon for part in plan.parts] == [Fraction(6, 10) / parts] * parts
 
 
@@ -110,7 +111,7 @@ def test_epsilon_is_shared_out_over_different_totals(aggregates: str, parts: int
 )
 def test_what_cannot_be_promised_is_refused_with_a_way_out(query: str, code: str) -> None:
     with pytest.raises(QueryRefused) as refused:
-        make_plan(query, POLICY, epsilon=1)
+        make_plan(QueryRequest(query, epsilon=1), POLICY)
     assert refused.value.code.startswith(code)
     assert refused.value.fix
 
@@ -121,24 +122,29 @@ def test_a_method_of_the_wrong_kind_is_refused(policy: Policy) -> None:
     for method in METHODS:
         if method in wrong:
             with pytest.raises(QueryRefused) as refused:
-                make_plan(JOIN, policy, epsilon=1, delta=1e-6, method=method)
+                make_plan(QueryRequest(JOIN, epsilon=1, delta=1e-6, method=method), policy)
             assert refused.value.code == "CEL-Q143"
     for each in (policy, replace(policy, elastic=True)):  # ranks have nothing that it bounds
         with pytest.raises(QueryRefused) as refused:
             make_plan(
-                "SELECT MAX(price) FROM orders", each, epsilon=1, delta=1e-6, method="elastic"
+                QueryRequest(
+                    "SELECT MAX(price) FROM orders", epsilon=1, delta=1e-6, method="elastic"
+                ),
+                each,
             )
         assert refused.value.code == "CEL-Q143"
     with pytest.raises(InputError) as unknown:
-        make_plan(JOIN, policy, epsilon=1, method="chosen_cap")
+        make_plan(QueryRequest(JOIN, epsilon=1, method="chosen_cap"), policy)
     assert unknown.value.code == "CEL-Q142"
     assert "chosen-cap" in str(unknown.value)
 
 
 def test_a_delta_is_charged_only_where_it_is_needed() -> None:
-    assert make_plan(JOIN, POLICY, epsilon=1, delta=1e-6).delta == 0
+    assert make_plan(QueryRequest(JOIN, epsilon=1, delta=1e-6), POLICY).delta == 0
     grouped = "SELECT street, COUNT(*) AS n FROM person GROUP BY street"
-    assert make_plan(grouped, POLICY, epsilon=1, delta=1e-6).delta == Fraction(1, 10**6)
+    assert make_plan(QueryRequest(grouped, epsilon=1, delta=1e-6), POLICY).delta == Fraction(
+        1, 10**6
+    )
 
 
 def test_frequencies_of_public_tables_may_be_counted() -> None:
@@ -157,8 +163,8 @@ def test_frequencies_of_public_tables_may_be_counted() -> None:
     )
     policy = replace(BY_ROW, tables=tables)
     with pytest.raises(QueryRefused) as refused:
-        make_plan(query, policy, epsilon=1)
-    (step,) = make_plan(query, policy, epsilon=1, count=lambda table, column: 4).steps
+        make_plan(QueryRequest(query, epsilon=1), policy)
+    (step,) = make_plan(QueryRequest(query, epsilon=1), policy, count=lambda table, column: 4).steps
     assert refused.value.code == "CEL-Q060"
     assert isinstance(step, LaplaceStep)
     assert step.shifts == (4,)
@@ -177,9 +183,8 @@ def test_too_many_groups_are_refused() -> None:
     )
     with pytest.raises(QueryRefused) as refused:
         make_plan(
-            "SELECT age, COUNT(*) AS n FROM person GROUP BY age",
+            QueryRequest("SELECT age, COUNT(*) AS n FROM person GROUP BY age", epsilon=1),
             replace(POLICY, tables=many),
-            epsilon=1,
         )
     assert refused.value.key == "CEL-Q146.too_many"
 
@@ -187,4 +192,4 @@ def test_too_many_groups_are_refused() -> None:
 @pytest.mark.parametrize(("epsilon", "delta"), [(0, 0), (-1, 0), (101, 0), (1, 1), (1, -0.1)])
 def test_parameters_out_of_range_are_refused(epsilon: float, delta: float) -> None:
     with pytest.raises(InputError):
-        make_plan(JOIN, POLICY, epsilon=epsilon, delta=delta)
+        make_plan(QueryRequest(JOIN, epsilon=epsilon, delta=delta), POLICY)

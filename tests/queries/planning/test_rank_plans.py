@@ -18,6 +18,7 @@ from celosia.core.randomness import Seeded
 from celosia.queries.planning import make_plan
 from celosia.queries.planning.rank_contribution import RankContribution, RowCap
 from celosia.queries.policy import Policy
+from celosia.queries.request import QueryRequest
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_the_losses_add_up_to_epsilon(relation: Relation) -> None:
     assert chosen.losses(1) == (first, BoundedRangeLoss(Fraction(4, 5)))
     (grouped,) = steps_of(QUESTIONS[5], policy)
     assert grouped.losses(2) == (first, PureLoss(Fraction(4, 5)))
-    loss = make_plan(QUESTIONS[5], policy, epsilon=1).loss
+    loss = make_plan(QueryRequest(QUESTIONS[5], epsilon=1), policy).loss
     assert loss is not None
     assert loss.epsilon(0) == pytest.approx(1, rel=1e-9)
 

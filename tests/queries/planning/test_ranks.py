@@ -22,6 +22,7 @@ from celosia.queries.planning import make_plan
 from celosia.queries.planning.rank_contribution import RankContribution
 from celosia.queries.planning.ranks import RankStep
 from celosia.queries.policy import Policy
+from celosia.queries.request import QueryRequest
 
 BOTH = pytest.mark.parametrize("relation", list(Relation))
 Histogram = list[tuple[int, int]]
@@ -111,8 +112,8 @@ def test_rows_that_come_and_go_by_a_join_are_not_taken_for_pairs() -> None:
     assert rows.steps(share, Relation.ADD_REMOVE, rows=3, groups=1) == 3 * 3
 
 
-def steps_of(query: str, policy: Policy, *, epsilon: object = 1, **more: Any) -> list[RankStep]:
-    plan = make_plan(query, policy, epsilon=epsilon, **more)
+def steps_of(query: str, policy: Policy, *, epsilon: Any = 1, **more: Any) -> list[RankStep]:
+    plan = make_plan(QueryRequest(query, epsilon=epsilon, **more), policy)
     return [step for step in plan.steps if isinstance(step, RankStep)]
 
 
@@ -221,7 +222,7 @@ def test_no_output_is_more_likely_than_epsilon_allows_for_any_neighbour(
 ) -> None:
     there = replace(policy, relation=relation, most_per_unit=8)
     (step,) = steps_of(query, there)
-    known = make_plan(query, there, epsilon=1).group_keys
+    known = make_plan(QueryRequest(query, epsilon=1), there).group_keys
     largest, farthest = 0.0, Fraction(0)
     for seed in range(2):
         rows = crowded(seed)
@@ -261,7 +262,7 @@ def test_a_row_that_a_join_repeats_is_hidden_too(relation: Relation) -> None:
 def test_points_are_drawn_by_the_chances_of_the_definition(query: str) -> None:
     (step,) = steps_of(query, POLICY)
     rows = crowded(1)
-    exact = Exact(rows, step, make_plan(query, POLICY, epsilon=1).group_keys)
+    exact = Exact(rows, step, make_plan(QueryRequest(query, epsilon=1), POLICY).group_keys)
     points = range(step.fixed.low, step.fixed.high + 1)
     for groups in exact.by_cap.values():
         for counted in groups:

@@ -10,13 +10,14 @@ from tests.queries.bounds.graphs import policy
 from celosia.core.errors import QueryRefused
 from celosia.queries.planning.planner import make_plan
 from celosia.queries.planning.star_schema import StarSchemaStep
+from celosia.queries.request import QueryRequest
 
 POLICY = policy(("p", "q"), entity=True)
 ROOTS = "SELECT (COUNT(DISTINCT ?x) AS ?n) WHERE { ?x ex:p ?y . ?y ex:q ?z }"
 
 
 def test_a_count_of_roots_is_planned_with_the_bound_of_stars() -> None:
-    plan = make_plan(ROOTS, POLICY, epsilon=1, delta=1e-6, method="elastic")
+    plan = make_plan(QueryRequest(ROOTS, epsilon=1, delta=1e-6, method="elastic"), POLICY)
     (step,), (part,) = plan.steps, plan.parts
     assert isinstance(step, StarSchemaStep)
     assert plan.method == "elastic"
@@ -37,5 +38,5 @@ def test_what_it_cannot_promise_is_refused(
     query: str, given: object, delta: float, code: str
 ) -> None:
     with pytest.raises(QueryRefused) as refused:
-        make_plan(query, given, epsilon=1, delta=delta, method="elastic")  # type: ignore[arg-type]
+        make_plan(QueryRequest(query, epsilon=1, delta=delta, method="elastic"), given)  # type: ignore[arg-type]
     assert refused.value.code == code

@@ -18,6 +18,7 @@ from celosia.engines.sql import failed
 from celosia.queries.answer import QueryAnswer
 from celosia.queries.ledger import Ledger, Request, StoredAnswer
 from celosia.queries.policy.values import ColumnPolicy, Policy, Spending, TablePolicy
+from celosia.queries.request import QueryRequest
 
 MARKER = "Zq7-the-only-row-of-Ada-Lovelace"
 """Stands for a cell of the data: nobody may ever see it."""
@@ -100,17 +101,11 @@ class FakeVault:
 
     def ask(
         self,
-        query: str,
+        request: QueryRequest,
         *,
-        epsilon: float,
-        delta: float = 0,
-        analyst: str | None = None,
-        method: str | None = None,
-        confidence: float = 0.95,
-        fresh: bool = False,
         before_release: Callable[[QueryAnswer], object] = lambda _: None,
     ) -> QueryAnswer:
-        answer = self._answer(query, epsilon, analyst, fresh)
+        answer = self._answer(request.query, request.epsilon, request.analyst, request.fresh)
         before_release(answer)
         return answer
 
@@ -155,14 +150,12 @@ class FakeVault:
             assert time.monotonic() < end
             time.sleep(0.001)
 
-    def explain(
-        self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
-    ) -> FakePlan:
-        if "refuse" in query:
+    def plan(self, request: QueryRequest) -> FakePlan:
+        if "refuse" in request.query:
             raise QueryRefused("CEL-Q271.no_graph")
-        if "leak" in query:
+        if "leak" in request.query:
             raise ValueError(MARKER)
-        return FakePlan(epsilon)
+        return FakePlan(request.epsilon)
 
     def public_schema(self) -> dict[str, Any]:
         return {"name": self.policy.name, "tables": [each.name for each in self.policy.tables]}

@@ -19,6 +19,7 @@ from celosia.core.randomness import Seeded
 from celosia.queries import Vault
 from celosia.queries.planning import make_plan
 from celosia.queries.policy import ColumnPolicy, Policy, Spending, TablePolicy, Unit
+from celosia.queries.request import QueryRequest
 from celosia.queries.results import execute_plan, list_planned_queries
 
 NAMES = [
@@ -226,7 +227,7 @@ def test_an_answer_may_be_called_as_what_it_is_made_of(place: Place) -> None:
 
 
 def test_names_of_with_are_none_that_a_table_has() -> None:
-    plan = make_plan("SELECT COUNT(*) FROM message", POLICY, epsilon=1)
+    plan = make_plan(QueryRequest("SELECT COUNT(*) FROM message", epsilon=1), POLICY)
     names = [each.alias for query in list_planned_queries(plan) for each in query.find_all(exp.CTE)]
     assert len(names) == 2
     # A table of the same name would be read, and its columns cast, in its place.

@@ -11,12 +11,12 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.query import messages
 from celosia.cli.query.arguments import check_options, check_outputs, read_question
-from celosia.cli.query.sessions import TOKEN, QueryOptions, open_vault
+from celosia.cli.query.sessions import TOKEN, open_vault
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting.filters import Price
-    from celosia.queries import QueryAnswer, Vault
+    from celosia.queries import QueryAnswer, QueryRequest, Vault
     from celosia.queries.service import Client
 
 EXAMPLES = """**Examples**
@@ -120,6 +120,7 @@ def query(
     # takes as much processor time as to load NumPy.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     from celosia.mechanisms.parameters import check_confidence
+    from celosia.queries.request import QueryRequest
 
     if server is not None and sql is None:  # then there is one argument, and it is the question
         policy, sql = None, policy
@@ -135,9 +136,9 @@ def query(
     check_confidence(confidence)
     question = str(sql)
     check_outputs(policy, question, ledger, output, report, overwrite=overwrite)
-    options = QueryOptions(
-        sql=read_question(question),
-        epsilon=epsilon,
+    request = QueryRequest(
+        read_question(question),
+        epsilon=1.0 if epsilon is None else epsilon,
         delta=delta,
         method=method,
         confidence=confidence,
@@ -146,9 +147,9 @@ def query(
     )
     with open_vault(policy, server, ledger=ledger, token_file=token_file, seed=seed) as vault:
         if explain:
-            messages.show_plan(options.plan(vault), as_json=as_json)
+            messages.show_plan(vault.plan(request), as_json=as_json)
             return
-        answer = _run_query(vault, options, quiet=as_json)
+        answer = _run_query(vault, request, quiet=as_json)
         left = _remaining_budgets(vault, answer, analyst)
     if output is not None:
         answer.save(output, overwrite=overwrite)
@@ -168,13 +169,13 @@ def query(
 query.__doc__ = f"{query.__doc__}\n\n{EXAMPLES}"
 
 
-def _run_query(vault: Vault | Client, options: QueryOptions, *, quiet: bool) -> QueryAnswer:
+def _run_query(vault: Vault | Client, request: QueryRequest, *, quiet: bool) -> QueryAnswer:
     from celosia.core.progress import Step
 
     try:
         with console.progress_bar(quiet=quiet) as progress:
             progress(Step(Message("cli.step.asking_database"), 0))
-            return options.answer(vault)
+            return vault.ask(request)
     except BaseException as error:
         # An engine may tell Ctrl-C as an error of its own.
         if isinstance(error, KeyboardInterrupt) or console.STOPPED.is_set():

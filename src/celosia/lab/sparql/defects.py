@@ -31,6 +31,7 @@ from celosia.queries.bounds.noise import smooth_noise
 from celosia.queries.bounds.smooth_sensitivity import choose_beta, smooth
 from celosia.queries.bounds.star_schema import star_bound
 from celosia.queries.planning import make_plan
+from celosia.queries.request import QueryRequest
 from celosia.queries.sparql import compile as compiled
 
 EPSILON, DELTA = 0.1, 1e-8
@@ -166,7 +167,7 @@ def _stars() -> Iterator[Row]:
         1,
         star_bound(roots, policy=policy, measured={}).at(9),
     )
-    plan = make_plan(sparql_of(example(pattern)), policy, epsilon=1)
+    plan = make_plan(QueryRequest(sparql_of(example(pattern)), epsilon=1), policy)
     yield compare_equal(
         run, "lab.sparql.all_solutions_not_by_that_bound", "chosen-cap", plan.method
     )
@@ -197,7 +198,7 @@ def _delta() -> Iterator[Row]:
     )
     policy = policy_of(["ex:p", "ex:q"])
     query = sparql_of(example("?x p ?y . ?x q ?z"))
-    plans = [make_plan(query, policy, epsilon=1, delta=DELTA) for _ in sizes]
+    plans = [make_plan(QueryRequest(query, epsilon=1, delta=DELTA), policy) for _ in sizes]
     deltas = {float(plan.delta) for plan in plans}
     yield compare_equal(
         run, "lab.sparql.our_delta_what_is_asked_for", "1e-08", f"{max(deltas):.0e}"

@@ -30,6 +30,7 @@ from celosia.queries.ownership import attach_owners
 from celosia.queries.planning import Plan, make_plan
 from celosia.queries.planning.star_schema import most_linked_query
 from celosia.queries.policy import Policy, load_policy
+from celosia.queries.request import QueryRequest
 from celosia.queries.sessions import make_public_counter, open_engine
 from celosia.queries.sparql import compile as compiled
 
@@ -124,7 +125,9 @@ class Shop:
     def plan(self, each: ShopQuery, *, epsilon: float, method: str | None = None) -> Plan:
         """How the planner would answer."""
         count = make_public_counter(self.policy, self.run)
-        return make_plan(each.text, self.policy, epsilon=epsilon, method=method, count=count)
+        return make_plan(
+            QueryRequest(each.text, epsilon=epsilon, method=method), self.policy, count=count
+        )
 
     def largest(self, each: ShopQuery) -> int:
         """The most solutions that one entity is a part of; 0 if none is private."""

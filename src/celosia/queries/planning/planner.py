@@ -22,6 +22,7 @@ from celosia.queries.planning.facts import Frequency, PublicFacts
 from celosia.queries.planning.plan import Executor, Plan
 from celosia.queries.planning.refusals import check_method
 from celosia.queries.policy.values import Policy
+from celosia.queries.request import QueryRequest
 from celosia.queries.sql import TextLine, compile, describe, normalise
 
 PREAGGREGATE_ABOVE = 16
@@ -29,23 +30,17 @@ PREAGGREGATE_ABOVE = 16
 
 
 def make_plan(
-    query: str,
+    request: QueryRequest,
     policy: Policy,
     *,
-    epsilon: object,
-    delta: object = 0,
-    method: str | None = None,
     count: Frequency | None = None,
     execute_public: Executor | None = None,
 ) -> Plan:
     """How a query will be answered, and at what price; no private data is touched.
 
     Args:
-        query: one SELECT, in SQL, or in SPARQL where the policy is of a graph.
+        request: one SELECT, in SQL, or in SPARQL where the policy is of a graph, and its price.
         policy: what is declared.
-        epsilon: of the whole request.
-        delta: of the whole request; charged only where a mechanism needs it.
-        method: one of `METHODS`; the planner's choice if None.
         count: counts how often values of public tables repeat, where that is not declared.
         execute_public: runs a query about public tables, which are aggregated before they are
             joined where they multiply rows.
@@ -54,13 +49,13 @@ def make_plan(
         InputError: CEL-I060, CEL-Q020, CEL-Q142 a parameter or the text is wrong.
         QueryRefused: what cannot be promised, with what would make it answerable.
     """
-    price = check_epsilon(epsilon)
-    check_delta(delta, zero=True)
-    failure = exact(delta)
+    price = check_epsilon(request.epsilon)
+    check_delta(request.delta, zero=True)
+    failure = exact(request.delta)
     assert failure is not None
-    chosen_method = check_method(method)
+    chosen_method = check_method(request.method)
     target = Target(policy=policy, dialect=policy.database.kind)
-    question = compile_query(query, policy)
+    question = compile_query(request.query, policy)
     neighbours = Neighbours(policy.relation, unit=policy.unit.name)
     if all(_is_public(policy, scan.table) for scan in scans(question.source)):
         from celosia.queries.planning.public_queries import (
@@ -69,7 +64,7 @@ def make_plan(
 
         step = PublicStep(question=question, target=target)
         return Plan(
-            question_text=" ".join(query.split()),
+            question_text=" ".join(request.query.split()),
             tree=describe_tree(question, policy, None),
             parts=step.parts,
             epsilon=Fraction(0),
@@ -110,7 +105,7 @@ def make_plan(
     steps, owned = choice.steps, choice.owned
     parts = tuple(part for step in steps for part in step.parts)
     return Plan(
-        question_text=" ".join(query.split()),
+        question_text=" ".join(request.query.split()),
         tree=describe_tree(question, target.policy, owned),
         parts=parts,
         epsilon=price,

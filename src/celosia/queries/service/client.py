@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote, urlsplit
 
 from celosia.core.errors import EngineError, InputError
+from celosia.queries.request import QueryOptions, QueryRequest
 from celosia.queries.service.app import is_this_machine
 from celosia.queries.service.envelope import read_data
 from celosia.queries.service.errors import missing_extra
@@ -57,45 +58,32 @@ class Client:
     def __repr__(self) -> str:
         return f"Client({self._url!r})"
 
-    def ask(
-        self,
-        query: str,
-        *,
-        epsilon: float,
-        delta: float = 0,
-        method: str | None = None,
-        confidence: float = 0.95,
-        fresh: bool = False,
-    ) -> QueryAnswer:
-        """Answer a question; who asks is known by the token.
+    def ask(self, request: QueryRequest) -> QueryAnswer:
+        """Answer a request; who asks is known by the token.
 
         Intervals of another confidence are told when the question is asked again with it, which is
         free; `fresh` pays for a new answer instead of the stored one.
         """
-        body = {
-            "query": query,
-            "epsilon": epsilon,
-            "delta": delta,
-            "method": method,
-            "confidence": confidence,
-            "fresh": fresh,
-        }
+        body = request.query_body()
         return _parse(parse_answer, lambda: self._send("POST", "/v1/query", body))
 
-    def sql(self, query: str, **choices: Any) -> QueryAnswer:
-        """`ask`, where the service has tables; with the same arguments."""
-        return self.ask(query, **choices)
+    def sql(self, query: str, **options: Unpack[QueryOptions]) -> QueryAnswer:
+        """Answer a question where the service has tables, as `Vault.sql`."""
+        return self.ask(QueryRequest(query, language="SQL", **options))
 
-    def sparql(self, query: str, **choices: Any) -> QueryAnswer:
-        """`ask`, where the service has a graph; with the same arguments."""
-        return self.ask(query, **choices)
+    def sparql(self, query: str, **options: Unpack[QueryOptions]) -> QueryAnswer:
+        """Answer a question where the service has a graph, as `Vault.sparql`."""
+        return self.ask(QueryRequest(query, language="SPARQL", **options))
 
     def explain(
         self, query: str, *, epsilon: float = 1, delta: float = 0, method: str | None = None
     ) -> RemotePlan:
         """Plan a question; nothing is spent."""
-        body = {"query": query, "epsilon": epsilon, "delta": delta, "method": method}
-        return RemotePlan(self._send("POST", "/v1/explain", body))
+        return self.plan(QueryRequest(query, epsilon=epsilon, delta=delta, method=method))
+
+    def plan(self, request: QueryRequest) -> RemotePlan:
+        """`explain` of a request."""
+        return RemotePlan(self._send("POST", "/v1/explain", request.plan_body()))
 
     def public_schema(self) -> dict[str, Any]:
         """The public schema: tables and columns that may be queried."""

@@ -12,9 +12,9 @@ from celosia.core.errors import CelosiaError
 from celosia.core.messages import Message
 from celosia.queries.service.envelope import error_reply
 from celosia.queries.service.errors import bad_body, no_address, no_method, other_json
-from celosia.queries.service.routes import QueryRequest, TokenRequest, response_of
+from celosia.queries.service.routes import QueryBody, TokenBody, response_of
 
-FIELDS = {*QueryRequest.model_fields, *TokenRequest.model_fields, "most", "anchor"}
+FIELDS = {*QueryBody.model_fields, *TokenBody.model_fields, "most", "anchor"}
 """Names that may be repeated in a message: ours, and not whatever was sent."""
 
 

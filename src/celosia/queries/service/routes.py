@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,20 +15,21 @@ from celosia.core.work_folders import WorkFolder
 from celosia.queries.ledger import Ledger
 from celosia.queries.ledger.chain import format_fraction
 from celosia.queries.policy.values import Policy
+from celosia.queries.request import QueryRequest
 from celosia.queries.service.envelope import Reply, success_reply
 from celosia.queries.service.gate import HOLDER
-from celosia.queries.service.service import QueryParameters, Service
+from celosia.queries.service.service import Service
 from celosia.queries.service.tokens import LONGEST_DAYS, Token
 
 _STRICT = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
-class ExplainRequest(BaseModel):
+class PlanBody(BaseModel):
     """A question to be explained, which costs nothing."""
 
     model_config = _STRICT
 
-    sql: str = Field(
+    query: str = Field(
         min_length=1,
         validation_alias=AliasChoices("query", "sql"),
         description="One SELECT: in SPARQL where the policy is of a graph, else in SQL.",
@@ -38,16 +40,27 @@ class ExplainRequest(BaseModel):
         default=None, max_length=40, description="A way to bound the answer; chosen if left out."
     )
 
+    def request(self, analyst: str) -> QueryRequest:
+        """The same for the vault; the holder of the token asks."""
+        return QueryRequest(
+            self.query, epsilon=self.epsilon, delta=self.delta, method=self.method, analyst=analyst
+        )
 
-class QueryRequest(ExplainRequest):
+
+class QueryBody(PlanBody):
     """A question and what it may cost, all its parts together."""
 
     epsilon: float = Field(gt=0, le=1e6, allow_inf_nan=False)
     confidence: float = Field(default=0.95, gt=0, lt=1, allow_inf_nan=False)
     fresh: bool = Field(default=False, description="Pay again where an answer is stored.")
 
+    def request(self, analyst: str) -> QueryRequest:
+        """The same for the vault; the holder of the token asks."""
+        plain = super().request(analyst)
+        return replace(plain, confidence=self.confidence, fresh=self.fresh)
 
-class TokenRequest(BaseModel):
+
+class TokenBody(BaseModel):
     """A token to be made."""
 
     model_config = _STRICT
@@ -126,23 +139,19 @@ async def health() -> Response:
 
 
 @token_router.post("/query")
-async def query(
-    body: QueryRequest, service: ServiceDependency, holder: HolderDependency
-) -> Response:
+async def query(body: QueryBody, service: ServiceDependency, holder: HolderDependency) -> Response:
     """Answer a question under the budget of the holder.
 
     The same question with the same parameters is given again for free. An answer leaves at the
     deadline that `/v1/explain` shows, counted from the charge, whatever the data.
     """
-    return response_of(await service.query(holder, QueryParameters(**body.model_dump())))
+    return response_of(await service.query(holder, body.request(holder.name)))
 
 
 @token_router.post("/explain")
-async def explain(
-    body: ExplainRequest, service: ServiceDependency, holder: HolderDependency
-) -> Response:
+async def explain(body: PlanBody, service: ServiceDependency, holder: HolderDependency) -> Response:
     """Plan a question, with its cost and expected error. Nothing is spent."""
-    return response_of(await service.explain(holder, QueryParameters(**body.model_dump())))
+    return response_of(await service.explain(holder, body.request(holder.name)))
 
 
 @token_router.get("/schema")
@@ -196,7 +205,7 @@ async def export(service: ServiceDependency, holder: HolderDependency) -> Respon
 
 @token_router.post("/tokens")
 async def create_token(
-    body: TokenRequest, service: ServiceDependency, holder: HolderDependency
+    body: TokenBody, service: ServiceDependency, holder: HolderDependency
 ) -> Response:
     """Make a token; its text is in this answer and nowhere else. For curators."""
 

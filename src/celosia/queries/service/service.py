@@ -15,6 +15,7 @@ from celosia.core.messages import Message
 from celosia.core.numbers import exact
 from celosia.queries.ledger import Ledger
 from celosia.queries.policy.values import Policy
+from celosia.queries.request import QueryRequest
 from celosia.queries.service.audit_log import AuditLine, AuditLog, question_hash
 from celosia.queries.service.envelope import Reply, error_reply, success_reply
 from celosia.queries.service.errors import (
@@ -47,40 +48,17 @@ class VaultProtocol(Protocol):
     def ledger(self) -> Ledger:
         """What was spent."""
 
-    def ask(
-        self,
-        query: str,
-        *,
-        epsilon: float,
-        delta: float,
-        analyst: str | None,
-        method: str | None,
-        confidence: float,
-        fresh: bool,
-        before_release: Callable[[Any], object],
-    ) -> Any:
-        """Answer a question at its deadline; the answer is given out once before, to be written."""
+    def ask(self, request: QueryRequest, *, before_release: Callable[[Any], object]) -> Any:
+        """Answer a request at its deadline; the answer is given out once before, to be written."""
 
-    def explain(self, query: str, *, epsilon: float, delta: float, method: str | None) -> Any:
+    def plan(self, request: QueryRequest) -> Any:
         """Say how it would be answered."""
 
     def public_schema(self) -> dict[str, Any]:
-        """What may be asked about."""
+        """What may be request about."""
 
     def __exit__(self, *_: Any) -> Any:
         """Let go of the database."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryParameters:
-    """A question as it came in."""
-
-    sql: str
-    epsilon: float
-    delta: float = 0.0
-    method: str | None = None
-    confidence: float = 0.95
-    fresh: bool = False
 
 
 @dataclass(slots=True)
@@ -164,7 +142,7 @@ class Service:
             raise
         return holder
 
-    async def query(self, holder: Token, asked: QueryParameters) -> Reply:
+    async def query(self, holder: Token, request: QueryRequest) -> Reply:
         """Answer a question at the deadline of its plan, or refuse it.
 
         The vault waits for the deadline in its thread, which keeps its place until then: so neither
@@ -176,25 +154,16 @@ class Service:
             question, replies = None, list[Reply]()
 
             def write(answer: Any) -> None:
-                replies.append(self._written(answer, holder, asked, question))
+                replies.append(self._written(answer, holder, request, question))
 
             try:
-                self._check(asked)
+                self._check(request)
                 vault = self.vault()
-                question = self._hash(asked)
-                vault.ask(
-                    asked.sql,
-                    epsilon=asked.epsilon,
-                    delta=asked.delta,
-                    analyst=holder.name,
-                    method=asked.method,
-                    confidence=asked.confidence,
-                    fresh=asked.fresh,
-                    before_release=write,
-                )
+                question = self._hash(request)
+                vault.ask(request, before_release=write)
             except BaseException as error:  # noted, and told only if it may be
                 replies.append(error_reply(error))
-                self._note("query", replies[-1], holder, asked=asked, question=question)
+                self._note("query", replies[-1], holder, request=request, question=question)
             return replies[-1]
 
         try:
@@ -204,15 +173,12 @@ class Service:
             await asyncio.to_thread(self._note, "query", reply, holder)
         return reply
 
-    async def explain(self, holder: Token, asked: QueryParameters) -> Reply:
+    async def explain(self, holder: Token, request: QueryRequest) -> Reply:
         """How a question would be answered; nothing is spent and no data is touched."""
 
         def work() -> Reply:
-            self._check(asked)
-            plan = self.vault().explain(
-                asked.sql, epsilon=asked.epsilon, delta=asked.delta, method=asked.method
-            )
-            return success_reply(plan.as_dict())
+            self._check(request)
+            return success_reply(self.vault().plan(request).as_dict())
 
         return await self.look_up("explain", holder, work)
 
@@ -240,18 +206,18 @@ class Service:
 
         return await self._others.run(noted)
 
-    def _check(self, asked: QueryParameters) -> None:
+    def _check(self, request: QueryRequest) -> None:
         most = self.limits.query_letters
-        if len(asked.sql) > most:
+        if len(request.query) > most:
             raise InputError("CEL-Q176.query", most=most)
-        if not _is_text(asked.sql) or not _is_text(asked.method or ""):
+        if not _is_text(request.query) or not _is_text(request.method or ""):
             raise bad_body(Message("queries.body.half_a_letter"))
-        epsilon, limit = exact(asked.epsilon), exact(self.limits.epsilon)
+        epsilon, limit = exact(request.epsilon), exact(self.limits.epsilon)
         if epsilon is None or limit is None or epsilon > limit:
             raise InputError("CEL-Q177", most=self.limits.epsilon)
 
     def _written(
-        self, answer: Any, holder: Token, asked: QueryParameters, question: str | None
+        self, answer: Any, holder: Token, request: QueryRequest, question: str | None
     ) -> Reply:
         """The bytes of an answer, which is noted; it never raises."""
         try:
@@ -259,14 +225,16 @@ class Service:
         except BaseException as error:
             reply = error_reply(error)
         try:
-            self._note("query", reply, holder, asked=asked, question=question, entry=answer.entry)
+            self._note(
+                "query", reply, holder, request=request, question=question, entry=answer.entry
+            )
         except BaseException as error:  # what is not noted is not answered
             reply = error_reply(error)
         return reply
 
-    def _hash(self, asked: QueryParameters) -> str | None:
+    def _hash(self, request: QueryRequest) -> str | None:
         """What the log keeps of a question; it takes as long as planning does."""
-        return None if self.audit is None else question_hash(asked.sql, self.vault().policy)
+        return None if self.audit is None else question_hash(request.query, self.vault().policy)
 
     def _note(
         self,
@@ -274,7 +242,7 @@ class Service:
         reply: Reply,
         holder: Token | None,
         *,
-        asked: QueryParameters | None = None,
+        request: QueryRequest | None = None,
         question: str | None = None,
         entry: int | None = None,
     ) -> None:
@@ -290,9 +258,9 @@ class Service:
                 who=holder.name if holder else None,
                 role=holder.role if holder else None,
                 token=holder.id if holder else None,
-                question=self._hash(asked) if asked and question is None else question,
-                epsilon=asked.epsilon if asked else None,
-                delta=asked.delta if asked else None,
+                question=self._hash(request) if request and question is None else question,
+                epsilon=request.epsilon if request else None,
+                delta=request.delta if request else None,
                 entry=entry,
             )
         )

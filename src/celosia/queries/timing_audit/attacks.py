@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from celosia.core.errors import InputError
 from celosia.core.wording import did_you_mean
+from celosia.queries.request import QueryRequest
 
 PERSON = 17
 """The patient that the attacker asks about."""
@@ -33,10 +33,11 @@ class Attack:
     delta: float = 0.0
     method: str | None = None
 
-    @property
-    def choices(self) -> dict[str, Any]:
-        """What is said beside the question."""
-        return {"delta": self.delta, "method": self.method}
+    def request(self, epsilon: float) -> QueryRequest:
+        """The question at a price, never answered from the ledger."""
+        return QueryRequest(
+            self.query, epsilon=epsilon, delta=self.delta, method=self.method, fresh=True
+        )
 
 
 def _chain(length: int, *, on: str = "specialty") -> str:

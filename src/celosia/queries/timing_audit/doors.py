@@ -79,7 +79,7 @@ def in_process(world: NeighbourDatabase) -> Iterator[Ask]:
             asked = vault(attack.policy)
             begun = time.perf_counter()
             try:
-                answer = asked.ask(attack.query, epsilon=EPSILON, fresh=True, **attack.choices)
+                answer = asked.ask(attack.request(EPSILON))
                 status, facts = "answer", answer.as_dict()
             except CelosiaError as error:
                 status, facts = error.code, error.as_dict()
@@ -110,7 +110,7 @@ def over_http(world: NeighbourDatabase) -> Iterator[Ask]:
 
         def ask(attack: Attack) -> Observation:
             url, headers = address(attack.policy)
-            body = {"sql": attack.query, "epsilon": EPSILON, "fresh": True, **attack.choices}
+            body = attack.request(EPSILON).query_body()
             begun = time.perf_counter()
             reply = httpx.post(f"{url}/v1/query", json=body, headers=headers, timeout=600)
             seconds = time.perf_counter() - begun

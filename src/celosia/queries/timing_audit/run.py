@@ -215,7 +215,7 @@ def _deadlines(folder: Path, attacks: Sequence[Attack]) -> dict[str, float | Non
                 for each in attacks:
                     if each.policy == policy:
                         try:
-                            plan = vault.explain(each.query, epsilon=EPSILON, **each.choices)
+                            plan = vault.plan(each.request(EPSILON))
                             found[each.name] = plan.deadline
                         except CelosiaError:
                             found[each.name] = None

@@ -15,7 +15,7 @@ from celosia.core.errors import InputError
 from celosia.core.files import replacing
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, silent
-from celosia.queries import Vault
+from celosia.queries import QueryRequest, Vault
 from celosia.queries.ledger import Ledger
 from celosia.queries.paths import ledger_path
 from celosia.queries.policy import Database, Policy, Spending, draft_policy
@@ -217,7 +217,7 @@ def explained(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -
 def asked(vault: Vault, query: str, *, epsilon: float, delta: float = 0.0) -> dict[str, Any]:
     """The answer of a query, paid from the ledger."""
     _check_query(query)
-    answer = vault.ask(query, epsilon=epsilon, delta=delta)
+    answer = vault.ask(QueryRequest(query, epsilon=epsilon, delta=delta))
     facts = answer.as_dict()
     left = vault.ledger.remaining if answer.entry is not None else None
     return facts | {
@@ -274,9 +274,9 @@ def command_text(query: str, *, epsilon: float) -> str:
 def python_text(query: str, *, epsilon: float) -> str:
     """The Python that asks the same."""
     return (
-        "from celosia.queries import Vault\n\n"
+        "from celosia.queries import QueryRequest, Vault\n\n"
         'with Vault.open("policy.toml") as vault:\n'
-        f"    print(vault.ask({query!r}, epsilon={epsilon:g}))\n"
+        f"    print(vault.ask(QueryRequest({query!r}, epsilon={epsilon:g})))\n"
     )
 
 
