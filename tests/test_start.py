@@ -68,7 +68,7 @@ NEEDED = {
         *("accountant", "advanced_composition", "amounts", "derived_loss", "distributions"),
         *("filters", "group_privacy", "loss_readers", "losses", "noise_losses", "renyi"),
     },
-    "celosia.engines": {"duckdb_sources", "sql"},
+    "celosia.engines": {"sql"},
     "celosia.mechanisms": {"guarantees", "intervals", "noise", "parameters"},
     "celosia.queries.bounds": {"caps", "facts", "growth", "join_orders", "lineage", "stability"},
     "celosia.queries.emission": {
