@@ -75,17 +75,21 @@ class Kind:
 
     name: str
     """Entities are named so, with a number: wsdbm:User17."""
-    class_name: str
-    """In policies."""
+    policy_name: str = ""
+    """In policies, where it has another one there."""
     per_thousand: int = 0
     """How many there are for each thousand users; 0 for kinds that do not grow."""
     fixed: int = 0
     properties: tuple[Property, ...] = ()
 
+    @property
+    def class_name(self) -> str:
+        """In policies."""
+        return self.policy_name or self.name
+
 
 _USER = Kind(
     name="User",
-    class_name="User",
     per_thousand=1000,
     properties=(
         Property("wsdbm:userId", 100, EntityText('"{}"^^xsd:integer')),
@@ -107,7 +111,6 @@ _USER = Kind(
 )
 _PRODUCT = Kind(
     name="Product",
-    class_name="Product",
     per_thousand=250,
     properties=(
         Property("rdf:type", 100, EntityValue("ProductCategory", flat=4)),
@@ -133,7 +136,6 @@ _PRODUCT = Kind(
 )
 _OFFER = Kind(
     name="Offer",
-    class_name="Offer",
     per_thousand=900,
     properties=(
         Property("gr:offers", 100, EntityValue("Retailer", flat=10), reverse=True),
@@ -149,7 +151,6 @@ _OFFER = Kind(
 )
 _REVIEW = Kind(
     name="Review",
-    class_name="Review",
     per_thousand=1500,
     properties=(
         Property("rev:hasReview", 100, EntityValue("Product", flat=20), reverse=True),
@@ -162,7 +163,6 @@ _REVIEW = Kind(
 )
 _PURCHASE = Kind(
     name="Purchase",
-    class_name="Purchase",
     per_thousand=1500,
     properties=(
         Property("wsdbm:makesPurchase", 100, EntityValue("User", flat=0.25), reverse=True),
@@ -172,7 +172,6 @@ _PURCHASE = Kind(
 )
 _RETAILER = Kind(
     name="Retailer",
-    class_name="Retailer",
     per_thousand=13,
     properties=(
         Property("gr:name", 100, _PHRASE),
@@ -184,7 +183,6 @@ _RETAILER = Kind(
 )
 _WEBSITE = Kind(
     name="Website",
-    class_name="Website",
     per_thousand=100,
     properties=(
         Property("sorg:url", 100, EntityText("<http://site{}.example.org/>")),
@@ -194,7 +192,7 @@ _WEBSITE = Kind(
 )
 _GENRE = Kind(
     name="SubGenre",
-    class_name="Genre",
+    policy_name="Genre",
     fixed=145,
     properties=(
         Property("rdf:type", 100, EntityValue("Genre")),
@@ -203,7 +201,6 @@ _GENRE = Kind(
 )
 _CITY = Kind(
     name="City",
-    class_name="City",
     fixed=240,
     properties=(Property("gn:parentCountry", 100, EntityValue("Country", flat=8)),),
 )
