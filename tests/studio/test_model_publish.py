@@ -33,7 +33,7 @@ from celosia.studio.publish import (
 )
 from celosia.studio.publish.code import toml_text
 from celosia.studio.publish.form import schema_table
-from celosia.studio.publish.labels import finding, reason
+from celosia.studio.publish.labels import FINDINGS, finding
 from celosia.studio.publish.model_kinds import (
     OFFERED,
     at_first,
@@ -263,11 +263,13 @@ def test_each_model_is_explained_in_both_languages(name: str, spoken: language.L
 
 
 def test_every_finding_has_its_spanish_words() -> None:
-    kinds = {pattern.kind for pattern in (*PATTERNS, *LIKELY)} | {"age", "free text", "unique key"}
+    kinds = {pattern.kind for pattern in (*PATTERNS, *LIKELY)}
+    kinds |= {"age", "age over 89", "free text", "key", "unique key", *FINDINGS}
     token = language.chosen.set("es")
     try:
         assert [kind for kind in sorted(kinds) if finding(kind) == kind] == []
-        assert reason("its name says so") == "lo dice su nombre"
+        why = column_facts(pl.DataFrame({"age": [41, 52]}))[0].as_dict()["why"]
+        assert language._(why) != why
     finally:
         language.chosen.reset(token)
 

@@ -11,7 +11,7 @@ from nicegui import background_tasks, run, ui
 from celosia.assess.risk import RiskProfile
 from celosia.studio.language import _, n_, number, percent
 from celosia.studio.publish.form import DATA, ColumnForm, PublishForm
-from celosia.studio.publish.labels import finding, kind_word, reason, role_word
+from celosia.studio.publish.labels import finding, kind_word, role_word
 from celosia.studio.publish.pages.steps import PublishWorkbench
 from celosia.studio.publish.suggestions import exposure, suggested_hierarchy
 from celosia.studio.widgets.table import key_figures
@@ -176,7 +176,7 @@ def _row(workbench: PublishWorkbench, column: ColumnForm, facts: dict[str, Any])
             quiet(
                 "Seems to be: {kind} ({why}). Suggested: {role}.",
                 kind=finding(facts["seems"]),
-                why=reason(facts["why"]),
+                why=_(facts["why"]),
                 role=role_word(facts["role"]),
             )
         buttons: dict[str, ui.button] = {}
