@@ -1,4 +1,7 @@
-"""A real studio and a real browser for tests; pictures of what was seen are kept in build/."""
+"""A real studio and a real browser for tests.
+
+Pictures of what was seen are kept in build/ in a deep run, and of a page on which a test failed.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,16 @@ import pytest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Error,
     Locator,
     Page,
     TimeoutError,
+    ViewportSize,
     expect,
     sync_playwright,
 )
 
-from tests.effort import some
+from tests.effort import EFFORT, some
 from tests.ports import own_port
 from tests.studio.seeing import english_on
 
@@ -91,7 +96,13 @@ def browser() -> Iterator[Browser]:
             pytest.skip("no Chromium on this machine")
         opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield opened
+        _idle.clear()
         opened.close()
+
+
+_idle: dict[tuple[str, bool], list[BrowserContext]] = {}
+"""Contexts that no visitor has at present, by language and size: they keep the scripts of the
+studio, which a new one would load and compile again."""
 
 
 @dataclass
@@ -127,14 +138,18 @@ class Visit:
         assert all(f"status of {status}" in each for each in self.complaints)
         self.complaints.clear()
 
-    def picture(self, name: str = "") -> Path:
-        """Keep what is to be seen now; a page in Spanish has nothing of the library in English."""
+    def picture(self, name: str = "") -> None:
+        """What is to be seen now; a page in Spanish has nothing of the library in English."""
         if self.page.get_attribute("html", "lang") == "es":
             assert english_on(self.page) == []
+        if EFFORT >= 1:
+            self.shoot(name)
+
+    def shoot(self, name: str) -> None:
+        """Keep a picture of the whole page."""
         PICTURES.mkdir(parents=True, exist_ok=True)
         path = PICTURES / f"{self.name}{'-' if name else ''}{name}.png"
         self.page.screenshot(path=path, full_page=True)
-        return path
 
     def overflow(self) -> int:
         """Pixels by which the page is wider than the window; 0 on a page that fits."""
@@ -165,10 +180,8 @@ def visiting(
     browser: Browser, address: str, name: str, *, language: str = "en", phone: bool = False
 ) -> Iterator[Visit]:
     """A visit that fails if the console had anything to complain about."""
-    size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 900}
-    locale = "es-ES" if language == "es" else "en-GB"
-    context = browser.new_context(viewport=size, locale=locale)  # type: ignore[arg-type]
-    context.set_default_timeout(180_000)  # a limit, for machines that do much besides
+    idle = _idle.setdefault((language, phone), [])
+    context = idle.pop() if idle else _new_context(browser, language, phone=phone)
     page = context.new_page()
     visit = Visit(context, page, address, name)
     page.on(
@@ -179,8 +192,23 @@ def visiting(
     try:
         yield visit
         assert visit.complaints == []
-    finally:
+    except BaseException:
+        with suppress(Error):
+            visit.shoot("failed")
         context.close()
+        raise
+    for each in context.pages:
+        each.close()
+    context.clear_cookies()  # the next one is another visitor
+    idle.append(context)
+
+
+def _new_context(browser: Browser, language: str, *, phone: bool) -> BrowserContext:
+    size: ViewportSize = {"width": 390 if phone else 1280, "height": 844 if phone else 900}
+    locale = "es-ES" if language == "es" else "en-GB"
+    context = browser.new_context(viewport=size, locale=locale, reduced_motion="reduce")
+    context.set_default_timeout(180_000)  # a limit, for machines that do much besides
+    return context
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ MEMORY = 4_000_000_000
 @pytest.fixture(scope="module")
 def jobs() -> Iterator[Jobs]:
     """Two workers that all tests share."""
-    found = Jobs(workers=2, most=3, seconds=60, memory=MEMORY)
+    found = Jobs(workers=2, most=3, seconds=60, memory=MEMORY, warm=False)
     yield found
     found.close()
 
@@ -142,7 +142,7 @@ def test_a_job_may_take_only_so_much_memory(jobs: Jobs) -> None:
 
 
 def test_a_job_may_take_only_so_much_time() -> None:
-    short = Jobs(workers=1, most=3, seconds=1, memory=MEMORY)
+    short = Jobs(workers=1, most=3, seconds=1, memory=MEMORY, warm=False)
     try:
         late = ended(short.submit("ana", "sleeping", task(work.sleep, seconds=600)))
         assert late.error is not None

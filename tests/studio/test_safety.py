@@ -282,6 +282,7 @@ def jobs() -> Iterator[Jobs]:
         memory=4_000_000_000,
         file=100_000,
         has_room=lambda visitor: visitor != "full",
+        warm=False,
     )
     yield found
     found.close()

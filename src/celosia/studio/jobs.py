@@ -71,6 +71,7 @@ class Jobs:
         memory: what one job may take, in bytes.
         file: how large a file of a job may become, in bytes; None for any size.
         has_room: whether a visitor may still write.
+        warm: whether workers load what most jobs need while nobody waits for it.
     """
 
     def __init__(
@@ -82,12 +83,12 @@ class Jobs:
         memory: int,
         file: int | None = None,
         has_room: Callable[[str], bool] = lambda visitor: True,
+        warm: bool = True,
     ) -> None:
         self._most = most
-        self._file = file
         self._has_room = has_room
         self._seconds = seconds
-        self._memory = memory
+        self._limits = worker.Limits(memory=memory, file=file, warm=warm)
         self._jobs: list[Job] = []
         self._changed = Condition()
         self._closing = False
@@ -177,7 +178,7 @@ class Jobs:
 
     def _work(self) -> None:
         """What one thread does: hand one job after another to its process."""
-        process = _Process(self._context, self._memory, self._file)
+        process = _Process(self._context, self._limits)
         try:
             while (job := self._next()) is not None:
                 self._follow(job, process)
@@ -215,17 +216,16 @@ class Jobs:
 class _Process:
     """One worker process, started when needed and started again after it was ended."""
 
-    def __init__(self, context: Any, memory: int, file: int | None) -> None:
+    def __init__(self, context: Any, limits: worker.Limits) -> None:
         self._context = context
-        self._memory = memory
-        self._file = file
+        self._limits = limits
         self._process: Any = None
         self._start()
 
     def _start(self) -> None:
         self._ours, theirs = self._context.Pipe()
         self._process = self._context.Process(
-            target=worker.serve, args=(theirs, self._memory, self._file), daemon=True
+            target=worker.serve, args=(theirs, self._limits), daemon=True
         )
         self._process.start()
         theirs.close()

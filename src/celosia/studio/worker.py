@@ -80,15 +80,26 @@ def task(
     return Task(f"{function.__module__}.{function.__qualname__}", arguments)
 
 
-def serve(connection: Connection, memory: int, file: int | None = None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a worker may take, in bytes, and whether it loads what most jobs need at once."""
+
+    memory: int
+    file: int | None = None
+    """Of one file; None for any size."""
+    warm: bool = True
+
+
+def serve(connection: Connection, limits: Limits) -> None:
     """Do jobs until the studio hangs up.
 
     Each is a task, and the language of what it writes.
     """
     with suppress(ValueError):  # Ctrl-C is for the studio, which ends its workers itself
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _limit(memory, file)
-    _warm()
+    _limit(limits.memory, limits.file)
+    if limits.warm:
+        import celosia.tables  # noqa: F401 - loaded while nobody waits for it
     with suppress(OSError):  # a studio that closed meanwhile hears nothing
         connection.send(JobEvent("ready"))
     while True:
@@ -136,11 +147,6 @@ def _limit(memory: int, file: int | None) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of memory holds cells
         if file is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file, file))
-
-
-def _warm() -> None:
-    """Load what every job needs, while nobody waits for it."""
-    import celosia.tables  # noqa: F401
 
 
 def _too_large() -> EngineError:
