@@ -39,7 +39,7 @@ test: $(VENV)/.dev ## Set up and run the whole test suite, with lint, types and 
 	wait $$checking || { cat build/check.log; echo "Lint, types or layering failed."; exit 1; }; \
 	echo "Lint, types and layering are in order."; exit $$tested
 
-test-deep: $(VENV)/.dev ## The same tests with 25 times as many examples, and with all cases of long lists: hours
+test-deep: $(VENV)/.dev ## The same tests with 40 times as many examples, and with all cases of long lists: hours
 	CELOSIA_TEST_EFFORT=10 $(PYTEST) -n $(WORKERS) $(TESTS)
 
 mutations: $(VENV)/.dev ## Plant each fault of the list and see that the tests notice

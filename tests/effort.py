@@ -17,7 +17,7 @@ from hypothesis import settings
 T = TypeVar("T")
 
 SETTING = "CELOSIA_TEST_EFFORT"
-QUICK = 0.4
+QUICK = 0.25
 """The effort of `make test`."""
 EFFORT = float(os.environ.get(SETTING, QUICK))
 """The share of the examples that tests ask for; below 1 long lists of cases are cut, too."""
