@@ -40,6 +40,7 @@ MODULES = {
     "celosia.traces.attacks": "traces-attacks.md",
     "celosia.traces.places": "traces-places.md",
     "celosia.traces.planar": "traces-planar.md",
+    "celosia.traces.private": "traces-private.md",
     "celosia.frames": "frames.md",
     "celosia.tables.metrics": "tables-metrics.md",
     "celosia.tables.recoding.classic": "tables-classic.md",

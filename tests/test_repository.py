@@ -131,6 +131,7 @@ def test_every_public_name_leads_somewhere() -> None:
         "traces.attacks",
         "traces.places",
         "traces.planar",
+        "traces.private",
     ],
 )
 def test_every_public_name_of_a_door_leads_somewhere(door: str) -> None:

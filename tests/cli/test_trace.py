@@ -104,3 +104,38 @@ def test_the_sample_city_has_its_declaration(run: Run, tmp_path: Path) -> None:
     words = f"datasets get city --rows 2000 -o {tmp_path}/p.csv --schema {tmp_path}/t.toml"
     assert call(run, words).code == 0
     assert call(run, f"trace info {tmp_path}/p.csv -d {tmp_path}/t.toml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("grid pings.csv -d trace.toml -e 1 --size 3", "grid of 3 by 3"),
+        ("grid pings.csv -d trace.toml -e 1 --kind adaptive --people 80", "adaptive grid"),
+        ("visits pings.csv -d trace.toml -e 1 --grid 2 --per-person 5", "persons in each area"),
+        ("flows pings.csv -d trace.toml -e 1 --grid 2", "moved from area to area"),
+        ("synthetic pings.csv -d trace.toml -e 1 --trips 20 --size 4", "synthetic trips"),
+    ],
+)
+def test_private_releases(run: Run, folder: Path, words: str, told: str) -> None:  # check 48
+    shown = call(run, f"trace release {words} --seed 1 -o out.csv --report out.html")
+    assert shown.code == 0, shown.err
+    assert told in shown.out
+    assert Path("out.csv.cert.json").is_file()
+    made = call(run, f"trace release {words} --json").data()
+    assert made["guarantee"]["unit"] == "person"
+    assert made["guarantee"]["neighbours"] == "add or remove one person"
+
+
+def test_a_release_of_a_measured_region_is_refused(run: Run, folder: Path) -> None:
+    call(run, "trace init pings.csv -o draft.toml")
+    call(run, "trace release grid pings.csv -d draft.toml -e 1").complains("CEL-J030", 1)
+    wrong = call(run, "trace release visits pings.csv -d trace.toml -e 1 --trips 5")
+    wrong.complains("CEL-J036")
+
+
+def test_utility_is_measured(run: Run, folder: Path) -> None:
+    call(run, "trace publish pings.csv -d trace.toml --planar-laplace 4x@200m -o safe.csv")
+    found = call(run, "trace assess pings.csv safe.csv -d trace.toml --json").data()
+    assert 0 <= found["flow_overlap"] <= 1
+    shown = call(run, "trace assess pings.csv safe.csv -d trace.toml --report use.html")
+    assert "moves between cells" in shown.out

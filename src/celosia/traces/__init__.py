@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
-    from celosia.traces import attacks, places, planar
+    from celosia.traces import attacks, places, planar, private
     from celosia.traces.declaration import Declaration
     from celosia.traces.generalisation import Generalisation, is_k_anonymous
     from celosia.traces.glove import Glove
@@ -62,6 +62,7 @@ __all__ = [
     "methods",
     "places",
     "planar",
+    "private",
     "publish",
     "read",
     "traces_from",
@@ -87,5 +88,9 @@ __getattr__, __dir__ = on_first_use(
         "run": ("publish",),
         "stops": ("find_stops", "home_and_work"),
         "verification": ("Verification", "verify"),
+        "attacks": (),
+        "places": (),
+        "planar": (),
+        "private": (),
     },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from celosia.cli.frame import with_options
-from celosia.cli.trace import attack, draft, info, publish
+from celosia.cli.trace import assess, attack, draft, info, publish, release
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,12 +20,16 @@ app = typer.Typer(
     `celosia trace publish pings.csv --declare trace.toml --glove 5 -o safe.csv --key key.csv`
 
     `celosia trace attack pings.csv safe.csv --declare trace.toml --key key.csv`
+
+    `celosia trace release grid pings.csv --declare trace.toml --epsilon 1`
     """,
 )
 app.command("init")(with_options(draft.init))
 app.command("info")(with_options(info.info))
 app.command("methods")(with_options(info.methods))
 app.command("publish")(with_options(publish.publish))
+app.command("release")(with_options(release.release))
 app.command("attack")(with_options(attack.attack))
+app.command("assess")(with_options(assess.assess))
 
 __all__ = ["app"]

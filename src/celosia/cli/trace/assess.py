@@ -1,0 +1,54 @@
+"""`celosia trace assess`: compare published traces with their original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.cli import console
+from celosia.cli.frame import ReportOutputs
+from celosia.cli.trace.input_options import DeclarationFile, TraceFile, read_traces
+from celosia.core.messages import say
+
+
+def assess(
+    points: TraceFile,
+    release: Annotated[Path, typer.Argument(help="The published file.")],
+    declare: DeclarationFile,
+    outputs: ReportOutputs,
+) -> None:
+    """Compare published traces with their original: density, trips, radii, flows, range queries.
+
+    **Examples**
+
+    `celosia trace assess pings.csv safe.csv --declare trace.toml`
+
+    `celosia trace assess pings.csv safe.csv --declare trace.toml --report use.html --json`
+    """
+    from celosia import frames
+    from celosia.core.report import Document
+    from celosia.traces import compare
+    from celosia.traces.metrics.utility import WORDS
+    from celosia.traces.samples import samples_from
+
+    outputs.check(inputs=(points, release, declare))
+    with outputs.working() as progress:
+        traces = read_traces(points, declare, progress)
+        samples = samples_from(frames.read(release), traces.plane)
+        found = compare(traces, samples)
+    outputs.write_report(lambda: Document(say("traces.cli.assess"), f"{traces}.", found.blocks()))
+
+    def lines() -> None:
+        console.show_table(
+            say("traces.report.utility"),
+            ["", say("cli.column.value")],
+            [
+                [str(WORDS[name]), console.number(value, ",.4g")]
+                for name, value in found.figures.items()
+            ],
+        )
+
+    share = found.figures["flow_overlap"]
+    outputs.show(found.as_dict, lines, say("traces.cli.assessed", share=share))

@@ -1,0 +1,156 @@
+"""`celosia trace release`: private maps, visits, flows and synthetic traces."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from celosia.cli.frame import AnswerOutputs
+from celosia.cli.trace.input_options import DeclarationFile, Seed, TraceFile, read_traces
+from celosia.core.errors import InputError
+
+if TYPE_CHECKING:
+    from celosia.mechanisms import NoisyAnswer
+    from celosia.traces import Traces
+
+
+class Statistic(StrEnum):
+    """What is released."""
+
+    GRID = "grid"
+    VISITS = "visits"
+    FLOWS = "flows"
+    SYNTHETIC = "synthetic"
+
+
+class GridKind(StrEnum):
+    """How a map is cut into cells."""
+
+    UNIFORM = "uniform"
+    QUADTREE = "quadtree"
+    ADAPTIVE = "adaptive"
+
+
+_OPTIONS = {
+    Statistic.GRID: {"kind", "size", "people", "height", "confidence"},
+    Statistic.VISITS: {"grid", "confidence"},
+    Statistic.FLOWS: {"grid", "delta", "confidence"},
+    Statistic.SYNTHETIC: {"size", "max_steps", "trips"},
+}
+"""Which options each statistic takes besides epsilon and per_person."""
+
+
+def release(
+    statistic: Annotated[Statistic, typer.Argument(help="What to release.")],
+    points: TraceFile,
+    declare: DeclarationFile,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", "-e", help="Privacy loss of the answer, usually 0.1 to 1.")
+    ],
+    outputs: AnswerOutputs,
+    per_person: Annotated[
+        int,
+        typer.Option(help="Cells, moves or trips of a person that are counted. Start with 1."),
+    ] = 1,
+    kind: Annotated[GridKind | None, typer.Option(help="grid: how the map is cut.")] = None,
+    size: Annotated[
+        int | None, typer.Option(help="grid, synthetic: cells along a side of the region.")
+    ] = None,
+    people: Annotated[
+        int | None,
+        typer.Option(help="grid: a public guess of the number of persons, which sets the size."),
+    ] = None,
+    height: Annotated[int | None, typer.Option(help="grid: levels of a quadtree.")] = None,
+    grid: Annotated[
+        int | None,
+        typer.Option(help="visits, flows: cells along a side where no areas are declared."),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="flows: needed where places are named and not declared.")
+    ] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(help="synthetic: the longest trip, in cells; declare it.")
+    ] = None,
+    trips: Annotated[int | None, typer.Option(help="synthetic: how many trips to make.")] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(help="Probability that the interval holds the exact answer. Default: 0.95."),
+    ] = None,
+    seed: Seed = None,
+) -> None:
+    """Release a private map, visits, flows, or synthetic traces; one person is hidden.
+
+    **Examples**
+
+    `celosia trace release grid pings.csv --declare trace.toml --epsilon 1 -o map.csv`
+
+    `celosia trace release grid pings.csv -d trace.toml -e 1 --kind adaptive --people 1000`
+
+    `celosia trace release flows pings.csv -d trace.toml -e 1 --grid 4 --per-person 5`
+
+    `celosia trace release synthetic pings.csv -d trace.toml -e 1 --trips 2000 -o new.csv`
+    """
+    from celosia.cli.release import display
+    from celosia.core.randomness import source
+    from celosia.traces import private
+
+    outputs.check(inputs=(points, declare))
+    chosen: dict[str, Any] = {
+        "kind": None if kind is None else kind.value,
+        "size": size,
+        "people": people,
+        "height": height,
+        "grid": grid,
+        "delta": delta,
+        "max_steps": max_steps,
+        "trips": trips,
+        "confidence": confidence,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    _check(statistic, given)
+    asked = given | {"epsilon": epsilon, "per_person": per_person}
+    with outputs.working() as progress:
+        traces = read_traces(points, declare, progress)
+        if statistic is Statistic.SYNTHETIC:
+            made = private.synthetic(
+                traces, private.SyntheticTraces(**asked), rng=source(seed), progress=progress
+            )
+            outputs.save(made)
+        else:
+            answer = _answer(statistic, traces, asked, seed)
+            outputs.save(answer)
+    if statistic is Statistic.SYNTHETIC:
+        outputs.finish(made, lambda: None)
+    elif outputs.as_json or outputs.report is not None:
+        outputs.finish(answer, lambda: None)
+    else:
+        display.show_warnings(answer)
+        display.show_answer(answer, output=outputs.output, report=None)
+
+
+def _check(statistic: Statistic, given: dict[str, Any]) -> None:
+    idle = sorted(given.keys() - _OPTIONS[statistic])
+    if idle:
+        raise InputError(
+            "CEL-J036",
+            statistic=statistic,
+            idle=[f"--{name.replace('_', '-')}" for name in idle],
+            options=[f"--{name.replace('_', '-')}" for name in sorted(_OPTIONS[statistic])],
+        )
+
+
+def _answer(
+    statistic: Statistic, traces: Traces, asked: dict[str, Any], seed: int | None
+) -> NoisyAnswer:
+    from celosia.core.randomness import source
+    from celosia.traces import private
+
+    functions: dict[Statistic, Any] = {
+        Statistic.GRID: private.grid,
+        Statistic.VISITS: private.visits,
+        Statistic.FLOWS: private.flows,
+    }
+    answer: NoisyAnswer = functions[statistic](traces, rng=source(seed), **asked)
+    return answer

@@ -1,0 +1,28 @@
+"""Differential privacy for traces: maps, visits, flows, synthetic traces; a person is hidden."""
+
+from celosia.traces.private.areas import Flows, PlaceFlows, Visits
+from celosia.traces.private.bounding import bounded
+from celosia.traces.private.grids import AdaptiveGrid, Quadtree, UniformGrid, advised_size
+from celosia.traces.private.mechanism import TraceMechanism, one_unit
+from celosia.traces.private.statistics import collect_cells, flows, grid, release, visits
+from celosia.traces.private.synthetic_traces import SyntheticTraces, synthetic
+
+__all__ = [
+    "AdaptiveGrid",
+    "Flows",
+    "PlaceFlows",
+    "Quadtree",
+    "SyntheticTraces",
+    "TraceMechanism",
+    "UniformGrid",
+    "Visits",
+    "advised_size",
+    "bounded",
+    "collect_cells",
+    "flows",
+    "grid",
+    "one_unit",
+    "release",
+    "synthetic",
+    "visits",
+]
