@@ -39,6 +39,8 @@ FACTS = {
     "distinct_cells_charged": Message("traces.fact.distinct_cells_charged"),
     "epsilon_per_metre": Message("traces.fact.epsilon_per_metre"),
     "swap_sets": Message("traces.fact.swap_sets"),
+    "trips": Message("traces.fact.trips"),
+    "epsilon": Message("traces.fact.epsilon"),
     "traces_without_common_time": Message("traces.fact.traces_without_common_time"),
 }
 """What each fact of a method is called."""

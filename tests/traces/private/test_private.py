@@ -15,6 +15,7 @@ from tests.traces.small_city import points, small_city
 from celosia.accounting import Budget
 from celosia.assess.audit import audit
 from celosia.core.errors import BudgetExceeded, InputError, PrivacyError
+from celosia.core.methods import method_from_dict
 from celosia.core.randomness import Seeded, Source
 from celosia.traces import Traces, private
 from celosia.traces.private import synthetic_traces as model
@@ -183,7 +184,10 @@ def test_a_measured_region_is_refused_in_every_private_release() -> None:  # che
 def test_lengths_and_sizes_are_declared_numbers() -> None:  # check 15
     for wrong in ({"max_steps": None}, {"size": 0}, {"per_person": 0}, {"epsilon": 0}):
         with pytest.raises(InputError):
-            private.SyntheticTraces(**({"epsilon": 1} | wrong))  # type: ignore[arg-type]
+            method_from_dict(
+                {"synthetic-traces": private.SyntheticTraces},
+                {"method": "synthetic-traces", "epsilon": 1} | wrong,
+            )
     with pytest.raises(InputError, match="whole number from 1"):
         private.UniformGrid(epsilon=1, size=0)
     with pytest.raises(InputError, match="whole number from 1"):

@@ -312,7 +312,7 @@ def synthetic(
         ),
         outcome=MethodOutcome(
             method.method_name,
-            {"trips": method.trips, "loss": PureLoss(method.price).as_dict()},
+            {"trips": method.trips, "epsilon": float(method.price)},
             Message("traces.kept.model"),
         ),
         figures={},
