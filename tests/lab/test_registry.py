@@ -74,6 +74,10 @@ def test_the_studies_and_their_parts_are_known() -> None:
         "graphs/generalisation",
         "graphs/planted",
         "graphs/methods",
+        "traces",
+        "traces/noise",
+        "traces/attacks",
+        "traces/groups",
     ]
 
 

@@ -1,0 +1,15 @@
+"""The study `traces`: every cell that is quick to compute agrees; the rest is the same code."""
+
+from __future__ import annotations
+
+import pytest
+from tests.effort import some
+
+from celosia import lab
+
+
+@pytest.mark.parametrize("name", some(["traces/noise", "traces/attacks", "traces/groups"], 2))
+def test_every_cell_of_a_part_agrees(name: str) -> None:
+    found = lab.find(name).run()
+    assert [str(row) for row in found.rows if not row.matches] == []
+    assert found.checked >= 3
