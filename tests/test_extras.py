@@ -24,6 +24,8 @@ from celosia.queries.service import Client, serve
 from celosia.queries.sparql.parser import parse
 from celosia.studio.app import check_toolkit
 from celosia.tables.synthesis.trees import _trees
+from celosia.texts.formats.pdf import shown_text, write_pages
+from celosia.texts.models.rare_terms import information
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
@@ -31,7 +33,14 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
 ]
 SERVER = "postgresql://nobody@127.0.0.1:1/nothing"
 
+
+def _rare_words() -> object:
+    return information("word", "en")
+
+
 USES: list[tuple[str, str, str, Callable[[], object]]] = [
+    ("documents", "pikepdf", "CEL-N004", lambda: write_pages(["text"])),
+    ("documents", "pypdf", "CEL-N004", lambda: shown_text(b"%PDF-")),
     ("postgres", "psycopg", "CEL-E015", lambda: PostgresEngine(SERVER)),
     ("postgres", "psycopg", "CEL-E015", lambda: PostgresTables(SERVER)),
     ("postgres", "psycopg", "CEL-Q101", lambda: Store(SERVER)),
@@ -49,6 +58,7 @@ USES: list[tuple[str, str, str, Callable[[], object]]] = [
         ("studio", package, "CEL-W031", check_toolkit)
         for package in ("babel", "fastapi", "nicegui", "uvicorn")
     ],
+    ("words", "wordfreq", "CEL-N015", _rare_words),
     ("utility", "sklearn", "CEL-A080", lambda: GradientBoosting().make(1)),
     ("utility", "sklearn", "CEL-Y010", _trees),
 ]

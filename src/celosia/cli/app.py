@@ -49,6 +49,13 @@ PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Publish a social, communication or contact network, and measure its disclosure risk.",
         ),
     },
+    "Documents": {
+        "text": (
+            "celosia.cli.text",
+            "app",
+            "Publish documents: find what identifies people, replace it, verify the new files.",
+        ),
+    },
     "Traces": {
         "trace": (
             "celosia.cli.trace",

@@ -19,6 +19,8 @@ CITY = "city"
 WITH_SCHEMA = ("census", "adult", CITY)
 NETWORK = "network"
 """A graph of people for `celosia graph`, in a file."""
+NOTES = "notes"
+"""Invented clinical notes for `celosia text`, in a folder."""
 SHOP, GRAPH = "tpch", "watdiv"
 """Tables, and facts, in a folder with a policy, rather than one table in a file."""
 FACTS_OF_SCALE = 1_000_000
@@ -70,6 +72,7 @@ def overview(context: typer.Context, as_json: options.AsJson = False) -> None:
     console.note(say("cli.datasets.shop_ask_sql_its", shop=SHOP))
     console.note(say("cli.datasets.graph_ask_sparql_its", graph=GRAPH))
     console.note(say("cli.datasets.network_friends_publish_celosia", network=NETWORK))
+    console.note(say("texts.cli.notes_note", notes=NOTES))
 
 
 @app.command()
@@ -101,7 +104,7 @@ def get(
         int | None, typer.Option(help="For network: number of edges; 5 per person by default.")
     ] = None,
     people: Annotated[
-        Path | None, typer.Option(help="For network: also write a table of the people.")
+        Path | None, typer.Option(help="For network and notes: also write a table of the people.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
     path: Annotated[
@@ -124,6 +127,8 @@ def get(
 
     `celosia datasets get network --vertices 500 -o friends.edges --people people.csv`
 
+    `celosia datasets get notes --rows 200 -o notes --people patients.csv`
+
     `celosia datasets get city -o pings.csv --schema trace.toml`
     """
     from celosia import datasets, frames
@@ -131,6 +136,11 @@ def get(
     from celosia.core.progress import Step
 
     quiet = as_json or context.obj is True  # also before the name: `celosia datasets --json get`
+    if name == NOTES:
+        _refuse(name, {"scale": scale, "triples": triples, "path": path, "schema": schema})
+        _refuse(name, {"vertices": vertices, "edges": edges})
+        _get_notes(output, people, rows, seed, overwrite=overwrite, as_json=quiet)
+        return
     if name == NETWORK:
         _refuse(name, {"rows": rows, "scale": scale, "triples": triples, "path": path})
         places = {"network": output, "people": people, "schema": schema}
@@ -173,6 +183,33 @@ def get(
             ),
             strong=True,
         )
+
+
+def _get_notes(
+    folder: Path,
+    people: Path | None,
+    rows: int | None,
+    seed: int | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Write invented notes as text files, and what is known of their persons beside them."""
+    from celosia import datasets
+
+    check_outputs({"people": people}, overwrite=overwrite)
+    made = datasets.notes(200 if rows is None else rows, seed=64 if seed is None else seed)
+    made.write(folder)
+    if people is not None:
+        from celosia.core.files import replacing
+
+        with replacing(people, overwrite=overwrite) as draft:
+            made.facts.write_csv(draft)
+    facts = {"documents": len(made.collection), "people": made.collection.persons}
+    if as_json:
+        console.show_json(facts | {"data": str(folder)})
+        return
+    console.show(say("texts.cli.notes", output=folder, **facts), strong=True)
 
 
 def _get_shop(

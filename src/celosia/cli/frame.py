@@ -292,6 +292,9 @@ OUTPUTS = {
     "plot": "cli.output.plot",
     "store": "cli.output.store",
     "token": "cli.output.token",
+    "findings": "texts.output.findings",
+    "names": "texts.output.names",
+    "index": "texts.output.index",
 }
 """The files that commands write, and how messages call each."""
 

@@ -9,12 +9,14 @@ from celosia.datasets.catalogue import Dataset, catalogue, load
 from celosia.datasets.census import census, census_schema, schema_text
 from celosia.datasets.city import City, city, city_declaration
 from celosia.datasets.friends import friends
+from celosia.datasets.notes import Notes, notes
 from celosia.datasets.shop import Shop, tpch
 from celosia.datasets.watdiv import ShopGraph, watdiv
 
 __all__ = [
     "City",
     "Dataset",
+    "Notes",
     "Shop",
     "ShopGraph",
     "adult",
@@ -26,6 +28,7 @@ __all__ = [
     "examples",
     "friends",
     "load",
+    "notes",
     "schema_text",
     "telemetry",
     "tpch",

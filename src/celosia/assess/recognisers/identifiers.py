@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from celosia.assess.recognisers import check_digits
 from celosia.assess.recognisers.kinds import KINDS
@@ -106,7 +106,7 @@ _PLATE_WORDS = _words(
     " chassis bastidor"
 )
 _DEVICE_WORDS = _words("ip imei mac device dispositivo terminal equipo serial serie host cookie")
-_NHS_WORDS = _words("nhs health service patient")
+_NHS_WORDS = _words("nhs health service patient document identity")
 _RECORD = r"[A-Za-z]{0,4}[-/ ]?\d[\dA-Za-z]{2,11}(?:[-/.]\d[\dA-Za-z]{0,9}){0,3}"
 
 _NOT_BEFORE = r"(?<![\w.,@-])"
@@ -468,6 +468,7 @@ def _accents() -> dict[int, int]:
     return {ord(mark): ord(unicodedata.normalize("NFD", mark)[0]) for mark in letters}
 
 
+@lru_cache(maxsize=1 << 16)
 def folded(text: str) -> str:
     """A word in lower case without the accents of English and Spanish; as long as it was.
 

@@ -37,6 +37,7 @@ FAMILIES = {
     "studio": "W",
     "tables": "HPST",
     "traces": "J",
+    "texts": "N",
     "methods": "",
     "models": "",
     "words": "",

@@ -1,0 +1,57 @@
+"""Options that several commands of documents share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from celosia.cli import console
+from celosia.core.messages import say
+
+if TYPE_CHECKING:
+    from celosia.texts import FoundTexts
+
+Documents = Annotated[
+    Path, typer.Argument(help="A folder or a file: txt, md, html, json, jsonl, csv, docx, pdf.")
+]
+Declare = Annotated[
+    Path | None,
+    typer.Option("--declare", help="What the documents mean and what is done by kind (TOML)."),
+]
+FactsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--facts",
+        help="A table of the persons (name, numbers, address): the strongest detector.",
+    ),
+]
+FindingsFile = Annotated[
+    Path | None,
+    typer.Option("--findings", help="Findings with decisions, as `celosia text find` wrote them."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Seed for the random draws; the release is then only a simulation."),
+]
+
+
+def show_found(found: FoundTexts) -> None:
+    """Print findings by kind."""
+    from celosia.assess.recognisers import ROLES
+    from celosia.texts.labels import KIND_LABELS, ROLE_LABELS
+
+    rows = [
+        [
+            str(KIND_LABELS[kind]),
+            str(ROLE_LABELS[ROLES[kind]]),
+            f"{count:,}",
+        ]
+        for kind, count in found.counts().items()
+    ]
+    console.show_table(
+        say("texts.cli.found"),
+        [say("texts.report.kind"), say("texts.report.role"), say("texts.report.findings")],
+        rows,
+    )

@@ -1,0 +1,174 @@
+"""Dates, ages and times in English and Spanish, and what they mean."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from celosia.assess.recognisers import Match
+from celosia.assess.recognisers.identifiers import folded
+from celosia.texts.documents import Language
+
+MONTHS: dict[Language, tuple[str, ...]] = {
+    "en": ("January", "February", "March", "April", "May", "June", "July", "August", "September",
+           "October", "November", "December"),
+    "es": ("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre",
+           "octubre", "noviembre", "diciembre"),
+}  # fmt: skip
+_SHORT = {"setiembre": 9, "sept": 9, "ene": 1, "abr": 4, "ago": 8, "dic": 12}
+
+
+@cache
+def _month_numbers() -> dict[str, int]:
+    found = dict(_SHORT)
+    for months in MONTHS.values():
+        for number, name in enumerate(months, 1):
+            found.setdefault(name.lower(), number)
+            found.setdefault(name.lower()[:3], number)
+    return found
+
+
+_MONTH = "|".join(sorted({each for names in MONTHS.values() for each in names}
+                         | {"setiembre", "sept?", "ene", "feb", "mar", "abr", "apr", "jun", "jul",
+                            "ago", "aug", "oct", "nov", "dic", "dec", "jan"},
+                         key=len, reverse=True))  # fmt: skip
+_WORDS = re.compile(
+    rf"(?<!\w)(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th|º)?(?: de| of)? (?P<m1>{_MONTH})\.?"
+    rf"(?:,? (?:del? )?(?P<y1>\d{{4}}))?"
+    rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<y2>\d{{4}}))?"
+    rf"|(?P<m3>{_MONTH})\.?,? (?:del? |of )?(?P<y3>(?:19|20)\d\d))(?!\w)",
+    re.IGNORECASE,
+)
+_ISO = re.compile(r"(?<![\w.-])(?P<y>(?:19|20)\d\d)([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\w)")
+_NUMBERS = re.compile(
+    r"(?<![\w./-])(?P<a>\d{1,2})([./-])(?P<b>\d{1,2})\2(?P<y>(?:19|20)\d\d|\d\d)(?![\w/-]|\.\d)"
+)
+_RELATIVE = re.compile(
+    r"(?<!\w)(?:yesterday|tomorrow|today|last (?:night|week|month|year|Monday|Tuesday|Wednesday"
+    r"|Thursday|Friday|Saturday|Sunday)|next (?:week|month|year)"
+    r"|(?:\d{1,3}|two|three|four|five|six) (?:days|weeks|months|years) ago"
+    r"|ayer|anteayer|mañana por la mañana|hoy"
+    r"|hace (?:\d{1,3}|dos|tres|cuatro|cinco|seis) (?:días|semanas|meses|años)"
+    r"|la semana pasada|el mes pasado|el año pasado|el (?:lunes|martes|miércoles|jueves|viernes"
+    r"|sábado|domingo) pasado)(?!\w)",
+    re.IGNORECASE,
+)
+_AGE = re.compile(
+    r"(?<![\w.,/])(?P<a>1[01]\d|\d{1,2})(?:[- ]years?[- ]olds?| years? of age| años(?: de edad)?"
+    r"|[- ]?y/?o)(?!\w)"
+    r"|(?<!\w)(?:aged?|edad(?: de)?|age of)[: ]{1,2}(?P<b>1[01]\d|\d{1,2})(?![\w./])",
+    re.IGNORECASE,
+)
+_BIRTH = re.compile(
+    r"(?:born(?: on| in)?|birth|DOB|D\.O\.B\.|nacid[oa](?: el| en)?|nacimiento|F\.? ?Nac\.?"
+    r"|birthday)[ :.(]{0,4}(?:is |was |on |el |es )?$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDate:
+    """A date that was read, with the parts that were written."""
+
+    day: date
+    form: str
+    """How it was written: `iso`, `numbers` or `words`, and for words what was left out."""
+    has_day: bool = True
+    has_year: bool = True
+    is_ambiguous: bool = False
+
+
+def find(text: str) -> list[Match]:
+    """Dates, births, ages and relative dates of a folded text."""
+    found = []
+    for pattern in (_ISO, _NUMBERS, _WORDS):
+        for match in pattern.finditer(text):
+            if parse(match.group(), "en") is None:
+                continue
+            is_birth = _BIRTH.search(text, max(0, match.start() - 30), match.start()) is not None
+            kind = "birth" if is_birth else "date"
+            found.append(Match(*match.span(), kind, f"{kind} pattern", 0.9))
+    for match in _RELATIVE.finditer(text):
+        found.append(Match(*match.span(), "date", "relative date", 0.7))
+    for match in _AGE.finditer(text):
+        found.append(Match(*match.span(), "age", "age pattern", 0.9))
+    return found
+
+
+def parse(text: str, language: Language) -> ParsedDate | None:
+    """What a written date means; None where it means none (the 31st of April, "yesterday")."""
+    match = _ISO.fullmatch(text)
+    if match is not None:
+        return _made(match["y"], match["m"], match["d"], "iso")
+    match = _NUMBERS.fullmatch(text)
+    if match is not None:
+        return _by_numbers(match, language)
+    match = _WORDS.fullmatch(text)
+    if match is None:
+        return None
+    month = match["m1"] or match["m2"] or match["m3"]
+    number = _month_numbers().get(folded(month).rstrip("."))
+    year, day = match["y1"] or match["y2"] or match["y3"], match["d1"] or match["d2"]
+    if number is None:
+        return None
+    return _made(
+        year or "2000", str(number), day or "1", "words", has_day=bool(day), has_year=bool(year)
+    )
+
+
+def _by_numbers(match: re.Match[str], language: Language) -> ParsedDate | None:
+    first, second = int(match["a"]), int(match["b"])
+    year = match["y"]
+    if len(year) == 2:
+        year = ("19" if int(year) > 50 else "20") + year
+    # English writes both: the first number is the month only where that is the only reading, or
+    # where the year has two digits, as in the United States.
+    is_american = language == "en" and len(match["y"]) == 2 and first <= 12
+    day, month = (second, first) if is_american or (first <= 12 < second) else (first, second)
+    ambiguous = first <= 12 and second <= 12 and first != second and language == "en"
+    return _made(year, str(month), str(day), "numbers", is_ambiguous=ambiguous)
+
+
+def _made(year: str, month: str, day: str, form: str, **more: bool) -> ParsedDate | None:
+    try:
+        return ParsedDate(date(int(year), int(month), int(day)), form, **more)
+    except ValueError:
+        return None
+
+
+def write(day: date, parsed: ParsedDate, original: str, language: Language) -> str:
+    """A day in the form that another one was written in.
+
+    >>> write(date(2026, 1, 31), parse("3 de mayo de 2025", "es"), "3 de mayo de 2025", "es")
+    '31 de enero de 2026'
+    """
+    if parsed.form == "iso":
+        mark = original[4]
+        return f"{day.year:04d}{mark}{day.month:02d}{mark}{day.day:02d}"
+    if parsed.form == "numbers":
+        match = _NUMBERS.fullmatch(original)
+        assert match is not None, "it was parsed"
+        mark = match.group(2)
+        numbers = [day.day, day.month]
+        if (int(match["a"]), int(match["b"])) == (parsed.day.month, parsed.day.day) and (
+            parsed.day.day != parsed.day.month
+        ):
+            numbers.reverse()
+        width = max(len(match["a"]), len(match["b"]))
+        shown = [str(each).zfill(width if width == 2 else 1) for each in numbers]
+        year = f"{day.year:04d}"[-len(match["y"]) :]
+        return mark.join([*shown, year])
+    name = MONTHS[language][day.month - 1]
+    if language == "es":
+        pieces = [f"{day.day} de {name}" if parsed.has_day else name]
+        return " de ".join([*pieces, *([f"{day.year}"] if parsed.has_year else [])])
+    pieces = [f"{day.day} {name}" if parsed.has_day else name]
+    return " ".join([*pieces, *([f"{day.year}"] if parsed.has_year else [])])
+
+
+def age_of(text: str) -> int | None:
+    """The number of years in the text of an age."""
+    match = re.search(r"\d{1,3}", text)
+    return None if match is None else int(match.group())

