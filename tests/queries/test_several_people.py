@@ -16,7 +16,7 @@ from tests.queries.vaults import POLICY, Rows, capped, exact, filled, opened, sh
 
 from celosia.core.errors import QueryRefused
 from celosia.core.neighbours import Relation
-from celosia.queries.bounds.r2t import rounding, shifts
+from celosia.queries.bounds.cap_ladder import rounding, shifts
 from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.planning import make_plan

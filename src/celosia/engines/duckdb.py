@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from celosia import frames
 from celosia.core.errors import EngineError
 from celosia.core.work_folders import WorkFolder
+from celosia.engines.sql import duckdb_settings
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,22 +30,6 @@ class Groups:
     sizes: NDArray[np.int64]
     first_rows: NDArray[np.int64] | None = None
     """Counted from 0 over the whole stream; None where rows have no numbers."""
-
-
-def duckdb_settings(
-    overflow: WorkFolder, memory: str | None = None, threads: int | None = None
-) -> dict[str, Any]:
-    """The settings of every DuckDB of ours.
-
-    Raw rows that do not fit in memory go to a private folder, never to the working one, and nothing
-    is ever fetched from elsewhere.
-    """
-    limits = {"memory_limit": memory, "threads": threads}
-    return {
-        "temp_directory": overflow.name,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    } | {name: limit for name, limit in limits.items() if limit is not None}
 
 
 class DuckDB:

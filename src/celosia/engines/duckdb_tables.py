@@ -17,7 +17,7 @@ from celosia.core.errors import EngineError
 from celosia.core.files import check_writable
 from celosia.core.work_folders import WorkFolder
 from celosia.engines.drafts import DraftFolder
-from celosia.engines.duckdb import Groups, duckdb_settings
+from celosia.engines.duckdb import Groups
 from celosia.engines.duckdb_keys import (
     MOST_LISTED,
     Digit,
@@ -38,6 +38,7 @@ from celosia.engines.duckdb_relations import (
 from celosia.engines.recoded_classes import Labels, fresh_table, number_rows, one_zero, place_of
 from celosia.engines.shuffling import buckets_for, shuffle_as
 from celosia.engines.sinks import table_draft, write_parquet
+from celosia.engines.sql import duckdb_settings
 from celosia.engines.tables import (
     Batch,
     Draft,

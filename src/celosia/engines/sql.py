@@ -10,12 +10,27 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from celosia.core.errors import EngineError
 from celosia.core.work_folders import WorkFolder
-from celosia.engines.duckdb import duckdb_settings
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
     from sqlglot import exp
+
+
+def duckdb_settings(
+    overflow: WorkFolder, memory: str | None = None, threads: int | None = None
+) -> dict[str, Any]:
+    """The settings of every DuckDB of ours.
+
+    Raw rows that do not fit in memory go to a private folder, never to the working one, and nothing
+    is ever fetched from elsewhere.
+    """
+    limits = {"memory_limit": memory, "threads": threads}
+    return {
+        "temp_directory": overflow.name,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    } | {name: limit for name, limit in limits.items() if limit is not None}
 
 
 def attach(connection: duckdb.DuckDBPyConnection, path: str | Path | None) -> bool:

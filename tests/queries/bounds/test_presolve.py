@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from celosia.queries.bounds import dual_certificate
+from celosia.queries.bounds.cap_ladder import rounding
 from celosia.queries.bounds.presolve import (
     WIDEST,
     PackingRows,
@@ -17,7 +18,6 @@ from celosia.queries.bounds.presolve import (
     find_undominated,
     presolve,
 )
-from celosia.queries.bounds.r2t import rounding
 from celosia.queries.bounds.r2t_program import GRAIN, Incidence, program_totals
 
 Row = tuple[frozenset[int], int, int]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.progress import Step
 from celosia.queries.bounds import dual_certificate
+from celosia.queries.bounds.cap_ladder import rounding, shifts
 from celosia.queries.bounds.caps import capped_totals, ladder
-from celosia.queries.bounds.r2t import rounding, shifts
 from celosia.queries.bounds.r2t_program import Incidence, program_totals
 
 GRAIN = 16

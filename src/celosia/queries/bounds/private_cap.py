@@ -15,9 +15,10 @@ from celosia.accounting.noise_losses import LaplaceLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
-from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
+from celosia.queries.bounds.cap_ladder import CapChoice
 from celosia.queries.bounds.caps import (
     capped_totals,
     check_add_remove,
@@ -62,7 +63,7 @@ class ContributionSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateCap(Mechanism[ContributionSummary, Any]):
+class PrivateCap(CapChoice[ContributionSummary, Any]):
     """A total cut off at a cap that is chosen inside epsilon, for rows of one person each.
 
     A share of epsilon buys the numbers of people at each level of contribution. Levels whose noisy
@@ -95,8 +96,6 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
     8
     """
 
-    epsilon: float
-    most: int
     share: float = 0.3
     failure: float = 0.02
     groups: int = 1
@@ -111,23 +110,6 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
         check_whole(self.groups, name=Message("queries.bounds.number_of_groups"), most=MOST_GROUPS)
         check_add_remove(self.neighbours)
         _ = self.level_noise, self.laws  # a scale out of reach is refused here
-
-    @cached_property
-    def caps(self) -> tuple[int, ...]:
-        """The caps to choose from."""
-        return ladder(self.most)
-
-    @property
-    def sensitivity(self) -> float:
-        """Of the total under the largest cap."""
-        return float(self.caps[-1])
-
-    @cached_property
-    def epsilon_shares(self) -> tuple[Fraction, Fraction]:
-        """The epsilon of the numbers of people, and that of the answer."""
-        whole = check_epsilon(self.epsilon)
-        first = whole * check_share(self.share, name="share")
-        return first, whole - first
 
     @cached_property
     def level_noise(self) -> DiscreteLaplace:
@@ -223,14 +205,6 @@ class PrivateCap(Mechanism[ContributionSummary, Any]):
             for cap, threshold in zip(self.caps, self.thresholds, strict=True)
         )
         return float(noise + estimated + unseen)
-
-    def typical_error(self, largest: int) -> float:
-        """The scale of the noise under the least cap that no person exceeds.
-
-        A prediction from a guess of the largest contribution, not a bound.
-        """
-        place = next(i for i, cap in enumerate(self.caps) if cap >= min(largest, self.most))
-        return float(self.laws[place].scale)
 
     def interval(self, measurement: Measurement[Any], confidence: float = 0.95) -> tuple[Any, Any]:
         """Bounds of the exact total, if no person contributes more than `most`.

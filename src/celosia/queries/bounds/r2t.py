@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -11,24 +10,17 @@ from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
-from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
-from celosia.queries.bounds.caps import (
-    check_add_remove,
-    check_share,
-    ladder,
-    read_totals,
-    split_failure,
-)
+from celosia.queries.bounds.cap_ladder import CapLadder, in_units, rounding
+from celosia.queries.bounds.caps import check_add_remove, check_share, read_totals, split_failure
 
 FINEST = 2**10
-COARSEST = 6
-"""Bits of a total under a cap that are kept below the cap itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class R2T(Mechanism[Any, float]):
+class R2T(CapLadder[Any, float]):
     """A total whose cap is found by R2T: each candidate is charged for its noise, the best wins.
 
     For the n caps 1, 2, 4, ..., `most` it draws candidate = total + discrete Laplace noise of scale
@@ -59,8 +51,6 @@ class R2T(Mechanism[Any, float]):
     (1, 2, 4, 8)
     """
 
-    epsilon: float
-    most: int
     failure: float = 0.05
     grain: int = 1
     """Into how many parts the unit of the totals is divided; above 1 they carry a rounding."""
@@ -73,20 +63,10 @@ class R2T(Mechanism[Any, float]):
         check_add_remove(self.neighbours)
         _ = self.laws  # a scale out of reach is refused here
 
-    @cached_property
-    def caps(self) -> tuple[int, ...]:
-        """The caps, from 1 to `most`."""
-        return ladder(self.most)
-
     @property
-    def sensitivity(self) -> float:
-        """Of the total under the largest cap, in units of the answer."""
-        return self.shifts[-1] / self.grain
-
-    @cached_property
-    def shifts(self) -> tuple[int, ...]:
-        """The most by which one person moves each total, in parts."""
-        return shifts(self.caps, self.grain)
+    def parts_per_unit(self) -> int:
+        """The grain."""
+        return self.grain
 
     @cached_property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
@@ -148,14 +128,6 @@ class R2T(Mechanism[Any, float]):
         bound = self._bounds(1 - (1 - check_confidence(confidence)) / count)[-1]
         return in_units(self.penalties[-1] + bound, self.grain)
 
-    def typical_error(self, largest: int) -> float:
-        """The scale of the noise if the winner is the least cap that no person exceeds.
-
-        A prediction from a guess of the largest contribution, not a bound.
-        """
-        place = next(i for i, cap in enumerate(self.caps) if cap >= min(largest, self.most))
-        return float(self.laws[place].scale / self.grain)
-
     def interval(
         self, measurement: Measurement[float], confidence: float = 0.95
     ) -> tuple[float, float]:
@@ -176,35 +148,3 @@ class R2T(Mechanism[Any, float]):
     def _bounds(self, confidence: float) -> list[int]:
         """What the noise of no candidate exceeds in size, with this confidence."""
         return [law.bound(confidence, size=len(self.laws)) for law in self.laws]
-
-
-def rounding(cap: int, grain: int) -> int:
-    """The step that a total under a cap is rounded to, in parts: a 64th of the cap, or one part.
-
-    Finer steps would ask more of a solver of programs than floats can give where caps are large.
-
-    >>> rounding(1, 16), rounding(4, 16), rounding(1024, 16), rounding(1024, 1)
-    (1, 1, 256, 0)
-    """
-    return 0 if grain == 1 else max(1, cap * grain >> COARSEST)
-
-
-def shifts(caps: tuple[int, ...], grain: int) -> tuple[int, ...]:
-    """The most by which one person moves the total under each cap, in parts of 1 / grain.
-
-    Of rounded totals it is the largest multiple of the step s below cap * grain + 2 s, see
-    `r2t_program`.
-
-    >>> shifts((1, 2), 1), shifts((1, 2, 8), 16)
-    ((1, 2), (17, 33, 130))
-    """
-    return tuple(_shift(cap * grain, rounding(cap, grain)) for cap in caps)
-
-
-def _shift(parts: int, step: int) -> int:
-    return parts if step == 0 else (parts + 2 * step - 1) // step * step
-
-
-def in_units(parts: int, grain: int) -> float:
-    """A number of parts as one of units: a whole number where the parts are units."""
-    return parts if grain == 1 else float(Fraction(parts, grain))

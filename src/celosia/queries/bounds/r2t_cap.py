@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from math import ceil, inf, log
 from typing import Any
@@ -15,12 +14,13 @@ from celosia.accounting.losses import ComposedLoss, PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.intervals import from_zero
-from celosia.mechanisms.mechanism import Measurement, Mechanism
+from celosia.mechanisms.mechanism import Measurement
 from celosia.mechanisms.noise import DiscreteLaplace
 from celosia.mechanisms.parameters import check_confidence, check_epsilon, check_whole
 from celosia.mechanisms.selection import PermuteAndFlip
-from celosia.queries.bounds.caps import check_add_remove, check_share, ladder, read_totals
-from celosia.queries.bounds.r2t import FINEST, in_units, rounding, shifts
+from celosia.queries.bounds.cap_ladder import CapChoice, in_units, rounding
+from celosia.queries.bounds.caps import check_add_remove, check_share, read_totals
+from celosia.queries.bounds.r2t import FINEST
 
 STEPS = 2**10
 """Steps that one person may move a score by: scores are rounded down to whole steps."""
@@ -29,7 +29,7 @@ FARTHEST = 2**40
 
 
 @dataclass(frozen=True, kw_only=True)
-class R2TCap(Mechanism[Any, float]):
+class R2TCap(CapChoice[Any, float]):
     """A total under a cap that R2T chooses for a share of epsilon; the rest buys fresh noise.
 
     Where `R2T` pays for a noisy total under each of the n caps, this pays for the name of the
@@ -58,8 +58,6 @@ class R2TCap(Mechanism[Any, float]):
     8
     """
 
-    epsilon: float
-    most: int
     share: float = 0.5
     failure: float = 0.02
     grain: int = 1
@@ -74,32 +72,15 @@ class R2TCap(Mechanism[Any, float]):
         check_add_remove(self.neighbours)
         _ = self.laws, self.choice  # what is out of reach is refused here
 
-    @cached_property
-    def caps(self) -> tuple[int, ...]:
-        """The caps to choose from."""
-        return ladder(self.most)
-
-    @cached_property
-    def shifts(self) -> tuple[int, ...]:
-        """The most by which one person moves each total, in parts."""
-        return shifts(self.caps, self.grain)
-
     @property
-    def sensitivity(self) -> float:
-        """Of the total under the largest cap, in units of the answer."""
-        return self.shifts[-1] / self.grain
+    def parts_per_unit(self) -> int:
+        """The grain."""
+        return self.grain
 
     @cached_property
     def roundings(self) -> tuple[int, ...]:
         """What each total is rounded to multiples of, in parts; 0 for exact totals."""
         return tuple(rounding(cap, self.grain) for cap in self.caps)
-
-    @cached_property
-    def epsilon_shares(self) -> tuple[Fraction, Fraction]:
-        """The epsilon of the choice, and that of the answer."""
-        whole = check_epsilon(self.epsilon)
-        first = whole * check_share(self.share, name="share")
-        return first, whole - first
 
     @cached_property
     def choice(self) -> PermuteAndFlip:
@@ -175,14 +156,6 @@ class R2TCap(Mechanism[Any, float]):
         steps = self.choice.accuracy(1 - doubt, size=len(self.caps)) + 1
         cut = (self.rate + steps / STEPS) * (self.shifts[-1] + self.roundings[-1])
         return (cut + self.laws[-1].bound(1 - doubt)) / self.grain
-
-    def typical_error(self, largest: int) -> float:
-        """The scale of the noise under the least cap that no person exceeds.
-
-        A prediction from a guess of the largest contribution, not a bound.
-        """
-        place = next(i for i, cap in enumerate(self.caps) if cap >= min(largest, self.most))
-        return float(self.laws[place].scale / self.grain)
 
     def interval(
         self, measurement: Measurement[float], confidence: float = 0.95

@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message
 from celosia.core.progress import Progress, Step, silent
+from celosia.queries.bounds.cap_ladder import rounding
 from celosia.queries.bounds.caps import FARTHEST, read_contributions
 from celosia.queries.bounds.dual_certificate import Program, bound_optimum
 from celosia.queries.bounds.presolve import (
@@ -50,7 +51,6 @@ from celosia.queries.bounds.presolve import (
     find_undominated,
     presolve,
 )
-from celosia.queries.bounds.r2t import rounding
 
 GRAIN = 16
 """Parts of a unit that the optima are counted in."""

@@ -191,7 +191,7 @@ class StabilityAnalysis:
     def _joint_frequency(self, columns: Sequence[Column], relation: Relation) -> Growth:
         """How many rows agree in all of some columns, at most."""
         if not columns:
-            raise _unconnected()
+            raise QueryRefused("CEL-Q065.no_key")
         fixed = find_pinned_scan(relation)
         if fixed is not None:
             return self._table_frequency(columns, fixed)
@@ -202,7 +202,7 @@ class StabilityAnalysis:
                 renamed = [source_column(column, relation) for column in columns]
                 kept = [each for each in renamed if each is not None]
                 if not kept:
-                    raise _computed(columns[0])
+                    raise QueryRefused("CEL-Q065.computed_key", column=columns[0])
                 return self._joint_frequency(kept, source)
             case UnionAll(parts=parts):
                 return total(
@@ -212,7 +212,7 @@ class StabilityAnalysis:
             case Join() if self.rule == "tight":
                 graph = build_join_graph(relation)
                 if all(graph.member(each) is None for each in columns):
-                    raise _computed(columns[0])
+                    raise QueryRefused("CEL-Q065.computed_key", column=columns[0])
                 return self._join_size(graph, columns=columns)
             case Join():
                 return self._published_frequency(columns[0], relation)
@@ -260,7 +260,7 @@ class StabilityAnalysis:
 
         found = bound_join_size(graph, seeds=seeds, columns=columns, cost=cost)
         if found is None:
-            raise missing[0] if missing else _unconnected()
+            raise missing[0] if missing else QueryRefused("CEL-Q065.no_key")
         return found
 
     def _least(self, alternatives: Iterable[T], bound: Callable[[T], Growth]) -> Growth:
@@ -276,7 +276,7 @@ class StabilityAnalysis:
             except QueryRefused as refusal:
                 missing = missing or refusal
         if not found:
-            raise missing or _unconnected()
+            raise missing or QueryRefused("CEL-Q065.no_key")
         return least(found)
 
     def directions(self, relation: Relation) -> Mapping[str, int]:
@@ -351,11 +351,3 @@ def _left(keys: Keys) -> tuple[Column, ...]:
 
 def _right(keys: Keys) -> tuple[Column, ...]:
     return tuple(right for _, right in keys)
-
-
-def _computed(column: Column) -> QueryRefused:
-    return QueryRefused("CEL-Q065.computed_key", column=column)
-
-
-def _unconnected() -> QueryRefused:
-    return QueryRefused("CEL-Q065.no_key")

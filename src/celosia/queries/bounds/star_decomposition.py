@@ -11,42 +11,6 @@ from celosia.queries.bounds.join_orders import build_join_graph
 from celosia.queries.bounds.lineage import PinnedScan, find_pinned_scan
 from celosia.queries.policy.values import ANY_PREDICATE, Policy
 
-
-def no_entities() -> QueryRefused:
-    """The policy protects something else."""
-    return QueryRefused("CEL-Q070.no_entities")
-
-
-def not_patterns() -> QueryRefused:
-    """A question that is not about stars of facts."""
-    return QueryRefused("CEL-Q070.not_patterns")
-
-
-def not_counted() -> QueryRefused:
-    """Groups, or an aggregate that is no count."""
-    return QueryRefused("CEL-Q070.one_count")
-
-
-def not_the_root() -> QueryRefused:
-    """What is counted is not the centre that all links lead away from."""
-    return QueryRefused("CEL-Q072")
-
-
-def no_caps() -> QueryRefused:
-    """All solutions are counted, and nothing bounds those of one entity."""
-    return QueryRefused("CEL-Q073")
-
-
-def no_class(predicates: Iterable[str]) -> QueryRefused:
-    """A star that no class of the policy covers."""
-    return QueryRefused("CEL-Q070.no_class", predicates=sorted(predicates))
-
-
-def capped_objects(table: str) -> QueryRefused:
-    """A cap that lets facts of one entity push out those of others."""
-    return QueryRefused("CEL-Q070.cap", table=table)
-
-
 _Term = Column | int
 
 
@@ -146,17 +110,17 @@ def decompose_stars(source: Relation, *, policy: Policy) -> StarDecomposition:
         QueryRefused: CEL-Q070 not a pattern over facts of entities, CEL-Q070 a cap on objects.
     """
     if policy.graph is None or policy.unit.is_row:
-        raise no_entities()
+        raise QueryRefused("CEL-Q070.no_entities")
     graph = build_join_graph(source)
     patterns = []
     for member in graph.members:
         fixed = find_pinned_scan(member)
         table = None if fixed is None else policy.table(fixed.table)
         if fixed is None or table is None or table.column("object") is None:
-            raise not_patterns()
+            raise QueryRefused("CEL-Q070.not_patterns")
         capped = [each.name for each in table.columns if each.most is not None and not each.unique]
         if not table.public and set(capped) - {"subject"}:
-            raise capped_objects(table.name)
+            raise QueryRefused("CEL-Q070.cap", table=table.name)
         patterns.append(Pattern(member, fixed))
     same = _classes(patterns, graph.classes)
     grouped: dict[frozenset[_Term], list[Pattern]] = {}

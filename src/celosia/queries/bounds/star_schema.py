@@ -39,16 +39,7 @@ from celosia.queries.bounds.facts import DeclaredFacts, Facts
 from celosia.queries.bounds.growth import Growth, Leaf, largest, least, product, total
 from celosia.queries.bounds.lineage import as_column
 from celosia.queries.bounds.stability import StabilityAnalysis
-from celosia.queries.bounds.star_decomposition import (
-    Link,
-    Star,
-    StarDecomposition,
-    decompose_stars,
-    no_caps,
-    no_class,
-    not_counted,
-    not_the_root,
-)
+from celosia.queries.bounds.star_decomposition import Link, Star, StarDecomposition, decompose_stars
 from celosia.queries.policy.values import Policy
 
 COUNTS = frozenset({"rows", "count", "distinct"})
@@ -84,7 +75,7 @@ def star_bound(
     """
     (asked,) = (aggregate,) if aggregate is not None else question.aggregates
     if asked.kind not in COUNTS or question.keys:
-        raise not_counted()
+        raise QueryRefused("CEL-Q070.one_count")
     found = decompose_stars(question.source, policy=policy)
     known = DeclaredFacts(policy) if facts is None else facts
     counting = _StarCount(found, policy, measured, StabilityAnalysis(known), one_class_each)
@@ -94,7 +85,7 @@ def star_bound(
             return counting.bound(place, with_rows=False)
     roots = [place for place in range(len(found.stars)) if found.reaches(place)]
     if not roots:
-        raise not_the_root()
+        raise QueryRefused("CEL-Q072")
     bounds = []
     for root in roots:
         try:
@@ -103,7 +94,7 @@ def star_bound(
             if refusal.code not in ("CEL-Q060", "CEL-Q073"):
                 raise
     if not bounds:
-        raise no_caps() if counted is None else not_the_root()
+        raise QueryRefused("CEL-Q073") if counted is None else QueryRefused("CEL-Q072")
     return least(bounds)
 
 
@@ -152,7 +143,7 @@ class _StarCount:
         private = {place: self._private(self.stars.stars[place]) for place in parts}
         for names in private.values():
             if not any(names <= each for each in classes):
-                raise no_class(names)
+                raise QueryRefused("CEL-Q070.no_class", predicates=sorted(names))
         return largest(
             total(parts[place] for place, names in private.items() if names <= each)
             for each in classes
@@ -180,7 +171,7 @@ class _StarCount:
         A link with both its ends known is one fact, unless its predicate is not.
         """
         if len(paths) < len(self.stars.stars):
-            raise no_caps()
+            raise QueryRefused("CEL-Q073")
         known = {
             link.name
             for step in path

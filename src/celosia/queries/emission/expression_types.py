@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlglot import exp
 
+from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import (
     Column,
     DerivedTable,
@@ -48,6 +52,12 @@ _MIXED: dict[frozenset[ColumnType | None], ColumnType] = {
 _SAME_AS_FIRST = (exp.Paren, exp.Try, exp.Nullif)
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 NUMERIC = (*ARITHMETIC, exp.Neg, exp.Abs, exp.Round, exp.Ceil, exp.Floor)
+NUMBER = r"^\s*[-+]?([0-9]{1,200}(\.[0-9]{0,200})?|\.[0-9]{1,200})([eE][-+]?[0-9]{1,2})?\s*$"
+"""Texts that are numbers, whatever comes after them."""
+MOST_REPEATED = 500
+"""The most parts of a value that is written several times: casts inside casts double each other."""
+TRUE = ("true", "t", "1", "yes", "y")
+FALSE = ("false", "f", "0", "no", "n")
 
 
 def infer_type(  # noqa: PLR0911 - one for each kind of node
@@ -119,3 +129,55 @@ def _column_type(column: Column, relation: Relation, target: Target) -> ColumnTy
         case UnionAll(parts=parts):
             found = {_column_type(Column(part.alias, column.name), part, target) for part in parts}
             return found.pop() if len(found) == 1 else _MIXED.get(frozenset(found))
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionWriter(ABC):
+    """Writes expressions of a question for an engine that lacks TRY and TRY_CAST."""
+
+    relation: Relation
+    target: Target
+
+    nested: ClassVar[str]
+    """The refusal of a value that is too long to be written several times."""
+
+    @abstractmethod
+    def write(self, tree: exp.Expr) -> exp.Expr:
+        """The same expression, total on every row."""
+
+    def kind(self, tree: exp.Expr) -> ColumnType | None:
+        """The kind of value that an expression has."""
+        return infer_type(tree, self.relation, target=self.target)
+
+    def short(self, tree: exp.Expr) -> exp.Expr:
+        """A value that will be written several times.
+
+        Raises:
+            QueryRefused: CEL-Q127.
+        """
+        value = self.write(tree)
+        # A cast writes its value twice; casts inside casts would grow with a power of two.
+        if sum(1 for _ in value.walk()) > MOST_REPEATED:
+            raise QueryRefused(self.nested)
+        return value
+
+    def rebuilt(self, tree: exp.Expr) -> exp.Expr:
+        """The same node with all its parts written."""
+
+        def again(value: object) -> object:
+            if isinstance(value, list):
+                return [again(each) for each in value]
+            return self.write(value) if isinstance(value, exp.Expr) else value
+
+        return type(tree)(**{name: again(value) for name, value in tree.args.items()})
+
+    @staticmethod
+    def truth(value: exp.Expr) -> exp.Expr:
+        """The truth value that a text says, in any case; NULL for other texts."""
+        lower = exp.Lower(this=value)
+        lists = [[exp.Literal.string(each) for each in words] for words in (TRUE, FALSE)]
+        return (
+            exp.Case()
+            .when(exp.In(this=lower, expressions=lists[0]), exp.true())
+            .when(exp.In(this=lower.copy(), expressions=lists[1]), exp.false())
+        )

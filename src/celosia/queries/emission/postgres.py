@@ -7,29 +7,20 @@ outside the years 1 to 9999, and texts that are not numbers become NULL before t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.core.messages import Message
 from celosia.queries.algebra import Relation
-from celosia.queries.emission.expression_types import NUMERIC, infer_type
+from celosia.queries.emission.expression_types import NUMBER, NUMERIC, ExpressionWriter
 from celosia.queries.emission.target import Target
 from celosia.queries.emission.timestamps import SINGLE_TYPED, cast_dates
-from celosia.queries.policy.values import ColumnType
 
 MOST_FACTORS = 200
 """The most multiplications and divisions of an expression: 131,072 digits hold 400 doubles."""
 LARGEST = "1e309"
-NUMBER = r"^\s*[-+]?([0-9]{1,200}(\.[0-9]{0,200})?|\.[0-9]{1,200})([eE][-+]?[0-9]{1,2})?\s*$"
-"""Texts that are numbers, whatever comes after them."""
 MOST_YEARS = 4000
 """Back from the year 1: PostgreSQL's time begins in 4713 BC."""
-MOST_REPEATED = 500
-"""The most parts of a value that is written several times: casts inside casts double each other."""
-TRUE = ("true", "t", "1", "yes", "y")
-FALSE = ("false", "f", "0", "no", "n")
 
 
 def rewrite_for_postgres(tree: exp.Expr, relation: Relation, *, target: Target) -> exp.Expr:
@@ -50,14 +41,13 @@ def rewrite_for_postgres(tree: exp.Expr, relation: Relation, *, target: Target) 
     return _Writer(relation, target).write(tree)
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
-    relation: Relation
-    target: Target
+class _Writer(ExpressionWriter):
+    __slots__ = ()
+    nested = "CEL-Q127.nested"
 
     def write(self, tree: exp.Expr) -> exp.Expr:  # noqa: PLR0911 - one for each kind of node
         match tree:
-            case exp.Column() if self._kind(tree) == "number":
+            case exp.Column() if self.kind(tree) == "number":
                 return self.target.cast(tree.copy(), "real")
             case exp.Column() | exp.DataType() | exp.Literal() | exp.Interval():
                 return tree.copy()
@@ -71,32 +61,12 @@ class _Writer:
             case exp.TimestampTrunc():
                 unit = tree.args["unit"].copy()
                 return exp.TimestampTrunc(this=self._moment(tree.this), unit=unit)
-        if isinstance(tree, exp.Add | exp.Sub) and self._kind(tree) != "number":
+        if isinstance(tree, exp.Add | exp.Sub) and self.kind(tree) != "number":
             return self._shifted(tree)
         if isinstance(tree, NUMERIC):
             return self._arithmetic(tree)
         # Dates and timestamps are compared as they are, but one type is made of both by a cast.
-        return self._rebuilt(
-            cast_dates(tree, self._kind) if isinstance(tree, SINGLE_TYPED) else tree
-        )
-
-    def _short(self, tree: exp.Expr) -> exp.Expr:
-        """A value that will be written several times."""
-        value = self.write(tree)
-        if sum(1 for _ in value.walk()) > MOST_REPEATED:
-            raise QueryRefused("CEL-Q127.nested")
-        return value
-
-    def _rebuilt(self, tree: exp.Expr) -> exp.Expr:
-        def again(value: object) -> object:
-            if isinstance(value, list):
-                return [again(each) for each in value]
-            return self.write(value) if isinstance(value, exp.Expr) else value
-
-        return type(tree)(**{name: again(value) for name, value in tree.args.items()})
-
-    def _kind(self, tree: exp.Expr) -> ColumnType | None:
-        return infer_type(tree, self.relation, target=self.target)
+        return self.rebuilt(cast_dates(tree, self.kind) if isinstance(tree, SINGLE_TYPED) else tree)
 
     def _arithmetic(self, tree: exp.Expr) -> exp.Expr:
         if isinstance(tree, exp.IntDiv):
@@ -124,8 +94,8 @@ class _Writer:
                 return self.target.cast(tree.copy(), "real")
         if isinstance(tree, NUMERIC):
             return self.write(tree)
-        written = self._short(tree)
-        if self._kind(tree) == "integer":
+        written = self.short(tree)
+        if self.kind(tree) == "integer":
             return self.target.cast(written, "wide")
         value = written if _is_real(written) else self.target.cast(written, "real")
         largest = self._real(LARGEST)
@@ -141,7 +111,7 @@ class _Writer:
 
     def _moment(self, tree: exp.Expr) -> exp.Expr:
         """A timestamp from the year 1 to 9999, or NULL."""
-        value = self._short(tree)
+        value = self.short(tree)
         first, last = (
             exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build("date"))
             for text in ("0001-01-01", "9999-12-30")
@@ -156,10 +126,10 @@ class _Writer:
         for span in tree.find_all(exp.Interval):
             if span.args["unit"].name.upper() == "YEAR" and int(span.this.name) > MOST_YEARS:
                 raise QueryRefused("CEL-Q127.long_interval", most_years=MOST_YEARS)
-        is_long = self._kind(tree) == "timestamp"
+        is_long = self.kind(tree) == "timestamp"
         sides = []
         for side in (tree.left, tree.right):
-            if self._kind(side) not in ("date", "timestamp"):
+            if self.kind(side) not in ("date", "timestamp"):
                 sides.append(self.write(side))
                 continue
             moment = self._moment(side)
@@ -168,8 +138,8 @@ class _Writer:
         return type(tree)(this=sides[0], expression=sides[1])
 
     def _cast(self, tree: exp.Expr, to: exp.DataType) -> exp.Expr:  # noqa: PLR0911 - one a pair
-        source, wanted = self._kind(tree), self._kind(exp.Cast(this=tree.copy(), to=to.copy()))
-        value = self._short(tree)
+        source, wanted = self.kind(tree), self.kind(exp.Cast(this=tree.copy(), to=to.copy()))
+        value = self.short(tree)
         plain = exp.Cast(this=value, to=to.copy())
         numbers = ("integer", "number")
         match source, wanted:
@@ -187,7 +157,7 @@ class _Writer:
             case (kind, "boolean") if kind in numbers:
                 return exp.NEQ(this=value, expression=exp.Literal.number(0))
             case ("text", "boolean"):
-                return self._truth(value)
+                return self.truth(value)
             case (kind, other) if kind in (*numbers, "text") and other in numbers:
                 number = self._text_number(value) if kind == "text" else self._number(tree)
                 return self._bounded(number, to)
@@ -197,16 +167,6 @@ class _Writer:
     def _text_number(self, value: exp.Expr) -> exp.Expr:
         is_number = exp.RegexpLike(this=value, expression=exp.Literal.string(NUMBER))
         return exp.Case().when(is_number, self.target.cast(value.copy(), "real"))
-
-    @staticmethod
-    def _truth(value: exp.Expr) -> exp.Expr:
-        lower = exp.Lower(this=value)
-        lists = [[exp.Literal.string(each) for each in words] for words in (TRUE, FALSE)]
-        return (
-            exp.Case()
-            .when(exp.In(this=lower, expressions=lists[0]), exp.true())
-            .when(exp.In(this=lower.copy(), expressions=lists[1]), exp.false())
-        )
 
     def _bounded(self, value: exp.Expr, to: exp.DataType) -> exp.Expr:
         """A number in the wanted type, NULL where it does not fit."""

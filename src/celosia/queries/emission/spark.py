@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from celosia.core.errors import QueryRefused
 from celosia.queries.algebra import Relation
-from celosia.queries.emission.expression_types import infer_type
-from celosia.queries.emission.postgres import FALSE, MOST_REPEATED, NUMBER, TRUE
+from celosia.queries.emission.expression_types import NUMBER, ExpressionWriter
 from celosia.queries.emission.target import Target, integer_literal
 from celosia.queries.emission.timestamps import (
     COMPARISONS,
@@ -26,7 +24,6 @@ from celosia.queries.emission.timestamps import (
     cast_dates,
     null_outside,
 )
-from celosia.queries.policy.values import ColumnType
 
 WHOLE_DOUBLES = 2**52
 """From here on all doubles are whole, and CEIL need not look."""
@@ -67,10 +64,9 @@ def rewrite_for_spark(tree: exp.Expr, relation: Relation, *, target: Target) -> 
     return _Writer(relation, target).write(tree)
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
-    relation: Relation
-    target: Target
+class _Writer(ExpressionWriter):
+    __slots__ = ()
+    nested = "CEL-Q127.nested_in_spark"
 
     def write(self, tree: exp.Expr) -> exp.Expr:  # noqa: PLR0911, PLR0912 - one a kind of node
         match tree:
@@ -93,7 +89,7 @@ class _Writer:
                 named = {"position": tree.args.get("position")}
                 blanks = exp.Literal.string(BLANKS)
                 return exp.Trim(this=self.write(tree.this), expression=blanks, **named)
-            case exp.Add() | exp.Sub() if self._kind(tree) != "number":
+            case exp.Add() | exp.Sub() if self.kind(tree) != "number":
                 return self._shifted(tree)
             case exp.Add() | exp.Sub() | exp.Mul():
                 return self._tried(type(tree), self.write(tree.this), self.write(tree.expression))
@@ -108,7 +104,7 @@ class _Writer:
             case exp.Neg():
                 return self._tried(exp.Sub, integer_literal(0), self.write(tree.this))
             case exp.Abs():
-                value = self._short(tree.this)
+                value = self.short(tree.this)
                 below = exp.LT(this=value, expression=integer_literal(0))
                 return exp.Case(
                     ifs=[
@@ -125,28 +121,10 @@ class _Writer:
                 number = min(int(places.name), MOST_PLACES) if places is not None else 0
                 return exp.Round(this=self.write(tree.this), decimals=integer_literal(number))
             case exp.Length() | exp.StrPosition():
-                return self.target.cast(self._rebuilt(tree), "whole")  # of 32 bits in Spark
+                return self.target.cast(self.rebuilt(tree), "whole")  # of 32 bits in Spark
         if isinstance(tree, (*SINGLE_TYPED, *COMPARISONS)):
-            return self._rebuilt(cast_dates(tree, self._kind))
-        return self._rebuilt(tree)
-
-    def _short(self, tree: exp.Expr) -> exp.Expr:
-        """A value that will be written several times."""
-        value = self.write(tree)
-        if sum(1 for _ in value.walk()) > MOST_REPEATED:
-            raise QueryRefused("CEL-Q127.nested_in_spark")
-        return value
-
-    def _rebuilt(self, tree: exp.Expr) -> exp.Expr:
-        def again(value: object) -> object:
-            if isinstance(value, list):
-                return [again(each) for each in value]
-            return self.write(value) if isinstance(value, exp.Expr) else value
-
-        return type(tree)(**{name: again(value) for name, value in tree.args.items()})
-
-    def _kind(self, tree: exp.Expr) -> ColumnType | None:
-        return infer_type(tree, self.relation, target=self.target)
+            return self.rebuilt(cast_dates(tree, self.kind))
+        return self.rebuilt(tree)
 
     @staticmethod
     def _tried(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
@@ -158,14 +136,14 @@ class _Writer:
         if isinstance(tree, _WHOLE_OF_WHOLE):
             sides = [tree.this, *([tree.expression] if tree.args.get("expression") else [])]
             return all(map(self._is_whole, sides))
-        return self._kind(tree) == "integer"
+        return self.kind(tree) == "integer"
 
     def _divided(self, tree: exp.IntDiv) -> exp.Expr:
         """The whole part of a quotient of whole numbers; of others the quotient, as in DuckDB."""
         if not all(map(self._is_whole, _sides(tree))):
             return self.write(exp.Div(this=tree.this, expression=tree.expression))
         left, right = (
-            self.target.cast(exp.Paren(this=self._short(each)), "whole") for each in _sides(tree)
+            self.target.cast(exp.Paren(this=self.short(each)), "whole") for each in _sides(tree)
         )
         # The one quotient of 64 bits that has no place in them is that of the least by -1.
         turned = self._tried(exp.Sub, integer_literal(0), left.copy())
@@ -177,7 +155,7 @@ class _Writer:
 
     def _stepped(self, tree: exp.Expr) -> exp.Expr:
         """CEIL or FLOOR as a double: Spark's are BIGINT, with 0 for NaN and ends for infinities."""
-        value = self.target.cast(exp.Paren(this=self._short(tree.this)), "real")
+        value = self.target.cast(exp.Paren(this=self.short(tree.this)), "real")
         near = exp.LT(this=exp.Abs(this=value), expression=integer_literal(WHOLE_DOUBLES))
         stepped = self.target.cast(type(tree)(this=value.copy()), "real")
         return exp.Case(ifs=[exp.If(this=near, true=stepped)], default=value.copy())
@@ -195,7 +173,7 @@ class _Writer:
         *inner, last = others or [""]
         is_inside = len(others) - (first == "") - (last == "") > 0
         if len(others) < SEVERAL or not is_inside:
-            return self._rebuilt(tree)
+            return self.rebuilt(tree)
         form = "(?s)^" + _letters(first) + "".join(f"(?>.*?{_letters(each)})" for each in inner)
         form += f".*{_letters(last)}\\z" if last else ""
         # No letter of the form itself changes in lower case.
@@ -211,7 +189,7 @@ class _Writer:
         """What is made of a moment, or NULL where that is beyond all calendars that matter."""
         if not tree.find(exp.Column):  # written, and checked
             return made(self.write(tree))
-        value = self._short(tree)
+        value = self.short(tree)
         first, last = (exp.Cast(this=each, to=exp.DataType.build("date")) for each in _texts(NEAR))
         return null_outside(value, first, last, made(value.copy()))
 
@@ -227,8 +205,8 @@ class _Writer:
 
     def _shifted(self, tree: exp.Add | exp.Sub) -> exp.Expr:
         """A moment and a span, a date and days, or the days between two dates."""
-        kinds = [self._kind(each) for each in _sides(tree)]
-        if self._kind(tree) == "timestamp":
+        kinds = [self.kind(each) for each in _sides(tree)]
+        if self.kind(tree) == "timestamp":
             left, right = (
                 self._moment(each) if kind in DATE_TYPES else self.write(each)
                 for each, kind in zip(_sides(tree), kinds, strict=True)
@@ -246,17 +224,12 @@ class _Writer:
         return exp.Anonymous(this=function, expressions=dates)
 
     def _cast(self, tree: exp.Expr, to: exp.DataType) -> exp.Expr:  # noqa: PLR0911 - one a pair
-        source, wanted = self._kind(tree), self._kind(exp.Cast(this=tree.copy(), to=to.copy()))
-        value = self._short(tree)
+        source, wanted = self.kind(tree), self.kind(exp.Cast(this=tree.copy(), to=to.copy()))
+        value = self.short(tree)
         plain = exp.TryCast(this=value, to=to.copy(), safe=True)
         match source, wanted:
             case ("text", "boolean"):
-                lower = exp.Lower(this=value)
-                return (
-                    exp.Case()
-                    .when(exp.In(this=lower, expressions=_texts(TRUE)), exp.true())
-                    .when(exp.In(this=lower.copy(), expressions=_texts(FALSE)), exp.false())
-                )
+                return self.truth(value)
             case ("text", "date" | "timestamp"):
                 form = DATE if wanted == "date" else MOMENT
                 return _matching(value, form, _read_as(value, to))

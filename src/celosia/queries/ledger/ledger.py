@@ -247,7 +247,7 @@ class Ledger(LedgerView):
                 entry = self._read_entry(connection, ended)
                 values = entry.values()
                 if values["kind"] != "sealed" or values["answer"] != plain:
-                    raise _not_open_error(reservation)
+                    raise InputError("CEL-Q112.not_open", sequence=reservation.sequence)
                 return read_stored_answer(entry)
             entry = self._append(
                 connection, "sealed", reservation=reservation.sequence, answer=plain
@@ -268,7 +268,7 @@ class Ledger(LedgerView):
             raise InputError("CEL-Q112.reason")
         with self._writing() as connection:
             if self._end_of(reservation) is not None:
-                raise _not_open_error(reservation)
+                raise InputError("CEL-Q112.not_open", sequence=reservation.sequence)
             self._append(connection, "failed", reservation=reservation.sequence, reason=reason)
 
     def note_incident(self, reservation: Reservation, kind: str) -> None:
@@ -348,7 +348,7 @@ class Ledger(LedgerView):
         # The hash too: the number alone may be that of another ledger's entry.
         known = self._state.reservations.get(reservation.sequence)
         if known is None or known[0] != reservation.hash:
-            raise _not_open_error(reservation)
+            raise InputError("CEL-Q112.not_open", sequence=reservation.sequence)
         return self._state.ended.get(reservation.sequence)
 
     def _stored_answer(self, connection: Connection, head: Head) -> StoredAnswer:
@@ -359,10 +359,6 @@ class Ledger(LedgerView):
         if entry is None or entry.head != head or not entry.is_unchanged:
             raise broken_chain_error(head.sequence)
         return entry
-
-
-def _not_open_error(reservation: Reservation) -> InputError:
-    return InputError("CEL-Q112.not_open", sequence=reservation.sequence)
 
 
 CHARGED = "celosia_charged"

@@ -213,9 +213,9 @@ class Store:
         except DatabaseUnavailableError as error:
             raise self._unavailable() from error
         except DatabaseDamagedError as error:
-            raise _damaged_error() from error
+            raise PrivacyError("CEL-Q104.damaged_file") from error
         except DatabaseReplacedError as error:
-            raise _replaced_error() from error
+            raise PrivacyError("CEL-Q104.replaced") from error
 
     def has_tables(self) -> bool:
         """Whether there is anything to read.
@@ -332,11 +332,3 @@ def _database_at(location: str | Path, *, patience: float, read_only: bool) -> D
     from celosia.queries.ledger.postgres_server import PostgresServer  # SQLAlchemy
 
     return PostgresServer(found, patience=patience, read_only=read_only)
-
-
-def _replaced_error() -> PrivacyError:
-    return PrivacyError("CEL-Q104.replaced")
-
-
-def _damaged_error() -> PrivacyError:
-    return PrivacyError("CEL-Q104.damaged_file")

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from celosia.accounting.accountant import Accountant
 from celosia.accounting.filters import DELTA, EPSILON, Filter, Price
 from celosia.accounting.loss_readers import loss_from_dict
 from celosia.accounting.losses import Loss
@@ -41,6 +39,9 @@ from celosia.queries.ledger.charges import Record, Request, list_records, stated
 from celosia.queries.ledger.store import Connection, Incident, Store, day_of
 from celosia.queries.ledger.terms import Terms
 from celosia.queries.policy.values import Spending
+
+if TYPE_CHECKING:
+    from celosia.accounting.accountant import Accountant
 
 
 def write_export(entries: Iterable[Entry], path: Path, *, overwrite: bool) -> None:
@@ -288,7 +289,7 @@ class LedgerView:
         self._store = store
         self._lock = RLock()
         self._state = State()
-        self._running = Accountant()
+        self._running: Accountant | None = None
         self._last_written: Head | None = None
         """The last entry that was written here, until it is read back."""
         self._closed = False
@@ -338,12 +339,15 @@ class LedgerView:
         It is for the report: it holds for losses that were fixed beforehand. What may be spent is
         decided by the rule of the ledger, which holds without that.
         """
+        from celosia.accounting.accountant import Accountant  # a report asks for it, no question
+
         with self._lock:
+            account = self._running = self._running or Accountant()
             pending = self._current().pending
             for loss in tuple(pending):
-                self._running.add(loss, times=pending[loss])
+                account.add(loss, times=pending[loss])
                 del pending[loss]
-            return self._running.epsilon(delta)
+            return account.epsilon(delta)
 
     def history(self, analyst: str | None = None) -> tuple[Record, ...]:
         """The charges, with what became of them: of one analyst, or of all."""
@@ -398,12 +402,7 @@ class LedgerView:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __str__(self) -> str:

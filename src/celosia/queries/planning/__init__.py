@@ -14,8 +14,7 @@ from celosia.core.lazy_imports import on_first_use
 
 if TYPE_CHECKING:
     from celosia.queries.planning.plan import Part, Plan
-    from celosia.queries.planning.planner import compile_query, make_plan
-    from celosia.queries.planning.refusals import METHODS
+    from celosia.queries.planning.planner import METHODS, compile_query, make_plan
 
 __all__ = ["METHODS", "Part", "Plan", "compile_query", "make_plan"]
 
@@ -23,7 +22,6 @@ __getattr__, __dir__ = on_first_use(
     __name__,
     {
         "plan": ("Part", "Plan"),
-        "planner": ("compile_query", "make_plan"),
-        "refusals": ("METHODS",),
+        "planner": ("METHODS", "compile_query", "make_plan"),
     },
 )

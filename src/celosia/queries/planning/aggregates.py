@@ -15,12 +15,12 @@ from typing import Literal
 
 from sqlglot import exp
 
+from celosia.core.errors import QueryRefused
 from celosia.core.messages import Message
 from celosia.queries.algebra import Aggregate, AggregateKind, Question
 from celosia.queries.emission import FixedPoint, Target
 from celosia.queries.ownership.owners import unused_name
 from celosia.queries.planning.ranges import Range, choose_fixed_point, infer_range, is_whole
-from celosia.queries.planning.refusals import no_bounds
 from celosia.queries.sql import make_total as made_total
 
 TotalKind = Literal["rows", "count", "distinct", "sum"]
@@ -139,7 +139,7 @@ def _derivation(
         return Derivation(aggregate=aggregate, label=label, totals=(found,))
     bounds = infer_range(argument, question.source, target)
     if bounds is None or argument is None:
-        raise no_bounds(label)
+        raise QueryRefused("CEL-Q144.no_bounds", label=label)
     declared = target.declared_column(argument, question.source)
     grid = None if declared is None else declared.grid
     whole = is_whole(argument, question.source, target)

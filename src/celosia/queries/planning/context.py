@@ -19,12 +19,6 @@ from celosia.queries.ownership import OwnedRelation
 from celosia.queries.planning.aggregates import Derivation, RequiredTotals, Total
 from celosia.queries.planning.facts import PublicFacts
 from celosia.queries.planning.plan import Step, StepContext, count_groups
-from celosia.queries.planning.refusals import (
-    fractions_as_keys,
-    no_keys,
-    too_many_groups,
-    unbounded_rows,
-)
 from celosia.queries.policy.values import Policy
 
 if TYPE_CHECKING:
@@ -70,7 +64,7 @@ def find_key_domains(question: Question, target: Target) -> KeyDomains:
             lists.append(tuple(values))
             number *= len(values)
     if number > MOST_GROUPS:
-        raise too_many_groups(number, MOST_GROUPS)
+        raise QueryRefused("CEL-Q146.too_many", number=number, most=MOST_GROUPS)
     return KeyDomains(None if undeclared else tuple(lists), tuple(undeclared))
 
 
@@ -175,10 +169,10 @@ class PlanContext:
             QueryRefused: CEL-Q146 groups without keys, or with keys that are fractions.
         """
         if self.finds_keys and not self.delta:
-            raise no_keys(self.keys.undeclared[0])
+            raise QueryRefused("CEL-Q146.no_keys", name=self.keys.undeclared[0])
         for key in self.question.keys if self.finds_keys else ():
             if infer_type(key.expression, self.question.source, target=self.target) == "number":
-                raise fractions_as_keys(key.name)
+                raise QueryRefused("CEL-Q146.not_whole", name=key.name)
 
     def shift(self, total: Total, rows: int) -> int:
         """The most that a unit with so many rows moves a total, over all groups, in steps.
@@ -232,7 +226,7 @@ class PlanContext:
             return RankContribution()
         if step_context.owned is None:
             if rows is None:
-                raise unbounded_rows(derivation.label)
+                raise QueryRefused("CEL-Q144.rank_of_rows", label=derivation.label)
             return RankContribution(most=rows, is_paired=False)
         is_reduced = quantile_share(derivation.aggregate) in (0, 1)
         most, typical = rows, TYPICAL

@@ -17,7 +17,6 @@ from celosia.queries.planning.aggregates import Total, find_required_totals
 from celosia.queries.planning.context import TYPICAL, MechanismChoice, PlanContext
 from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.planning.plan import Step, StepContext, count_groups
-from celosia.queries.planning.refusals import several_owners, too_many_groups
 from celosia.queries.planning.semi_joins import (
     find_foreign_semi_joins,
     restore_owner_names,
@@ -170,7 +169,7 @@ def r2t_steps(
     if context.finds_keys:
         raise QueryRefused("CEL-Q143.private_keys", method=name)
     if groups > MOST_R2T_GROUPS:
-        raise too_many_groups(groups, MOST_R2T_GROUPS)
+        raise QueryRefused("CEL-Q146.too_many", number=groups, most=MOST_R2T_GROUPS)
     made: list[Step] = []
     for total in context.required.totals:
         if total.is_signed and terms is None:
@@ -241,7 +240,11 @@ def _without_centres(context: PlanContext, refusal: str, **fields: object) -> Pl
         QueryRefused: CEL-Q144 ranks, CEL-Q143 another method.
     """
     if context.required.ranks:
-        raise several_owners(context.required.ranks[0].label, context.policy.unit.name)
+        raise QueryRefused(
+            "CEL-Q144.rank_of_people",
+            label=context.required.ranks[0].label,
+            units=unit_words(context.policy.unit.name),
+        )
     if context.method not in (None, "r2t", "r2t-cap"):
         units = unit_words(context.policy.unit.name)
         raise QueryRefused(refusal, method=context.method, units=units, **fields)

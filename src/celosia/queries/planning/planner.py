@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Literal
 
+from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.core.neighbours import Neighbours
 from celosia.core.numbers import exact
-from celosia.core.wording import unit_words
+from celosia.core.wording import did_you_mean, unit_words
 from celosia.mechanisms.parameters import check_delta, check_epsilon
 from celosia.queries.algebra import Join, Question, Scan, SemiJoin, UnionAll, scans
 from celosia.queries.emission import Target
@@ -20,11 +21,11 @@ from celosia.queries.planning.contribution_bounding import choose_for_people
 from celosia.queries.planning.cost import check_cost, choose_deadline, estimate_cost
 from celosia.queries.planning.facts import Frequency, PublicFacts
 from celosia.queries.planning.plan import Executor, Plan
-from celosia.queries.planning.refusals import check_method
 from celosia.queries.policy.values import Policy
 from celosia.queries.request import QueryRequest
 from celosia.queries.sql import TextLine, compile, describe, normalise
 
+METHODS = ("capped", "chosen-cap", "r2t", "r2t-cap", "global", "elastic")
 PREAGGREGATE_ABOVE = 16
 """Rows of public tables that one private row may meet before they are aggregated first."""
 
@@ -130,6 +131,19 @@ def _choose_mechanisms(context: PlanContext) -> MechanismChoice:
     from celosia.queries.planning.row_level import choose_for_rows  # only where the plan needs it
 
     return choose_for_rows(context)
+
+
+def check_method(method: object) -> str | None:
+    """The name of a method, or None for the planner's choice.
+
+    Raises:
+        InputError: CEL-Q142 there is no such method.
+    """
+    if method is None or method in METHODS:
+        return None if method is None else str(method)
+    raise InputError(
+        "CEL-Q142", method=method, hint=did_you_mean(method, METHODS), methods=", ".join(METHODS)
+    )
 
 
 def compile_query(query: str, policy: Policy) -> Question:

@@ -15,8 +15,9 @@ from celosia.accounting.losses import ComposedLoss, Loss, PureLoss
 from celosia.core.messages import Message
 from celosia.core.randomness import Source
 from celosia.mechanisms.mechanism import Measurement
+from celosia.queries.bounds.cap_ladder import rounding
 from celosia.queries.bounds.dual_certificate import load_solvers
-from celosia.queries.bounds.r2t import R2T, rounding
+from celosia.queries.bounds.r2t import R2T
 from celosia.queries.bounds.r2t_cap import R2TCap
 from celosia.queries.bounds.r2t_program import GRAIN
 from celosia.queries.emission import truncated_totals_query

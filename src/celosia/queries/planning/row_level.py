@@ -16,10 +16,6 @@ from celosia.queries.planning.contribution_bounding import choose_for_several_ow
 from celosia.queries.planning.elastic import ElasticStep, bound_total
 from celosia.queries.planning.laplace import LaplaceStep
 from celosia.queries.planning.plan import Step, StepContext, count_groups, decimal_amount
-from celosia.queries.planning.refusals import (
-    delta_needed,
-    uncapped_facts,
-)
 
 
 def choose_for_rows(context: PlanContext) -> MechanismChoice:
@@ -77,8 +73,8 @@ def _choose_method(context: PlanContext, step_context: StepContext) -> str:
         if context.policy.elastic:
             return "elastic"
         if context.policy.graph is not None:
-            details = refusal.details
-            raise uncapped_facts(str(details["table"]), str(details["column"])) from None
+            term = _term(str(refusal.details["column"]))
+            raise QueryRefused("CEL-Q060.uncapped_facts", term=term, **refusal.details) from None
         # What a declaration would buy, and what needs none.
         raise QueryRefused("CEL-Q060.uncapped_rows", **refusal.details) from None
     return "global"
@@ -109,7 +105,7 @@ def _total_step(method: str, context: PlanContext, step_context: StepContext) ->
     if not context.policy.elastic:
         raise QueryRefused("CEL-Q143.not_elastic", method="elastic")
     if not context.delta:
-        raise delta_needed()
+        raise QueryRefused("CEL-Q148")
     if context.finds_keys:
         raise QueryRefused("CEL-Q143.private_keys", method="elastic")
     return ElasticStep(
@@ -150,3 +146,12 @@ def _choose_r2t(context: PlanContext) -> MechanismChoice:
         derivations=context.required.derivations,
         owned=owned,
     )
+
+
+def _term(column: str) -> Message:
+    match column:
+        case "subject":
+            return Message("queries.fact_part.subject")
+        case "object":
+            return Message("queries.fact_part.object")
+    return Message("queries.fact_part.other", column=column)

@@ -33,7 +33,6 @@ from celosia.queries.planning.plan import (
     Step,
     StepContext,
 )
-from celosia.queries.planning.refusals import delta_needed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +158,7 @@ def choose_for_entities(context: PlanContext) -> MechanismChoice:
     if not context.policy.elastic:
         raise QueryRefused("CEL-Q143.not_elastic_for_entities", method="elastic")
     if not context.delta:
-        raise delta_needed()
+        raise QueryRefused("CEL-Q148")
     if context.required.ranks or not context.required.totals:
         raise QueryRefused("CEL-Q143.counts_only", method="elastic")
     totals = tuple(context.required.totals)

@@ -216,7 +216,9 @@ def load_policy(path: str | Path) -> Policy:
     try:
         text = content.decode("utf-8-sig")  # Windows adds a mark
     except UnicodeDecodeError as error:
-        raise _not_toml(Message("queries.policy_file.not_utf8", byte=error.start)) from error
+        raise InputError(
+            "CEL-Q001.not_toml", reason=Message("queries.policy_file.not_utf8", byte=error.start)
+        ) from error
     policy = read_policy(text)
     folder = str(source.parent)
     graph = None if policy.graph is None else replace(policy.graph, folder=folder)
@@ -243,9 +245,11 @@ def read_policy(text: str) -> Policy:
     try:
         table = tomllib.loads(text.replace("\r\n", "\n"), parse_float=_decimal)
     except RecursionError as error:
-        raise _not_toml(Message("queries.policy_file.too_deep")) from error
+        raise InputError(
+            "CEL-Q001.not_toml", reason=Message("queries.policy_file.too_deep")
+        ) from error
     except ValueError as error:  # also whole numbers of thousands of digits
-        raise _not_toml(str(error)) from error
+        raise InputError("CEL-Q001.not_toml", reason=str(error)) from error
     return policy_from_table(table)
 
 
@@ -361,7 +365,3 @@ def _decimal(written: str) -> Decimal:
     number = Decimal(written)
     fits = number.is_finite() and (not number or abs(number.adjusted()) <= 300)
     return number if fits and len(written) <= 400 else Decimal("NaN")
-
-
-def _not_toml(reason: str) -> InputError:
-    return InputError("CEL-Q001.not_toml", reason=reason)

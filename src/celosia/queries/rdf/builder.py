@@ -80,7 +80,7 @@ class StoreBuilder:
         run("CREATE TABLE draft.terms AS SELECT DISTINCT id, text FROM staged.words")
         terms, numbers = self._row("SELECT count(*), count(DISTINCT id) FROM draft.terms")
         if terms != numbers:
-            raise _collision_error()
+            raise EngineError("CEL-Q225")
         progress(Step(Message("queries.rdf.sorting_facts"), 0))
         kept = ", ".join(name for name, _ in term_sql.OBJECT_COLUMNS)
         run(
@@ -177,7 +177,7 @@ def build_store(store: Path) -> Iterator[StoreBuilder]:
                 yield StoreBuilder(connection, pool)
             _replace(draft, store, before)
     except (duckdb.Error, OSError) as fault:
-        raise _write_error(store, fault) from None
+        raise EngineError("CEL-Q224", path=str(store), fault=type(fault).__name__) from None
     except RuntimeError as fault:
         if "interrupted" in str(fault).lower():
             raise KeyboardInterrupt from None  # how DuckDB tells Ctrl-C
@@ -227,11 +227,3 @@ def _refuse_unknown(words: pa.Array) -> None:
     )
     if pc.any(pc.or_(pc.starts_with(words, "<<"), directed)).as_py():
         raise InputError("CEL-Q227")
-
-
-def _collision_error() -> EngineError:
-    return EngineError("CEL-Q225")
-
-
-def _write_error(store: Path, fault: Exception) -> EngineError:
-    return EngineError("CEL-Q224", path=str(store), fault=type(fault).__name__)

@@ -136,7 +136,7 @@ def serve(
     except ImportError as error:
         raise missing_extra(error.name) from None
     if certificate is None and not plain and not is_this_machine(host):
-        raise _readable(host)
+        raise InputError("CEL-Q188.no_encryption", host=host)
     store = tokens if isinstance(tokens, TokenStore) else TokenStore(tokens or tokens_path(policy))
     if not store.has_curator():
         raise InputError("CEL-Q189", path=str(store.path))
@@ -195,7 +195,3 @@ def _opener(
         return vault
 
     return opened
-
-
-def _readable(host: str) -> InputError:
-    return InputError("CEL-Q188.no_encryption", host=host)

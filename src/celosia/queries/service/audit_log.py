@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any
 
 from celosia.core.errors import EngineError
@@ -65,7 +64,7 @@ class AuditLog:
             _close_last_line(self._file)
             _keep_name(self.path.parent)
         except OSError:
-            raise _unwritable() from None
+            raise EngineError("CEL-Q181.audit_log") from None
 
     def write(self, line: AuditLine) -> None:
         """Add a line; it is on disk when this returns.
@@ -82,7 +81,7 @@ class AuditLog:
                     raise OSError
                 os.fsync(self._file)
         except OSError:
-            raise _unwritable() from None
+            raise EngineError("CEL-Q181.audit_log") from None
 
     def close(self) -> None:
         """Let go of the file."""
@@ -93,12 +92,7 @@ class AuditLog:
     def __enter__(self) -> AuditLog:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -131,7 +125,3 @@ def _keep_name(folder: Path) -> None:
         os.fsync(place)
     finally:
         os.close(place)
-
-
-def _unwritable() -> EngineError:
-    return EngineError("CEL-Q181.audit_log")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote, urlsplit
 
@@ -119,12 +118,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _send(self, method: str, address: str, body: object = None, **wanted: Any) -> Any:
@@ -139,9 +133,9 @@ class Client:
                 headers=self._headers,
             )
         except ValueError:  # NaN and infinity are no JSON
-            raise _not_sendable() from None
+            raise InputError("CEL-Q175.not_sendable") from None
         except (httpx.HTTPError, httpx.InvalidURL):
-            raise _unreachable_error() from None
+            raise EngineError("CEL-Q186.unreachable") from None
         return _parse(read_data, response.json)
 
 
@@ -149,16 +143,4 @@ def _parse(read: Callable[[Any], T], fetch: Callable[[], Any]) -> T:
     try:
         return read(fetch())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise _bad_reply_error() from None
-
-
-def _not_sendable() -> InputError:
-    return InputError("CEL-Q175.not_sendable")
-
-
-def _unreachable_error() -> EngineError:
-    return EngineError("CEL-Q186.unreachable")
-
-
-def _bad_reply_error() -> EngineError:
-    return EngineError("CEL-Q186.other_service")
+        raise EngineError("CEL-Q186.other_service") from None

@@ -153,11 +153,6 @@ def other_json() -> Message:
     return Message("queries.body.other_json")
 
 
-def too_slow() -> InputError:
-    """The refusal of a body that does not arrive."""
-    return InputError("CEL-Q190")
-
-
 def too_many(seconds: float) -> TooBusy:
     """The refusal of one request too many in a minute."""
     return TooBusy("CEL-Q178.token", seconds=max(1, round(seconds + 0.5)))

@@ -13,7 +13,7 @@ from typing import Any
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
 from celosia.queries.service.envelope import Reply, error_reply
-from celosia.queries.service.errors import bad_body, too_slow
+from celosia.queries.service.errors import bad_body
 from celosia.queries.service.limits import Limits
 from celosia.queries.service.service import Service
 
@@ -128,7 +128,7 @@ async def _read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
                 if size > limits.body_bytes:
                     raise large
     except TimeoutError:
-        raise too_slow() from None
+        raise InputError("CEL-Q190") from None
     return b"".join(parts)
 
 

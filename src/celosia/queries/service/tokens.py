@@ -107,7 +107,7 @@ class TokenStore:
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         except OSError:
-            raise _unavailable() from None
+            raise EngineError("CEL-Q181.tokens") from None
         url = sa.URL.create("sqlite", database=str(self.path))
         # A connection for each call: threads share nothing.
         self._engine = sa.create_engine(url, poolclass=sa.NullPool, hide_parameters=True)
@@ -200,7 +200,7 @@ class TokenStore:
             with self._engine.begin() as connection:
                 yield connection
         except exc.SQLAlchemyError:
-            raise _unavailable() from None
+            raise EngineError("CEL-Q181.tokens") from None
 
 
 def _prepare(connection: Any, _record: object) -> None:
@@ -239,7 +239,3 @@ def _check(role: object, name: object, days: object) -> None:
     else:
         return
     raise InputError(problem, days=LONGEST_DAYS)
-
-
-def _unavailable() -> EngineError:
-    return EngineError("CEL-Q181.tokens")

@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Aggregate, Column, Key
 from celosia.queries.policy.values import ColumnPolicy, Policy
 from celosia.queries.sparql.patterns import Variable
@@ -84,10 +83,10 @@ class Outputs:
             if name not in self.keys:
                 raise refusal("CEL-Q261.not_a_key", variable=name)
             if name in self.shown:
-                raise _named_twice(name)
+                raise refusal("CEL-Q269", name=name)
         else:
             if self._is_taken(name) or Variable(name) in self.solutions.variable_columns:
-                raise _named_twice(name)
+                raise refusal("CEL-Q269", name=name)
             self.aggregates[name] = self._aggregate(node["expr"])
         self.shown.append(name)
 
@@ -151,7 +150,3 @@ class Outputs:
 def has_aggregate(node: Any) -> bool:
     """Whether an expression holds an aggregate."""
     return any(name_of(each).startswith(_AGGREGATE) for each in walk_tree(node))
-
-
-def _named_twice(name: str) -> CelosiaError:
-    return refusal("CEL-Q269", name=name)

@@ -127,7 +127,7 @@ def _check_form(words: tuple[Word, ...]) -> None:
         depth += (each.text in ("{", "(")) - (each.text in ("}", ")"))
         word = each.keyword
         if each.text == ";" and depth <= 0:
-            raise _several(each.place)
+            raise refusal("CEL-Q242.several", at=each.place)
         if before is not None and before.keyword == "PREFIX":
             continue
         if word in _FORMS and depth <= 0 and not seen:
@@ -135,7 +135,7 @@ def _check_form(words: tuple[Word, ...]) -> None:
         if word == "SELECT" and depth > 0:
             raise refusal("CEL-Q247.sub_select_sub_select", at=each.place)
         if word in ("SELECT", *_FORMS) and depth <= 0 and seen:
-            raise _several(each.place)
+            raise refusal("CEL-Q242.several", at=each.place)
         seen = seen or word == "SELECT"
     if not seen:
         raise not_sparql("CEL-Q240.no_select", at=words[0].place)
@@ -156,7 +156,3 @@ def _check_words(words: tuple[Word, ...]) -> None:
             raise refusal("CEL-Q243.too_deep")
     if patterns > MOST_PATTERNS + 1:
         raise refusal("CEL-Q243.too_many_patterns", most_patterns=MOST_PATTERNS)
-
-
-def _several(at: Place) -> Exception:
-    return refusal("CEL-Q242.several", at=at)

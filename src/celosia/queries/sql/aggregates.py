@@ -32,7 +32,7 @@ def encode_tuple(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
     """
     first = values[0].unnest() if values else None
     if first is None or len(values) != 1:
-        raise _without_brackets(at)
+        raise refusal("CEL-Q054.without_brackets", at=at)
     condition = None
     if isinstance(first, exp.Case) and isinstance(first.args["ifs"][0].args["true"], exp.Tuple):
         condition = first.args["ifs"][0].this  # FILTER (WHERE ...) around a list
@@ -42,7 +42,7 @@ def encode_tuple(values: Sequence[exp.Expr], at: exp.Expr) -> exp.Expr:
     check_arguments(first, frozenset({"expressions"}))
     parts = [_encode_value(each) for each in first.expressions]
     if not parts:
-        raise _without_brackets(at)
+        raise refusal("CEL-Q054.without_brackets", at=at)
     whole = parts[0]
     for part in parts[1:]:
         whole = exp.DPipe(this=whole, expression=part, safe=True)
@@ -58,10 +58,6 @@ def _encode_value(value: exp.Expr) -> exp.Expr:
     mark = exp.DPipe(this=length, expression=exp.Literal.string(":"), safe=True)
     text_value = exp.DPipe(this=mark, expression=text, safe=True)
     return exp.Coalesce(this=text_value, expressions=[exp.Literal.string("N")])
-
-
-def _without_brackets(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q054.without_brackets", at=node)
 
 
 _SIMPLE: Mapping[type[exp.Expr], AggregateKind] = {
@@ -194,7 +190,7 @@ def _count(node: exp.Count, scope: Scope) -> UnnamedAggregate:
         check_arguments(inner, frozenset({"expressions"}))
         typed = read_expression(encode_tuple(inner.expressions, node), scope)
         if typed.tree.find(exp.Column) is None:
-            raise _constant(node)
+            raise refusal("CEL-Q054.constant", aggregate=_word(node), at=node)
         _check_not_interval(typed, node)
         return UnnamedAggregate("distinct", typed.tree)
     if inner is None:
@@ -204,7 +200,7 @@ def _count(node: exp.Count, scope: Scope) -> UnnamedAggregate:
     if isinstance(typed.tree, exp.Literal):
         return UnnamedAggregate("rows")  # COUNT(1)
     if typed.tree.find(exp.Column) is None:
-        raise _constant(node)
+        raise refusal("CEL-Q054.constant", aggregate=_word(node), at=node)
     return UnnamedAggregate("count", typed.tree)
 
 
@@ -220,7 +216,7 @@ def _number(node: exp.Expr, inner: exp.Expr, scope: Scope) -> TypedExpression:
     if typed.kind not in NUMBERS:
         raise refusal("CEL-Q049.not_a_number", use=_word(node), kind=typed.kind, at=node)
     if typed.tree.find(exp.Column) is None:
-        raise _constant(node)
+        raise refusal("CEL-Q054.constant", aggregate=_word(node), at=node)
     return typed
 
 
@@ -269,10 +265,6 @@ _WORDS: Mapping[type[exp.Expr], str] = {
     exp.ApproxDistinct: "APPROX_COUNT_DISTINCT",
 }
 """Functions to which the parser gives other names."""
-
-
-def _constant(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q054.constant", aggregate=_word(node), at=node)
 
 
 _INSTEAD: Mapping[type[exp.Expr], str] = {

@@ -28,7 +28,7 @@ from celosia.queries.sql.outputs import check_answerable, read_outputs, read_pos
 from celosia.queries.sql.parser import Dialect, parse
 from celosia.queries.sql.refusals import refusal
 from celosia.queries.sql.relations import RelationBuilder
-from celosia.queries.sql.subqueries import check_used, distinct_refusal
+from celosia.queries.sql.subqueries import check_used
 
 MOST_COPIES = 16
 """The most values of columns that one text is composed of."""
@@ -209,7 +209,7 @@ def compile(query: str, policy: Policy, *, dialect: Dialect = "duckdb") -> Quest
 
 def _compile_select(select: exp.Select, policy: Policy, dialect: Dialect) -> Question:
     if select.args.get("distinct"):
-        raise distinct_refusal(select)
+        raise refusal("CEL-Q042.distinct", at=select)
     builder = RelationBuilder(policy)
     rows = builder.rows(select, visible={}, allowed=_ANSWERS)
     check_used(builder)

@@ -10,7 +10,7 @@ a cast can fail on a row: an error that reveals the data. So kinds must fit here
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
@@ -139,7 +139,12 @@ class Scope:
             if all(item.alias in equal for item in hits):
                 return field
         if len(hits) > 1:
-            raise ambiguous_name(node, [f"{item.name}.{node.name}" for item in hits])
+            raise refusal(
+                "CEL-Q027.ambiguous",
+                name=node.name,
+                readings=either([f"{item.name}.{node.name}" for item in hits]),
+                at=node,
+            )
         return hits[0].fields[name] if hits else None
 
     def _unknown(self, node: exp.Column) -> CelosiaError:
@@ -167,11 +172,6 @@ def _in_doubt(node: exp.Expr, item: FromItem) -> CelosiaError:
 def answer_or_column(node: exp.Expr) -> CelosiaError:
     """The refusal of a name that an output and a column of FROM have."""
     readings = [Message("queries.sql.answer_of_name"), Message("queries.sql.column_of_name")]
-    return ambiguous_name(node, readings)
-
-
-def ambiguous_name(node: exp.Expr, readings: Iterable[str]) -> CelosiaError:
-    """The refusal of a name that could mean two things."""
     return refusal("CEL-Q027.ambiguous", name=node.name, readings=either(readings), at=node)
 
 

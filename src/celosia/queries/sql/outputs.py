@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.queries.algebra import Aggregate, Key, NamedExpression, PostProcessing
 from celosia.queries.sql.aggregates import UnnamedAggregate, is_aggregate, read_aggregate
 from celosia.queries.sql.conditions import read_expression
@@ -31,13 +30,7 @@ from celosia.queries.sql.names import (
     require_kind,
 )
 from celosia.queries.sql.parser import Dialect
-from celosia.queries.sql.refusals import (
-    AGGREGATES,
-    check_arguments,
-    refusal,
-    refuse_forbidden,
-    star_refusal,
-)
+from celosia.queries.sql.refusals import AGGREGATES, check_arguments, refusal, refuse_forbidden
 
 _NESTED = (*AGGREGATES, exp.Window)
 
@@ -110,7 +103,7 @@ def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> TypedExpress
     if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
         place = int(node.name) if len(node.name) < 6 else 0
         if not 1 <= place <= len(select.expressions):
-            raise _no_such_position(node)
+            raise refusal("CEL-Q056.position", position=node.name, at=node)
         return read_expression(select.expressions[place - 1].unalias(), scope)
     if isinstance(node, exp.Column) and not node.table:
         aliased = [
@@ -126,10 +119,6 @@ def _group_key(node: exp.Expr, select: exp.Select, scope: Scope) -> TypedExpress
         ):
             raise answer_or_column(node)
     return read_expression(node, scope)
-
-
-def _no_such_position(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q056.position", position=node.name, at=node)
 
 
 SELECT = "SELECT"
@@ -259,7 +248,7 @@ def read_outputs(select: exp.Select, scope: Scope) -> Outputs:
     """
     for each in select.expressions:
         if each.is_star and not has_aggregate(each.unalias()):
-            raise star_refusal(each)
+            raise refusal("CEL-Q042.star", at=each)
         _stop_windows(each)
     grouped = read_group_keys(select, scope)
     aliases = frozenset(each.alias.lower() for each in select.expressions if each.alias)

@@ -11,7 +11,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError, QueryRefused
+from celosia.core.errors import QueryRefused
 from celosia.core.messages import Message
 from celosia.queries.positions import refusal_at
 
@@ -86,7 +86,7 @@ AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.IgnoreNulls, exp.Res
 def refuse_forbidden(node: exp.Expr) -> None:
     """Refuse stars, windows, sub-queries and aggregates in the place of a value."""
     if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
-        raise star_refusal(node)
+        raise refusal("CEL-Q042.star", at=node)
     if isinstance(node, exp.Window):
         raise refusal("CEL-Q042.window", at=node)
     if isinstance(node, exp.Query | exp.Exists | exp.Any | exp.All) or node.args.get("query"):
@@ -94,11 +94,6 @@ def refuse_forbidden(node: exp.Expr) -> None:
     if isinstance(node, AGGREGATES):
         word = _word(node) or Message("queries.sql.an_aggregate")
         raise refusal("CEL-Q054.not_a_value", word=word, at=node)
-
-
-def star_refusal(node: exp.Expr) -> CelosiaError:
-    """The refusal of `*` where columns are needed."""
-    return refusal("CEL-Q042.star", at=node)
 
 
 def _word(node: exp.Expr) -> str:

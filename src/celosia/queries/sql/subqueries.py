@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from celosia.core.errors import CelosiaError
 from celosia.core.messages import Message
 from celosia.queries.algebra import (
     Column,
@@ -34,7 +33,7 @@ from celosia.queries.sql.names import (
     unify_kinds,
 )
 from celosia.queries.sql.parser import set_operation_refusal
-from celosia.queries.sql.refusals import AGGREGATES, check_arguments, refusal, star_refusal
+from celosia.queries.sql.refusals import AGGREGATES, check_arguments, refusal
 
 if TYPE_CHECKING:
     from celosia.queries.sql.relations import RelationBuilder
@@ -97,7 +96,7 @@ def read_selection(select: exp.Select, scope: Scope, relation: Relation) -> Sele
                 ambiguous.add(name)
     kept = [each for each in columns if not (_is_star(each.node) and each.name in ambiguous)]
     if not kept:
-        raise star_refusal(select)
+        raise refusal("CEL-Q042.star", at=select)
     return Selection(tuple(kept), frozenset(ambiguous), has_dropped or bool(ambiguous))
 
 
@@ -117,7 +116,7 @@ def _expand_star(node: exp.Expr, scope: Scope, ambiguous: set[str]) -> Iterator[
     items = _find_column(node, scope)
     unknown = left_out - {name for item in items for name in item.fields}
     if unknown:
-        raise _nothing_to_exclude(node, sorted(unknown)[0])
+        raise refusal("CEL-Q025.column_nothing_to_exclude", name=sorted(unknown)[0], at=node)
     for item in items:
         ambiguous |= item.ambiguous - left_out
         for name, field in item.fields.items():
@@ -162,10 +161,6 @@ def _equal_columns(relation: Relation) -> Mapping[Column, set[Column]]:
     return classes
 
 
-def _nothing_to_exclude(node: exp.Expr, name: str) -> CelosiaError:
-    return refusal("CEL-Q025.column_nothing_to_exclude", name=name, at=node)
-
-
 @dataclass(frozen=True, slots=True)
 class CommonTable:
     """A CTE: its query, and the CTEs that it may refer to itself."""
@@ -193,7 +188,7 @@ def read_common_tables(
     for each in clause.expressions:
         check_arguments(each, frozenset({"this", "alias", "materialized"}))
         if not isinstance(each.this, exp.Query):
-            raise _not_rows(each)
+            raise refusal("CEL-Q025.not_a_table_not_a_select", at=each)
         columns = tuple(column.name for column in each.args["alias"].args.get("columns") or [])
         made = CommonTable(each, each.this, columns, dict(known))
         builder.declared.append(made)
@@ -237,7 +232,7 @@ def read_derived_table(
     first = stacked[0][0]
     for made, selected in stacked:
         if selected.has_gaps:
-            raise _places(query, "UNION ALL")
+            raise refusal("CEL-Q027.output_positions", use="UNION ALL", at=query)
         if len(made.columns) != len(first.columns):
             raise refusal("CEL-Q049.union_columns", at=query)
     same = tuple(each.name for each in first.columns)
@@ -265,7 +260,7 @@ def _parts(
     if isinstance(query, exp.SetOperation):
         raise set_operation_refusal(query)
     if not isinstance(query, exp.Select):
-        raise _not_rows(query)
+        raise refusal("CEL-Q025.not_a_table_not_a_select", at=query)
     return [(query, visible)]
 
 
@@ -280,7 +275,7 @@ def _one(
     rows = builder.rows(select, visible=visible)
     made = read_selection(select, rows.scope, rows.relation)
     if columns and made.has_gaps:
-        raise _places(select, Message("queries.sql.new_names"))
+        raise refusal("CEL-Q027.output_positions", use=Message("queries.sql.new_names"), at=select)
     if columns and len(columns) != len(made.columns):
         raise refusal(
             "CEL-Q042.names_of_columns",
@@ -294,18 +289,10 @@ def _one(
         if not name or lowered.count(name) > 1:
             raise refusal("CEL-Q027.output_no_name", at=each.node)
         if each.value.kind == "interval":
-            raise _alone(each.node)
+            raise refusal("CEL-Q049.interval_alone", at=each.node)
     named = zip(lowered, made.columns, strict=True)
     columns_made = tuple(NamedExpression(name, each.value.tree) for name, each in named)
     return DerivedTable(rows.relation, alias, columns_made), made
-
-
-def _places(node: exp.Expr, use: str) -> CelosiaError:
-    return refusal("CEL-Q027.output_positions", use=use, at=node)
-
-
-def _alone(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q049.interval_alone", at=node)
 
 
 def check_rows(select: exp.Select) -> None:
@@ -318,15 +305,10 @@ def check_rows(select: exp.Select) -> None:
     if is_aggregate or select.args.get("group") or select.args.get("having"):
         raise refusal("CEL-Q043.aggregates", at=select)
     if select.args.get("distinct"):
-        raise distinct_refusal(select)
+        raise refusal("CEL-Q042.distinct", at=select)
     for name in ("limit", "offset", "order"):
         if (clause := select.args.get(name)) is not None:
             raise refusal("CEL-Q042.in_subquery", name=name.upper(), at=clause)
-
-
-def distinct_refusal(node: exp.Expr) -> CelosiaError:
-    """The refusal of SELECT DISTINCT."""
-    return refusal("CEL-Q042.distinct", at=node)
 
 
 def _rename_columns(part: DerivedTable, names: Sequence[str]) -> DerivedTable:
@@ -342,7 +324,3 @@ def _fields(alias: str, part: DerivedTable, typed: Sequence[TypedExpression]) ->
         each.name: Field(Column(alias, each.name), value.kind, value.is_plain)
         for each, value in zip(part.columns, typed, strict=True)
     }
-
-
-def _not_rows(node: exp.Expr) -> CelosiaError:
-    return refusal("CEL-Q025.not_a_table_not_a_select", at=node)

@@ -96,7 +96,7 @@ def ask_in_processes(parts: Sequence[Asking], told: Told) -> None:
                 found = queue.get(timeout=PATIENCE)
             except Empty:
                 if any(process.exitcode for process in processes):
-                    raise _ended() from None
+                    raise EngineError("CEL-A294") from None
                 continue
             if found is None:
                 left -= 1
@@ -114,7 +114,3 @@ def ask_in_processes(parts: Sequence[Asking], told: Told) -> None:
 def _work(part: Asking, queue: Any) -> None:
     part.ask(lambda *found: queue.put(found))
     queue.put(None)
-
-
-def _ended() -> EngineError:
-    return EngineError("CEL-A294")
