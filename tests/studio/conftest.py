@@ -82,8 +82,8 @@ def running_studio(*options: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """A studio that all tests of this process share."""
-    with running_studio() as found:
+    """A studio that all tests of this process share; its one worker loads each library once."""
+    with running_studio("--workers", "1") as found:
         yield found
 
 

@@ -44,6 +44,7 @@ SENTENCES: dict[str, tuple[int, ...]] = {
     "settings": (1,),
     "step": (0, 1),
     "story": (0,),
+    "figure": (0, 2),
     "Technique": (1, 3),
     "Word": (0, 1),
 } | dict.fromkeys(("heading", "lead", "main_heading", "notice", "paragraph", "quiet"), (0,))

@@ -147,7 +147,7 @@ def test_the_work_of_a_killed_studio_goes_when_the_next_one_starts(
         "import sys\n"
         "from celosia.studio.runtime import Studio\n"
         "from celosia.studio.settings import Settings\n"
-        "print(Studio(Settings()).folder, flush=True)\n"
+        "print(Studio(Settings(workers=1)).folder, flush=True)\n"
         "sys.stdin.read()\n"
     )
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -159,10 +159,10 @@ def test_the_work_of_a_killed_studio_goes_when_the_next_one_starts(
         assert first.stdout is not None
         folder = Path(first.stdout.readline().strip())
         (folder / "data.parquet").touch()
-        with Studio(Settings()):
+        with Studio(Settings(workers=1)):
             assert (folder / "data.parquet").exists()  # the first studio lives
         first.kill()
         first.wait()
     assert (folder / "data.parquet").exists()
-    with Studio(Settings()):
+    with Studio(Settings(workers=1)):
         assert not folder.exists()

@@ -19,9 +19,11 @@ __all__ = [
     "LANGUAGES",
     "NAMES",
     "NO_BREAK",
+    "Figure",
     "Language",
     "chosen",
     "current",
+    "figure",
     "messages",
     "n_",
     "negotiated",
@@ -35,6 +37,8 @@ __all__ = [
 
 NAMES: dict[Language, str] = {"en": "English", "es": "Español"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
+Figure = tuple[str, str, str]
+"""What it is called, its value with its unit, what it means."""
 _FOLDER = Path(__file__).parent
 
 
@@ -60,6 +64,15 @@ def n_(one: str, many: str, count: int, /, **values: object) -> str:
     if current() != "en":
         text = _catalogue(current())[1].get((one, many), {}).get(count == 1, text)
     return text.format(count=number(count), **values)
+
+
+def figure(name: str, value: str, meaning: str, /, **values: object) -> Figure:
+    """A key figure: its name, its value with its unit, and what it means.
+
+    >>> figure("Risk", "4 %", "at most {most}", most="9 %")
+    ('Risk', '4 %', 'at most 9 %')
+    """
+    return _(name), value, _(meaning, **values)
 
 
 def negotiated(wanted: str | None, cookie: str | None, accepts: str | None) -> Language:

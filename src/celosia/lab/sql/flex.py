@@ -21,7 +21,6 @@ from celosia.queries.bounds.growth import Growth
 
 THESIS_ROWS = 3_000_000
 """The orders of TPC-H at scale factor 2, from which the thesis takes its delta."""
-THESIS_EPSILONS = (0.1, 0.01, 1.0)
 THESIS_FREQUENCIES: Mapping[tuple[str, str], int] = MappingProxyType(
     {
         ("orders", "custkey"): 44,

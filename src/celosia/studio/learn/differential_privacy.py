@@ -6,7 +6,7 @@ from math import ceil, exp
 from typing import TYPE_CHECKING
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.language import _, figure, n_, number, percent, short
 from celosia.studio.learn import parts
 from celosia.studio.learn.parts import control, key, settings, step, story, table
 from celosia.studio.learn.published_tables import remaining
@@ -258,20 +258,20 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
             factor=number(ceil(1000 * exp(epsilon)) / 1000, 3),
         ),
         figures=(
-            (
-                _("Error"),
+            figure(
+                "Error",
                 n_("± {count} patient", "± {count} patients", int(found["error"])),
-                _("noise that 95 % of the answers do not exceed"),
+                "noise that 95 % of the answers do not exceed",
             ),
-            (
-                _("Belief"),
+            figure(
+                "Belief",
                 _("{low} to {high}", low=percent(low), high=percent(high)),
-                _("where a belief of 50 % can move after one answer"),
+                "where a belief of 50 % can move after one answer",
             ),
-            (
-                _("Differencing attack"),
+            figure(
+                "Differencing attack",
                 percent(found["differencing"], 1),
-                _("chance that the attacker is right about Bob; a coin is right in 50 %"),
+                "chance that the attacker is right about Bob; a coin is right in 50 %",
             ),
         ),
         parts=(bars, beliefs),

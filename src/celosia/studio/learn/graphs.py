@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.learn import parts
 from celosia.studio.learn.parts import control, key, settings, step, story, table
 
@@ -283,15 +283,15 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
                     len(before),
                 ),
             ),
-            (
-                _("Found"),
+            figure(
+                "Found",
                 _("{count} of {total}", count=found["exposed"], total=len(NAMES)),
-                _("people found for certain by their number of contacts before the change"),
+                "people found for certain by their number of contacts before the change",
             ),
-            (
-                _("A guess"),
+            figure(
+                "A guess",
                 percent(found["chance"], 0),
-                _("chance of finding a person by taking one who fits"),
+                "chance of finding a person by taking one who fits",
             ),
         ),
         parts=(network, degrees),

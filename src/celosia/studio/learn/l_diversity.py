@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.language import _, figure, n_, number, percent, short
 from celosia.studio.learn import parts
 from celosia.studio.learn.k_anonymity import patients_schema
 from celosia.studio.learn.parts import control, key, narrowed, settings, step, story, table, worded
@@ -227,14 +227,12 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
         )
     text = _("Published with k = {k}: {levels}.", k=K, levels=levels_text(found))
     warning = hidden_text(found)
-    exposed: parts.Figure = (
-        _("Given away"),
+    exposed = figure(
+        "Given away",
         n_("{count} person", "{count} people", found["exposed"]),
-        _(
-            "whose disease is certain to whoever knows zip code and age; the attacker is at most "
-            "{share} sure of anybody",
-            share=percent(found["surest"], 0),
-        ),
+        "whose disease is certain to whoever knows zip code and age; the attacker is at most "
+        "{share} sure of anybody",
+        share=percent(found["surest"], 0),
     )
     return parts.View(
         text=f"{text} {warning}".strip(),

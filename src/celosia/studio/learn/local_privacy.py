@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.learn import parts
 from celosia.studio.learn.parts import control, key, settings, step, story, table, worded
 
@@ -197,15 +197,15 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
             "corrects for it. Values and noise of a simulation with fixed seeds."
         ),
         figures=(
-            (
-                _("Error"),
+            figure(
+                "Error",
                 _("± {error} points", error=number(200 * found["error"], 1)),
-                _("percentage points of each estimated share, twice its standard error"),
+                "percentage points of each estimated share, twice its standard error",
             ),
-            (
-                _("Bits turned round"),
+            figure(
+                "Bits turned round",
                 percent(1 - found["kept"]),
-                _("chance of each bit, on the device itself"),
+                "chance of each bit, on the device itself",
             ),
         ),
         parts=(one, bars),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.language import _, figure, n_, number, percent, short
 from celosia.studio.learn import parts
 from celosia.studio.learn.parts import control, key, narrowed, settings, step, story, table
 from celosia.studio.learn.t_closeness import nine_salaries
@@ -174,10 +174,10 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     return parts.View(
         text=text,
         figures=(
-            (
-                _("Linked"),
+            figure(
+                "Linked",
                 percent(found["share"], 0),
-                _("of the records find their owners by the nearest age and salary"),
+                "of the records find their owners by the nearest age and salary",
             ),
         ),
         parts=(

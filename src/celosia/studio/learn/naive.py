@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.learn import parts
 from celosia.studio.learn.parts import control, key, settings, step, story, table, worded
 from celosia.studio.learn.published_tables import raw, remaining, shown
@@ -140,15 +140,15 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     return parts.View(
         text=text,
         figures=(
-            (
-                _("Alone"),
+            figure(
+                "Alone",
                 _("{count} of {total}", count=number(found["unique"]), total=number(people)),
-                _("records that no other record shares these values with"),
+                "records that no other record shares these values with",
             ),
-            (
-                _("Found"),
+            figure(
+                "Found",
                 _("{count} of {total}", count=number(found["found"]), total=number(3)),
-                _("voters with exactly one record that fits, rightly or wrongly"),
+                "voters with exactly one record that fits, rightly or wrongly",
             ),
         ),
         parts=(shown(found, _("Records with the same values have the same colour.")),),

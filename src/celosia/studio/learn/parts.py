@@ -9,12 +9,10 @@ from typing import Any
 
 from celosia.core.progress import Progress
 from celosia.core.progress import Step as Stage
-from celosia.studio.language import _, short
+from celosia.studio.language import Figure, _, short
 
 Facts = dict[str, Any]
 """What was computed for a lesson: plain values, in no language."""
-Figure = tuple[str, str, str]
-"""What it is called, its value with its unit, what it means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from celosia.studio.language import _, n_, number, percent
-from celosia.studio.learn.parts import Facts, Figure, Table, listed, narrowed, table, worded
+from celosia.studio.language import Figure, _, figure, n_, number, percent
+from celosia.studio.learn.parts import Facts, Table, listed, narrowed, table, worded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,15 +133,15 @@ def measures(found: Facts) -> tuple[Figure, ...]:
     """Loss, suppression, classes and risk as figures."""
     kept = {each for each in found["classes"] if each != SUPPRESSED}
     return (
-        (
-            _("Information loss"),
+        figure(
+            "Information loss",
             percent(found["loss"]),
-            _("0 % is the private table, 100 % tells nothing"),
+            "0 % is the private table, 100 % tells nothing",
         ),
-        (
-            _("Suppressed"),
+        figure(
+            "Suppressed",
             n_("{count} record", "{count} records", found["suppressed"]),
-            _("shown as * in every quasi-identifier"),
+            "shown as * in every quasi-identifier",
         ),
         (
             _("Classes"),
@@ -152,13 +152,11 @@ def measures(found: Facts) -> tuple[Figure, ...]:
                 found["smallest"],
             ),
         ),
-        (
-            _("Risk"),
+        figure(
+            "Risk",
             percent(found["average"]),
-            _(
-                "average chance of picking the right record; at most {most}",
-                most=percent(found["maximum"]),
-            ),
+            "average chance of picking the right record; at most {most}",
+            most=percent(found["maximum"]),
         ),
     )
 

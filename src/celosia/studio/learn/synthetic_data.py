@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.learn import parts
 from celosia.studio.learn.parts import control, key, narrowed, settings, step, story, table
 
@@ -128,18 +128,16 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
             "A simulation with a fixed seed."
         ),
         figures=(
-            (
-                _("Repeated"),
+            figure(
+                "Repeated",
                 _(
                     "{count} of {total}",
                     count=number(found["repeated"]),
                     total=number(found["uniques"]),
                 ),
-                _(
-                    "people alone in the real table who are in the artificial one, {share}; some "
-                    "by chance",
-                    share=percent(share, 0),
-                ),
+                "people alone in the real table who are in the artificial one, {share}; some "
+                "by chance",
+                share=percent(share, 0),
             ),
         ),
         parts=(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celosia.core.progress import Progress
-from celosia.studio.language import _, n_, number
+from celosia.studio.language import _, figure, n_, number
 from celosia.studio.learn import parts
 from celosia.studio.learn.parts import control, key, settings, step, story, table, worded
 from celosia.studio.learn.published_tables import (
@@ -235,15 +235,16 @@ def view(facts: parts.Facts, chosen: tuple[int, ...]) -> parts.View:
     return parts.View(
         text=f"{text} {hidden_text(found)}".strip(),
         figures=(
-            (
-                _("Greatest distance"),
+            figure(
+                "Greatest distance",
                 number(max(found["distances"]), 3),
-                _("between the salaries of a class and those of the table, from 0 to 1"),
+                "between the salaries of a class and those of the table, from 0 to 1",
             ),
-            (
-                _("Given away"),
+            figure(
+                "Given away",
                 n_("{count} person", "{count} people", found["near"]),
-                _("whose salary is known to within {width} thousand", width=NEAR),
+                "whose salary is known to within {width} thousand",
+                width=NEAR,
             ),
             *measures(found),
         ),

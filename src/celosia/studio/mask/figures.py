@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.language import _, figure, n_, number, percent, short
 
 Figure = tuple[str, str, str]
 """A name, a value with its unit, and a meaning."""
@@ -25,39 +25,39 @@ def risk_figures(result: Mapping[str, Any]) -> list[Figure]:
                 percent(risk["distance"]["share"]),
                 _("Masked records whose nearest original is their own.") + " " + guess,
             ),
-            (
-                _("Linked by rank"),
+            figure(
+                "Linked by rank",
                 percent(risk["rank"]["share"]),
-                _("The same by the ranks of the values, which survive changes of scale."),
+                "The same by the ranks of the values, which survive changes of scale.",
             ),
         ]
         if risk["probabilistic"] is not None:
             found.append(
-                (
-                    _("Linked by agreement"),
+                figure(
+                    "Linked by agreement",
                     percent(risk["probabilistic"]["share"]),
-                    _("Records found by weighing on which columns two records agree."),
+                    "Records found by weighing on which columns two records agree.",
                 )
             )
         if risk["intervals"] is not None:
             found.append(
-                (
-                    _("Inside their interval"),
+                figure(
+                    "Inside their interval",
                     percent(risk["intervals"]["by_rank"]),
-                    _("Original values within 5 % of the ranks around the masked one."),
+                    "Original values within 5 % of the ranks around the masked one.",
                 )
             )
     if before is not None and after is not None:
         found += [
-            (
-                _("Smallest class"),
+            figure(
+                "Smallest class",
                 f"{number(before['smallest'])} → {number(after['smallest'])}",
-                _("Records that share all quasi-identifiers, before and after: k."),
+                "Records that share all quasi-identifiers, before and after: k.",
             ),
-            (
-                _("Average risk"),
+            figure(
+                "Average risk",
                 f"{percent(before['average'])} → {percent(after['average'])}",
-                _("The chance to find a record by all quasi-identifiers, before and after."),
+                "The chance to find a record by all quasi-identifiers, before and after.",
             ),
         ]
     return found + _individual(result) + _attributes(risk)
@@ -108,40 +108,38 @@ def loss_figures(result: Mapping[str, Any]) -> list[Figure]:
     found: list[Figure] = []
     if utility["loss"] is not None:
         found += [
-            (
-                _("Information loss IL1s"),
+            figure(
+                "Information loss IL1s",
                 short(utility["loss"]["il1s"]),
-                _("How far values moved, in standard deviations over the root of 2; 0 is none."),
+                "How far values moved, in standard deviations over the root of 2; 0 is none.",
             ),
-            (
-                _("Squares lost"),
+            figure(
+                "Squares lost",
                 percent(utility["loss"]["squares"]),
-                _("The squared error over the variance of the table: SSE/SST."),
+                "The squared error over the variance of the table: SSE/SST.",
             ),
         ]
     moments = utility["moments"]
     if moments is not None and len(moments["columns"]) > 1:
         found.append(
-            (
-                _("Correlations moved"),
+            figure(
+                "Correlations moved",
                 short(moments["correlation_change"]),
-                _("The mean change of the correlations, each from -1 to 1."),
+                "The mean change of the correlations, each from -1 to 1.",
             )
         )
     return [
         *found,
-        (
-            _("Distributions moved"),
+        figure(
+            "Distributions moved",
             percent(utility["total_variation"]),
-            _("The mean share of records in another bin: total variation."),
+            "The mean share of records in another bin: total variation.",
         ),
-        (
-            _("Propensity ratio"),
+        figure(
+            "Propensity ratio",
             short(utility["propensity"]["ratio"]),
-            _(
-                "How well a model tells both tables apart (pMSE), over that of chance; about 1 is "
-                "as good as a fresh sample."
-            ),
+            "How well a model tells both tables apart (pMSE), over that of chance; about 1 is "
+            "as good as a fresh sample.",
         ),
     ]
 
@@ -153,10 +151,10 @@ def privacy_figures(result: Mapping[str, Any]) -> list[Figure]:
         delta = result.get("delta") or 0
         facts = _("ε = {epsilon}", epsilon=short(result["epsilon"]))
         found.append(
-            (
-                _("Privacy loss"),
+            figure(
+                "Privacy loss",
                 f"{facts}, δ = {delta:g}" if delta else facts,
-                _("What any one record can change in the chances of the result."),
+                "What any one record can change in the chances of the result.",
             )
         )
     risk = (result.get("account") or {}).get("risk", {})
@@ -171,33 +169,29 @@ def privacy_figures(result: Mapping[str, Any]) -> list[Figure]:
     if risk.get("membership") is not None:
         member = risk["membership"]
         found.append(
-            (
-                _("Membership inferred"),
+            figure(
+                "Membership inferred",
                 percent(member["auc"]),
-                _(
-                    "How often whoever was in the table looks nearer than whoever was held back; "
-                    "50 % is guessing. Between {low} and {high}.",
-                    low=percent(member["auc_low"]),
-                    high=percent(member["auc_high"]),
-                ),
+                "How often whoever was in the table looks nearer than whoever was held back; "
+                "50 % is guessing. Between {low} and {high}.",
+                low=percent(member["auc_low"]),
+                high=percent(member["auc_high"]),
             )
         )
     near = result.get("nearest")
     if near is not None:
         found += [
-            (
-                _("Distance to real records"),
+            figure(
+                "Distance to real records",
                 short(near["median_made"]),
-                _(
-                    "Median distance of a made record to the nearest real one; real ones are "
-                    "{real} from each other. Much less means near-copies.",
-                    real=short(near["median_real"]),
-                ),
+                "Median distance of a made record to the nearest real one; real ones are "
+                "{real} from each other. Much less means near-copies.",
+                real=short(near["median_real"]),
             ),
-            (
-                _("Exact copies"),
+            figure(
+                "Exact copies",
                 percent(near["copies"]),
-                _("Made records that equal a real one in all columns."),
+                "Made records that equal a real one in all columns.",
             ),
         ]
     if "distance" in risk:

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from celosia import lab
 from celosia.studio import stored_json
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.runtime import studio
 from celosia.studio.shell import page
 from celosia.studio.statistics import jobs
@@ -106,7 +106,7 @@ def one_study(name: str, measure: str = "") -> None:
 def _results(found: dict[str, Any], chosen: str) -> None:
     key_figures(
         [
-            (_("Cells"), number(found["checked"]), _("published numbers that were computed again")),
+            figure("Cells", number(found["checked"]), "published numbers that were computed again"),
             (_("They agree"), number(found["matched"]), _agreement(found)),
         ]
     )

@@ -6,10 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import Any
 
-import polars as pl
 from nicegui import ui
 
-from celosia.studio.language import _, n_, number, short
+from celosia.studio.language import _, number, short
 
 COLOURS = 8
 """How many colours of classes the style sheet has; after that they come again."""
@@ -68,64 +67,6 @@ def html_table(
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], **how: Any) -> ui.html:
     """The table on the page; see `html_table` for what can be said of it."""
     return ui.html(html_table(columns, rows, **how), sanitize=False)  # all escaped above
-
-
-def show_frame(frame: pl.DataFrame, *, most: int = 50, **how: Any) -> ui.html:
-    """The first rows of a frame; says how many there are if not all are shown."""
-    some = frame.head(most)
-    if frame.height > most and "caption" not in how:
-        how["caption"] = n_(
-            "First {shown} of {count} row",
-            "First {shown} of {count} rows",
-            frame.height,
-            shown=number(most),
-        )
-    return show_table(frame.columns, list(some.iter_rows()), plain=True, **how)
-
-
-class PagedTable:
-    """A frame of any size, one page of rows at a time; the browser never has more.
-
-    Args:
-        frame: the rows.
-        size: rows on a page.
-        classes: the class of each row, for its colour.
-    """
-
-    def __init__(
-        self, frame: pl.DataFrame, *, size: int = 25, classes: Sequence[int] | None = None
-    ) -> None:
-        self._frame = frame
-        self._size = size
-        self._classes = classes
-        self._pages = max(1, -(-frame.height // size))
-        self._body = ui.html(sanitize=False)
-        with ui.row().classes("items-center"):
-            self._place = ui.label()
-            if self._pages > 1:
-                ui.pagination(1, self._pages, direction_links=True, on_change=self._turned).props(
-                    "max-pages=7"
-                )
-        self._show(1)
-
-    def _turned(self, event: Any) -> None:
-        self._show(int(event.value))
-
-    def _show(self, page: int) -> None:
-        start = (page - 1) * self._size
-        part = self._frame.slice(start, self._size)
-        classes = None if self._classes is None else self._classes[start : start + self._size]
-        rows = list(part.iter_rows())
-        self._body.set_content(html_table(part.columns, rows, classes=classes, plain=True))
-        self._place.set_text(
-            n_(
-                "Rows {first} to {last} of {count}",
-                "Rows {first} to {last} of {count}",
-                self._frame.height,
-                first=number(start + 1),
-                last=number(start + part.height),
-            )
-        )
 
 
 def key_figures(figures: Sequence[tuple[str, str, str]]) -> None:

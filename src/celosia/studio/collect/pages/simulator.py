@@ -10,7 +10,7 @@ from nicegui import ui
 
 from celosia.studio.collect import jobs
 from celosia.studio.collect.model import DATA, MOST_DEVICES, PROTOCOLS, CollectionForm
-from celosia.studio.language import _, n_, number, percent, short
+from celosia.studio.language import _, figure, n_, number, percent, short
 from celosia.studio.shell import page
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.code import show_code
@@ -192,21 +192,21 @@ class _CollectionView:
         bits = self._facts["bits"]
         key_figures(
             [
-                (_("Devices so far"), number(part["devices"]), _("each has sent one report")),
-                (
-                    _("Error"),
+                figure("Devices so far", number(part["devices"]), "each has sent one report"),
+                figure(
+                    "Error",
                     f"{number(100 * part['error'], 2)} pp",
-                    _("typical distance of a share from the truth, in percentage points"),
+                    "typical distance of a share from the truth, in percentage points",
                 ),
-                (
-                    _("Expected error"),
+                figure(
+                    "Expected error",
                     f"{number(100 * part['expected'], 2)} pp",
-                    _("from the variance of the protocol"),
+                    "from the variance of the protocol",
                 ),
-                (
-                    _("One report"),
+                figure(
+                    "One report",
                     n_("{count} bit", "{count} bits", bits),
-                    _("what a device sends, without the head of a batch"),
+                    "what a device sends, without the head of a batch",
                 ),
                 (
                     "epsilon",

@@ -12,7 +12,7 @@ from celosia.studio.graphs import model
 from celosia.studio.graphs.labels import METRICS, NOT_SHARES, SHARES
 from celosia.studio.graphs.pages.drawing import draw_both
 from celosia.studio.graphs.pages.start import GraphWorkbench
-from celosia.studio.language import _, percent, short
+from celosia.studio.language import _, figure, percent, short
 from celosia.studio.widgets.chart import axis, chart
 from celosia.studio.widgets.method_form import promise
 from celosia.studio.widgets.table import show_table
@@ -71,18 +71,18 @@ def _figures(result: Mapping[str, Any]) -> None:
     if result["attacks"]:
         first = result["attacks"][0]
         found.append(
-            (
-                _("Found by degree"),
+            figure(
+                "Found by degree",
                 f"{percent(first['before']['exposed'])} → {percent(first['after']['exposed'])}",
-                _("Vertices with a unique degree, before and after."),
+                "Vertices with a unique degree, before and after.",
             )
         )
         worst = max(each["after"]["exposed"] for each in result["attacks"])
         found.append(
-            (
-                _("Found by the best attack"),
+            figure(
+                "Found by the best attack",
                 percent(worst),
-                _("Vertices found for certain by degrees, contacts or neighbourhoods."),
+                "Vertices found for certain by degrees, contacts or neighbourhoods.",
             )
         )
     utility = result["utility"]
@@ -107,14 +107,12 @@ def _figures(result: Mapping[str, Any]) -> None:
 
 def _edges(changes: Mapping[str, int]) -> tuple[str, str, str]:
     before = changes["kept"] + changes["removed"]
-    return (
-        _("Edges kept"),
+    return figure(
+        "Edges kept",
         percent(changes["kept"] / before if before else 1.0),
-        _(
-            "{removed} removed, {added} added",
-            removed=short(changes["removed"]),
-            added=short(changes["added"]),
-        ),
+        "{removed} removed, {added} added",
+        removed=short(changes["removed"]),
+        added=short(changes["added"]),
     )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from nicegui import background_tasks, run, ui
 
 from celosia.assess.risk import RiskProfile
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish.form import DATA, ColumnForm, PublishForm
 from celosia.studio.publish.labels import finding, kind_word, role_word
 from celosia.studio.publish.pages.steps import PublishWorkbench
@@ -99,15 +99,15 @@ def _figures(form: PublishForm, profile: RiskProfile) -> None:
     share = profile.unique / profile.records if profile.records else 0.0
     key_figures(
         [
-            (
-                _("Unique records"),
+            figure(
+                "Unique records",
                 f"{number(profile.unique)} ({percent(share)})",
-                _("no other record has the same quasi-identifiers"),
+                "no other record has the same quasi-identifiers",
             ),
-            (
-                _("Smallest group"),
+            figure(
+                "Smallest group",
                 n_("{count} record", "{count} records", profile.smallest),
-                _("records that share all quasi-identifiers"),
+                "records that share all quasi-identifiers",
             ),
             (
                 _("Different combinations"),

@@ -11,7 +11,7 @@ from nicegui import ui
 
 from celosia.core.errors import CelosiaError
 from celosia.studio import shell
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish import jobs, results_tray
 from celosia.studio.publish.results_solutions import Levels, Point, Solutions
 from celosia.studio.publish.results_tray import Candidate
@@ -145,25 +145,25 @@ def _figures(found: Results, point: Point) -> None:
                 percent(point.score),
                 _("from 0 % (the raw table) to 100 % (everything is hidden)"),
             ),
-            (
-                _("Suppressed"),
+            figure(
+                "Suppressed",
                 n_("{count} record", "{count} records", point.suppressed),
-                _("{share} of the table", share=percent(point.suppressed / found.rows)),
+                "{share} of the table",
+                share=percent(point.suppressed / found.rows),
             ),
-            (
-                _("Classes"),
-                number(point.classes),
-                _("groups of records with equal quasi-identifiers"),
+            figure(
+                "Classes", number(point.classes), "groups of records with equal quasi-identifiers"
             ),
-            (
-                _("Smallest class"),
+            figure(
+                "Smallest class",
                 n_("{count} record", "{count} records", point.smallest),
-                _("highest risk {risk}", risk=percent(point.highest_risk)),
+                "highest risk {risk}",
+                risk=percent(point.highest_risk),
             ),
-            (
-                _("Average risk"),
+            figure(
+                "Average risk",
                 percent(point.average_risk, 2),
-                _("chance to pick the right record of a random person"),
+                "chance to pick the right record of a random person",
             ),
         ]
     )

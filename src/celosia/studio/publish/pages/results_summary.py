@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import ui
 
 from celosia.core.messages import render
-from celosia.studio.language import _, n_, number, percent
+from celosia.studio.language import _, figure, n_, number, percent
 from celosia.studio.publish import model_kinds
 from celosia.studio.publish.pages.results_parts import Results, keep, level_text, metric_name
 from celosia.studio.publish.results_tray import Candidate
@@ -46,59 +46,50 @@ def _figures(found: Results) -> list[tuple[str, str, str]]:
     facts = found.facts
     solution, risk, before = facts["solution"], facts["risk"], facts["risk_before"]
     listed = [
-        (
-            _("Loss"),
+        figure(
+            "Loss",
             percent(solution["loss"]),
-            _("of the information; 0 % is the raw table, 100 % hides everything"),
+            "of the information; 0 % is the raw table, 100 % hides everything",
         ),
-        (
-            _("Suppressed"),
+        figure(
+            "Suppressed",
             n_("{count} record", "{count} records", solution["suppressed"]),
-            _(
-                "{share} of {rows}; up to {limit} were allowed",
-                share=percent(solution["suppressed"] / solution["rows"]),
-                rows=number(solution["rows"]),
-                limit=percent(facts["form"]["suppression"]),
-            ),
+            "{share} of {rows}; up to {limit} were allowed",
+            share=percent(solution["suppressed"] / solution["rows"]),
+            rows=number(solution["rows"]),
+            limit=percent(facts["form"]["suppression"]),
         ),
-        (
-            _("Classes"),
+        figure(
+            "Classes",
             number(risk["classes"]),
-            _("equivalence classes; {count} before", count=number(before["classes"])),
+            "equivalence classes; {count} before",
+            count=number(before["classes"]),
         ),
-        (
-            _("Smallest class"),
+        figure(
+            "Smallest class",
             n_("{count} record", "{count} records", risk["smallest"]),
-            _(
-                "{before} before; the models ask for {least}",
-                before=number(before["smallest"]),
-                least=number(solution["smallest_allowed"]),
-            ),
+            "{before} before; the models ask for {least}",
+            before=number(before["smallest"]),
+            least=number(solution["smallest_allowed"]),
         ),
-        (
-            _("Average risk"),
+        figure(
+            "Average risk",
             percent(risk["average"], 2),
-            _(
-                "chance to pick the right record of a random person; {before} before",
-                before=percent(before["average"], 2),
-            ),
+            "chance to pick the right record of a random person; {before} before",
+            before=percent(before["average"], 2),
         ),
-        (
-            _("Highest risk"),
+        figure(
+            "Highest risk",
             percent(risk["maximum"], 2),
-            _(
-                "the same for the most exposed person; {before} before",
-                before=percent(before["maximum"], 2),
-            ),
+            "the same for the most exposed person; {before} before",
+            before=percent(before["maximum"], 2),
         ),
-        (
-            _("Records at risk"),
+        figure(
+            "Records at risk",
             percent(risk["at_risk"], 2),
-            _(
-                "are in classes so small that the chance is above {threshold}; {before} before",
-                threshold=percent(risk["threshold"], 0),
-                before=percent(before["at_risk"], 2),
-            ),
+            "are in classes so small that the chance is above {threshold}; {before} before",
+            threshold=percent(risk["threshold"], 0),
+            before=percent(before["at_risk"], 2),
         ),
     ]
     if solution["metric"] != "loss":

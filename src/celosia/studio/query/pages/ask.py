@@ -9,7 +9,7 @@ from nicegui import ui
 
 from celosia.core.messages import render
 from celosia.core.wording import unit_word
-from celosia.studio.language import _, n_, number, short
+from celosia.studio.language import _, figure, n_, number, short
 from celosia.studio.query import jobs, model
 from celosia.studio.query.model import SPARQL_EXAMPLES, SQL_EXAMPLES, PlanBranch
 from celosia.studio.query.pages.ledger import show_account
@@ -174,16 +174,16 @@ def _plan(plan: dict[str, Any]) -> None:
     ui.html(_nested(model.tree(plan["tree"])), sanitize=False)  # escaped there
     key_figures(
         [
-            (_("Price"), f"epsilon {short(plan['epsilon'])}", _("of the whole question")),
-            (
-                _("Neighbours"),
+            figure("Price", f"epsilon {short(plan['epsilon'])}", "of the whole question"),
+            figure(
+                "Neighbours",
                 render(plan["neighbours"]),
-                _("the difference between two neighbouring databases"),
+                "the difference between two neighbouring databases",
             ),
-            (
-                _("Method"),
+            figure(
+                "Method",
                 model.method_label(plan["method"]),
-                _("how the contribution of one person is bounded"),
+                "how the contribution of one person is bounded",
             ),
         ]
     )
@@ -331,15 +331,15 @@ def _price(answer: dict[str, Any]) -> None:
     left = answer["left"]
     key_figures(
         [
-            (
-                _("Cost"),
+            figure(
+                "Cost",
                 _("nothing") if answer["stored"] else f"epsilon {short(answer['epsilon'])}",
-                _("taken from the budget before the data was touched"),
+                "taken from the budget before the data was touched",
             ),
             *(
                 []
                 if left is None
-                else [(_("Left"), f"epsilon {short(left)}", _("for all later questions"))]
+                else [figure("Left", f"epsilon {short(left)}", "for all later questions")]
             ),
         ]
     )

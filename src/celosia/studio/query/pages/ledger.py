@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from celosia.studio.language import _, number, short
+from celosia.studio.language import _, figure, number, short
 from celosia.studio.widgets import chart
 from celosia.studio.widgets.table import key_figures, show_table
 from celosia.studio.widgets.text import quiet
@@ -25,13 +25,13 @@ def show_account(found: dict[str, Any]) -> None:
     mean = (total - left) / len(found["records"])
     key_figures(
         [
-            (_("Left"), f"epsilon {short(left)}", _("of {total} in all", total=short(total))),
-            (
-                _("Questions at the same price"),
+            figure("Left", f"epsilon {short(left)}", "of {total} in all", total=short(total)),
+            figure(
+                "Questions at the same price",
                 number(int(left / mean)) if mean > 0 else "",
-                _("that could still be paid, if they cost what the others did"),
+                "that could still be paid, if they cost what the others did",
             ),
-            (_("Chain"), f"{found['head'][:12]}…", _("every entry is as it was written")),
+            figure("Chain", f"{found['head'][:12]}…", "every entry is as it was written"),
         ]
     )
     chart.bars(
