@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia.cli.app import COMMANDS
-from celosia.cli.lazy_commands import LazyCommands
+from celosia.cli.app import COMMANDS, LazyCommands
 
 PROGRAM = """
 import json, sys
@@ -110,7 +109,7 @@ def test_the_version_is_shown_without_any_command(loaded: list[set[str]]) -> Non
 
 def test_the_help_lists_commands_without_loading_them(loaded: list[set[str]]) -> None:
     assert loaded[1] & (NEVER | {"numpy", "duckdb", "sqlglot"}) == set()
-    shown = {"main", "app", "lazy_commands", "conversion", "console", "exit_codes"}
+    shown = {"main", "app", "console"}
     assert {name.split(".")[2] for name in loaded[1] if name.startswith("celosia.cli.")} == shown
 
 
@@ -125,18 +124,8 @@ def test_a_question_loads_what_it_needs(loaded: list[set[str]], after: int) -> N
     assert loaded[after] & NEVER == set()
     doors = ("celosia.tables", "celosia.graphs", "celosia.collect", "celosia.lab", "celosia.cli.")
     others = {name for name in loaded[after] if name.startswith(doors)}
-    own = {
-        "query",
-        "main",
-        "app",
-        "lazy_commands",
-        "console",
-        "exit_codes",
-        "options",
-        "paths",
-        "policy",
-    }
-    assert {name.split(".")[2] for name in others} <= own | {"conversion", "frame"}
+    own = {"main", "app", "console", "frame", "options", "addresses", "query"}
+    assert {name.split(".")[2] for name in others} <= own
 
 
 @pytest.mark.parametrize("after", [2, 3], ids=["a plan", "an answer"])

@@ -9,7 +9,7 @@ import pytest
 import typer
 import typer.main
 
-from celosia.cli.conversion import convert_plain_words, plain_value
+from celosia.cli.app import convert_plain_words, plain_value
 
 PLAIN = {
     "text": ["a", "", " a ", "SELECT 1\nFROM t", "ñ", "-", "0.5"],

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from celosia.cli.exit_codes import _signal_handlers
+from celosia.cli.main import _signal_handlers
 
 
 @pytest.fixture

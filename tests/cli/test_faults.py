@@ -42,7 +42,7 @@ def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException, where: str) 
 def test_a_fault_tells_no_value_and_no_traceback(
     error: BaseException, as_json: bool, out: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _failing(monkeypatch, error, "celosia.tables.publish")
+    _failing(monkeypatch, error, "celosia.tables.run.publish_table")
     result = run(*PUBLISH, *(["--json"] if as_json else []))
     assert result.code == 70
     if as_json:
@@ -57,7 +57,7 @@ def test_a_fault_tells_no_value_and_no_traceback(
 def test_a_developer_can_ask_for_the_traceback(
     out: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _failing(monkeypatch, ValueError("here"), "celosia.tables.publish")
+    _failing(monkeypatch, ValueError("here"), "celosia.tables.run.publish_table")
     monkeypatch.setenv("CELOSIA_DEBUG", "1")
     with pytest.raises(ValueError, match="here"):
         run(*PUBLISH)
@@ -77,7 +77,7 @@ def test_a_full_disk_is_not_called_a_fault_of_ours(
 def test_too_little_memory_is_not_called_a_fault_of_ours(
     out: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _failing(monkeypatch, MemoryError(MARK), "celosia.tables.publish")
+    _failing(monkeypatch, MemoryError(MARK), "celosia.tables.run.publish_table")
     refused = run(*PUBLISH)
     refused.complains("CEL-I042")
     assert "--stream" in refused.err
@@ -116,7 +116,7 @@ def test_stopping_leaves_the_file_that_was_there(
 
 
 def test_stopping_is_told_as_json_too(out: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    _failing(monkeypatch, KeyboardInterrupt(), "celosia.tables.publish")
+    _failing(monkeypatch, KeyboardInterrupt(), "celosia.tables.run.publish_table")
     result = run(*PUBLISH, "--json")
     assert (result.code, result.envelope()["code"]) == (130, "CEL-C001")
 
@@ -129,7 +129,7 @@ def test_stopping_is_understood_where_a_library_tells_it_as_its_own_error(
             signal.raise_signal(signal.SIGINT)
         raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr("celosia.tables.publish", as_duckdb_does)
+    monkeypatch.setattr("celosia.tables.run.publish_table", as_duckdb_does)
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         run(*PUBLISH).complains("CEL-C001", 130)
@@ -146,7 +146,7 @@ def test_stopping_is_understood_where_a_library_does_not_tell_it(
             signal.raise_signal(signal.SIGINT)
         progress(Step("the next step", 1))
 
-    monkeypatch.setattr("celosia.tables.publish", deaf)
+    monkeypatch.setattr("celosia.tables.run.publish_table", deaf)
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         run(*PUBLISH).complains("CEL-C001", 130)

@@ -14,7 +14,7 @@ from celosia.cli.frame import with_options
 from celosia.cli.graph.publish import publish as publish_graph
 from celosia.cli.mask import mask
 from celosia.cli.publish import publish
-from celosia.cli.query.command import query
+from celosia.cli.query import query
 from celosia.queries import Vault
 from celosia.tables.masking import mask as mask_table
 from celosia.tables.options import PublishOptions

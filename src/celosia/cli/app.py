@@ -1,51 +1,55 @@
-"""The commands of `celosia`, each with the module that is loaded when it is called."""
+"""The commands of `celosia`, each loaded when it is called, so that `celosia --help` loads none.
+
+Typer converts every value with Pydantic, which takes longer to load than most commands take to run.
+A plain text, number or path needs none of it. Every other word, and every word that is wrong, is
+left to Typer, whose values and messages therefore stay what they are.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
-from typing import Annotated
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+import typer.main
+from typer.core import TyperCommand, TyperGroup
 
-from celosia.cli.lazy_commands import CommandEntry, lazy_group
-
-PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
+PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Tables": {
         "publish": (
-            "celosia.cli.publish",
-            "publish",
+            "publish:publish",
             "Publish a table so that its privacy models hold, with the least loss of information.",
         ),
         "explore": (
-            "celosia.cli.explore",
-            "explore",
+            "explore:explore",
             "List the solutions on the front of loss and risk, to choose the one to publish.",
         ),
         "hierarchy": (
-            "celosia.cli.hierarchy",
-            "app",
+            "hierarchy:app",
             "Build and check generalisation hierarchies.",
         ),
         "mask": (
-            "celosia.cli.mask",
-            "mask",
+            "mask:mask",
             "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
         ),
         "synthesise": (
-            "celosia.cli.synthesise",
-            "synthesise",
+            "synthesise:synthesise",
             "Make a synthetic table, and measure its disclosure risk and its utility.",
         ),
         "magnitude": (
-            "celosia.cli.magnitude",
-            "magnitude",
+            "magnitude:magnitude",
             "Publish a table of sums, and suppress or round cells that disclose a contribution.",
         ),
     },
     "Graphs": {
         "graph": (
-            "celosia.cli.graph",
-            "app",
+            "graph:app",
             "Publish a social, communication or contact network, and measure its disclosure risk.",
         ),
     },
@@ -65,115 +69,311 @@ PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
     "Queries": {
         "query": (
-            "celosia.cli.query",
-            "query",
+            "query:query",
             "Query tables in SQL or a graph in SPARQL with differential privacy, within a budget.",
         ),
         "policy": (
-            "celosia.cli.policy",
-            "app",
+            "policy:app",
             "Draft, check and show a policy: the allowed queries of a database and their budget.",
         ),
         "ledger": (
-            "celosia.cli.ledger",
-            "app",
+            "ledger:app",
             "Show, check and export the privacy ledger: every charge and the remaining budget.",
         ),
         "rdf": (
-            "celosia.cli.rdf",
-            "app",
+            "rdf:app",
             "Load an RDF graph into a store; inspect, check and export it.",
         ),
         "serve": (
-            "celosia.cli.serve",
-            "serve",
+            "serve:serve",
             "Serve queries over HTTP, under a policy and with a budget for each analyst.",
         ),
         "token": (
-            "celosia.cli.serve",
-            "tokens_app",
+            "serve:tokens_app",
             "Create, list and revoke the access tokens of a query service.",
         ),
     },
     "Devices": {
         "collect": (
-            "celosia.cli.collect",
-            "app",
+            "collect:app",
             "Collect statistics from devices with local differential privacy.",
         ),
     },
     "Noise and budgets": {
         "release": (
-            "celosia.cli.release",
-            "app",
+            "release:app",
             "Release one statistic of a table with differential privacy.",
         ),
         "epsilon": (
-            "celosia.cli.epsilon",
-            "app",
+            "epsilon:app",
             "Understand epsilon: its meaning, its error, and the total of several releases.",
         ),
     },
     "Checking": {
         "assess": (
-            "celosia.cli.assess",
-            "app",
+            "assess:app",
             "Measure the disclosure risk and the utility of a table.",
         ),
         "audit": (
-            "celosia.cli.audit",
-            "app",
+            "audit:app",
             "Test the privacy guarantees: mechanisms by their outputs (the default), and private"
             " queries by the time, failures and sizes of their answers.",
         ),
     },
     "Learning": {
         "demo": (
-            "celosia.cli.demo",
-            "demo",
+            "demo:demo",
             "Generate a census of invented people, publish it with k-anonymity, and write a "
             "report.",
         ),
         "teach": (
-            "celosia.cli.teach",
-            "teach",
+            "teach:teach",
             "Follow a classic algorithm step by step on a table, and compare it with the optimum.",
         ),
         "lab": (
-            "celosia.cli.lab",
-            "app",
+            "lab:app",
             "Reproduce published tables and figures, cell by cell.",
         ),
         "datasets": (
-            "celosia.cli.datasets",
-            "app",
+            "datasets:app",
             "List the sample data, generated or loaded; nothing is downloaded.",
         ),
     },
     "Set-up": {
         "studio": (
-            "celosia.cli.studio",
-            "studio",
+            "studio:studio",
             "Open the studio, the web application, until Ctrl-C.",
         ),
         "explain": (
-            "celosia.cli.explain",
-            "explain",
+            "explain:explain",
             "Explain an error code: its meaning and its remedy.",
         ),
         "doctor": (
-            "celosia.cli.doctor",
-            "doctor",
+            "doctor:doctor",
             "Show versions, cores and optional packages, to paste into a bug report.",
         ),
     },
 }
-"""The commands by panel of the help: the module, the name in it, and the summary."""
+"""The commands by panel of the help: the module and the name in it, and the summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
+    """A command: where it is, and what the list of all commands says about it."""
+
+    place: str
+    """The module in `celosia.cli`, and the name of a function or of a group (`typer.Typer`)."""
+    summary: str
+    """The first paragraph of its help, repeated here so that the list of commands loads none."""
+    panel: str
+    """The title of the panel of `celosia --help` that lists it."""
+
+
+class LazyCommands(Mapping[str, Any]):
+    """Commands by name. A command is imported when it is looked up, not before."""
+
+    def __init__(self, entries: Mapping[str, CommandEntry]) -> None:
+        self._entries = entries
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            self._loaded[name] = _load(name, self._entries[name])
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def lazy_group(entries: Mapping[str, CommandEntry]) -> type[TyperGroup]:
+    """The class of a group of such commands, for `typer.Typer(cls=...)`."""
+
+    class LazyGroup(TyperGroup):
+        """Commands that are loaded when they are called."""
+
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            self.commands: Any = LazyCommands(entries)
+
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            """Write the help, in which a command is its name and its summary."""
+            commands = self.commands
+            self.commands = {
+                name: TyperCommand(name, help=entry.summary, rich_help_panel=entry.panel)
+                for name, entry in entries.items()
+            }
+            try:
+                super().format_help(ctx, formatter)
+            finally:
+                self.commands = commands
+
+        def get_params(self, ctx: Any) -> Any:
+            """The options, of which flags show no type and plain words need no Pydantic."""
+            return convert_plain_words(_hide_flag_types(super().get_params(ctx)))
+
+        def list_commands(self, _: Any) -> list[str]:
+            """All names, in the order of the help."""
+            return list(entries)
+
+    return LazyGroup
+
+
+def _load(name: str, entry: CommandEntry) -> Any:
+    """The command, built as if it were the only one of the program."""
+    from celosia.cli.frame import with_options
+
+    module, _, attribute = entry.place.partition(":")
+    found = getattr(import_module(f"celosia.cli.{module}"), attribute)
+    alone = typer.Typer(
+        callback=_no_options, rich_markup_mode="markdown", pretty_exceptions_enable=False
+    )
+    if isinstance(found, typer.Typer):
+        for each in found.registered_commands:
+            each.callback = None if each.callback is None else with_options(each.callback)
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name)(with_options(found))
+    program: Any = typer.main.get_command(alone)
+    command = program.commands[name]
+    _adapt_parameters(command)
+    return command
+
+
+def _adapt_parameters(command: Any) -> None:
+    """Let a command and those below it convert plain words and show no type for flags."""
+    get_params = command.get_params
+    command.get_params = lambda ctx: convert_plain_words(_hide_flag_types(get_params(ctx)))
+    for child in getattr(command, "commands", {}).values():
+        _adapt_parameters(child)
+
+
+def _hide_flag_types(parameters: Any) -> Any:
+    """The same parameters; the help would show `<bool>` for a flag, which takes no value."""
+    for each in parameters:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    return parameters
+
+
+def _no_options() -> None:
+    """The callback of a program without options of its own."""
+
+
+_UNRESTRICTED = {
+    "min": None,
+    "max": None,
+    "parser": None,
+    "path_type": None,
+    "exists": False,
+    "file_okay": True,
+    "dir_okay": True,
+    "readable": True,
+    "writable": False,
+    "resolve_path": False,
+    "allow_dash": False,
+}
+"""How Typer describes a parameter for which any text, number or path will do."""
+
+
+def convert_plain_words(parameters: list[Any]) -> list[Any]:
+    """Let each parameter of a Typer command convert plain words by itself; return them.
+
+    A Typer that converts in another way is left alone.
+    """
+    for each in parameters:
+        typer_converter: Callable[[], Any] | None = getattr(each, "get_runtime_param", None)
+        descriptor: Any = getattr(each, "type_descriptor", None)
+        info = getattr(descriptor, "parameter_info", None)
+        if typer_converter is None or info is None or "get_runtime_param" in vars(each):
+            continue
+        if each.nargs == 1 and not getattr(each, "multiple", False) and _is_unrestricted(info):
+            each.get_runtime_param = _PlainWordConverter(
+                descriptor.annotation, typer_converter
+            ).itself
+    return parameters
+
+
+class _PlainWordConverter:
+    """Stands where Typer has a converter of its own, and makes that one only when it is needed."""
+
+    def __init__(self, kind: Any, typer_converter: Callable[[], Any]) -> None:
+        self._kind = kind
+        self._typer_converter = typer_converter
+
+    def itself(self) -> _PlainWordConverter:
+        """What Typer asks a parameter for."""
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value of the kind that the command declares."""
+        if value is None:
+            return None
+        plain = plain_value(self._kind, value)
+        return (
+            self._typer_converter().coerce(value, param=param, ctx=ctx) if plain is None else plain
+        )
+
+
+def plain_value(kind: Any, value: object) -> str | int | float | Path | None:
+    """The value of a plain word, or of a default that has its kind already; else None.
+
+    >>> plain_value(float, "0.5"), plain_value(int, "12"), plain_value(int, " 12 ")
+    (0.5, 12, None)
+    """
+    if not isinstance(value, str):
+        return value if isinstance(value, int | float) and type(value) is kind else None
+    fits, made = _KINDS.get(kind, (_is_never, str))
+    return made(value) if fits(value) else None
+
+
+def _is_whole(text: str) -> bool:
+    return re.fullmatch("0|[1-9][0-9]{0,14}", text) is not None
+
+
+def _is_decimal(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,15})?", text) is not None
+
+
+def _is_path(text: str) -> bool:
+    """Whether the path can be read, or leads nowhere yet."""
+    if "\0" in text or not _is_unicode(text):
+        return False
+    return os.access(text, os.R_OK) or not os.path.exists(text)
+
+
+def _is_never(_: str) -> bool:
+    return False
+
+
+def _is_unrestricted(info: Any) -> bool:
+    return all(getattr(info, name, usual) is usual for name, usual in _UNRESTRICTED.items())
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether no byte of the word was foreign to the encoding of the system."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_KINDS: dict[Any, tuple[Callable[[str], bool], Callable[[str], str | int | float | Path]]] = {
+    int: (_is_whole, int),
+    float: (_is_decimal, float),
+    str: (_is_unicode, str),
+    Path: (_is_path, Path),
+}
+"""By the kind that a command declares: which words are plain, and what makes a value of one."""
+
 
 COMMANDS = {
-    name: CommandEntry(*entry, panel)
+    name: CommandEntry(place, summary, panel)
     for panel, commands in PANELS.items()
-    for name, entry in commands.items()
+    for name, (place, summary) in commands.items()
 }
 """All commands, in the order of the help."""
 

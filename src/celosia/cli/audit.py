@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.audit_targets import AuditTarget, find_audit_targets
 from celosia.cli.callables import guard_callable, load_callable, parse_json
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import ReportOutputs
 from celosia.cli.timing import timing
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
@@ -22,21 +21,12 @@ if TYPE_CHECKING:
     from celosia.assess.audit import Audit
     from celosia.core.progress import Progress
 
-EXAMPLES = """**Examples**
-
-`celosia audit`  (every mechanism that ships; half a minute)
-
-`celosia audit --only Laplace --only NoisyMax --samples 100000 --report audit.html`
-
-`celosia audit --broken --only BrokenNoisyMax`  (published mistakes, which must be caught)
-
-`celosia audit my_module.py:noisy_count --first '[1, 2, 3]' --second '[1, 2]' --claim 0.5`
-"""
 FUNCTION_SAMPLES = 50_000
 """Samples of a user's function without --samples."""
 
 
 def audit(
+    outputs: ReportOutputs,
     target: Annotated[
         str | None,
         typer.Argument(
@@ -74,51 +64,52 @@ def audit(
         float, typer.Option(help="Joint confidence of all lower bounds.")
     ] = 0.999,
     seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Audit mechanisms by their outputs: exit code 1 if one loses more privacy than it claims.
 
     Each is run many times on two neighbouring inputs. A lower bound above the claim proves a
     violation; one below it proves nothing. A function of yours may also be `f(data, rng, size)`,
     which returns many outputs at once; `rng.integers(bound, size)` draws whole numbers.
+
+    **Examples**
+
+    `celosia audit`  (every mechanism that ships; half a minute)
+
+    `celosia audit --only Laplace --only NoisyMax --samples 100000 --report audit.html`
+
+    `celosia audit --broken --only BrokenNoisyMax`  (published mistakes, which must be caught)
+
+    `celosia audit my_module.py:noisy_count --first '[1, 2, 3]' --second '[1, 2]' --claim 0.5`
     """
+    from celosia.assess.audit import document
     from celosia.core.randomness import source
 
-    check_outputs({"report": report}, overwrite=overwrite)
+    outputs.check()
     rng = source(seed)
     settings = {"samples": samples, "confidence": confidence, "rng": rng}
     found: list[Audit] = []
     shown: list[Audit] = []
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         if target is not None:
             _refuse(only=only, broken=broken or None)
             found = [_audit_function(target, first, second, claim, delta, settings, progress)]
         else:
             _refuse(first=first, second=second, claim=claim, delta=delta or None)
             found, shown = _audit_cases(find_audit_targets(only, broken=broken), settings, progress)
-    if report is not None:
-        from celosia.assess.audit import document
-
-        write_text(report, document([*found, *shown]).html(), overwrite)
+    everything = [*found, *shown]
+    outputs.write_report(lambda: document(everything))
     wrong = [each for each in found if each.verdict == "violated"]
     missed = [each for each in shown if each.verdict != "violated"]
-    if not as_json:
-        _show([*found, *shown])
-        if report is not None:
-            console.show(say("cli.assess.report", report=report))
     if wrong or missed:
-        raise _failure(wrong, missed, [*found, *shown])
-    if as_json:
-        console.show_json(_facts(found, shown))
-    else:
-        console.show(_summary(found, shown, own=target is not None), strong=True)
-
-
-audit.__doc__ = f"{audit.__doc__}\n\n{EXAMPLES}"
+        if not outputs.as_json:
+            _show(everything)
+            console.show_files(outputs.files())
+        raise _failure(wrong, missed, everything)
+    outputs.show(
+        lambda: _facts(found, shown),
+        lambda: _show(everything),
+        _summary(found, shown, own=target is not None),
+    )
 
 
 class _WithDefault(TyperGroup):
@@ -199,23 +190,11 @@ def _audit_cases(
 def _show(audits: Sequence[Audit]) -> None:
     console.show_table(
         say("cli.audit.privacy_loss_mechanisms_claimed"),
+        console.columns(
+            *("mechanism", "claim", "at_least:.4f", "claim_2:.0%", "verdict", "samples:,")
+        ),
         [
-            say("cli.column.mechanism"),
-            say("cli.column.claim"),
-            say("cli.column.at_least"),
-            say("cli.column.claim_2"),
-            say("cli.column.verdict"),
-            say("cli.column.samples"),
-        ],
-        [
-            [
-                each.name,
-                _claim_text(each),
-                console.number(each.lower, ".4f"),
-                "" if each.reach is None else console.number(each.reach, ".0%"),
-                each.verdict,
-                console.number(each.samples, ","),
-            ]
+            [each.name, _claim_text(each), each.lower, each.reach, each.verdict, each.samples]
             for each in audits
         ],
     )

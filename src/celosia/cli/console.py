@@ -22,6 +22,8 @@ from celosia.core.progress import Progress, Step, cancellable, silent
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from celosia.core.guarantee import Guarantee
+
 PATIENCE = 0.3
 """Seconds before a progress bar appears: quick work should not flicker."""
 
@@ -131,6 +133,17 @@ def show_files(places: Mapping[str, Path | None]) -> None:
     for name, path in places.items():
         if path is not None:
             show(say(FILES[name], path=path))
+
+
+def show_guarantee(guarantee: Guarantee) -> None:
+    """Print what is promised, what it protects, and what it assumes."""
+    from celosia.core.wording import sentence
+
+    key = "cli.query.promise_without_seed" if guarantee.simulation else "cli.query.promise"
+    show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))
+    show(say("cli.query.meaning", protects=sentence(guarantee.protects)))
+    for assumption in guarantee.assumes:
+        show(say("cli.query.assumes", assumption=assumption))
 
 
 def number(value: float, form: str = ",") -> str:

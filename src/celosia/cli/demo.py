@@ -10,7 +10,7 @@ import typer
 
 from celosia.cli import console, options
 from celosia.cli.frame import check_outputs, show_warnings
-from celosia.cli.release_summary import show_release
+from celosia.cli.publish import show_release
 from celosia.core.messages import say
 
 if TYPE_CHECKING:

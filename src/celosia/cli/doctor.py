@@ -79,7 +79,7 @@ def _show_licences(*, as_json: bool) -> None:
         return
     console.show_table(
         say("cli.doctor.licences_celos_packages_needs"),
-        [say("cli.column.package"), say("cli.column.version"), say("cli.column.licence")],
+        console.columns("package", "version", "licence"),
         [[each.name, each.version, each.licence] for each in found],
         numbers=False,
     )
@@ -108,7 +108,7 @@ def _show_parts(*, as_json: bool) -> None:
         }
         console.show_table(
             say("cli.doctor.celos_this_machine"),
-            [say("cli.column.part"), say("cli.column.found")],
+            console.columns("part", "found"),
             [[names.get(name, name), fact] for name, fact in facts.items()],
             numbers=False,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, model_options, options
+from celosia.cli import console, options
 from celosia.cli.frame import ReportOutputs
 from celosia.core.messages import Message, say
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def explore(
     table: options.Input,
-    models: model_options.ModelOptions,
+    models: options.ModelOptions,
     schema: options.SchemaOptions,
-    metric: model_options.MetricOptions,
+    metric: options.MetricOptions,
     outputs: ReportOutputs,
     reading: options.Reading,
     suppression: options.Suppression = "5%",
@@ -71,7 +71,7 @@ def explore(
     outputs.write_text(plot, lambda: exploration_report.trade_off(found, metric=named))
     promise = " and ".join(each.promise() for each in wanted)
     outputs.write_report(lambda: exploration_report.document(found, promise=promise, metric=named))
-    model_options.note_open_identity(wanted)
+    options.note_open_identity(wanted)
     outputs.show(
         lambda: _facts(found, show_all=show_all),
         lambda: _show(found, named, show_all=show_all),
@@ -123,7 +123,7 @@ def _show(found: Exploration, metric: str, *, show_all: bool) -> None:
 
 def _command(
     table: Path,
-    models: model_options.ModelOptions,
+    models: options.ModelOptions,
     schema: options.SchemaOptions,
     population: Path | None,
     suppression: str,

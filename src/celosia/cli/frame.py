@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, is_dataclass, replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
@@ -25,44 +25,55 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.addresses import resolve_address
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 from celosia.core.progress import Progress, Step
+from celosia.core.wording import did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.core.release import Release
     from celosia.core.report import Document
+    from celosia.engines.tables import TableEngine
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """The same command, with the options of its options values in the place of each value."""
-    own = signature(command, eval_str=True).parameters.values()
-    groups: dict[str, Any] = {
-        each.name: each.annotation for each in own if is_dataclass(each.annotation)
-    }
-    if not groups:
+    own = list(signature(command, eval_str=True).parameters.values())
+    if not any(is_dataclass(each.annotation) for each in own):
         # Typer evaluates annotations several times: those that are not text any more take no time.
         command.__annotations__ = get_type_hints(command, include_extras=True)
         return command
-    listed: list[Parameter] = []
-    for each in own:
-        group = groups.get(each.name)
-        listed += [each] if group is None else signature(group, eval_str=True).parameters.values()
 
     def run(**given: Any) -> None:
-        values = {
-            name: group(**{each.name: given.pop(each.name) for each in fields(group)})
-            for name, group in groups.items()
-        }
-        command(**values, **given)
+        command(**{each.name: _take(each, given) for each in own})
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = Signature(  # type: ignore[attr-defined]
-        [each.replace(kind=Parameter.KEYWORD_ONLY) for each in listed]
-    )
+    run.__signature__ = Signature(list(_listed(own)))  # type: ignore[attr-defined]
     return run
+
+
+def _listed(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
+    """The options one by one, also those of a value inside a value."""
+    for each in parameters:
+        if is_dataclass(each.annotation):
+            yield from _listed(_fields(each.annotation))
+        else:
+            yield each.replace(kind=Parameter.KEYWORD_ONLY)
+
+
+def _take(parameter: Parameter, given: Mapping[str, Any]) -> Any:
+    """The value of a parameter: what was given for it, or a value made of its options."""
+    if not is_dataclass(parameter.annotation):
+        return given[parameter.name]
+    kind: Any = parameter.annotation
+    return kind(**{each.name: _take(each, given) for each in _fields(kind)})
+
+
+def _fields(kind: Any) -> Iterable[Parameter]:
+    return signature(kind, eval_str=True).parameters.values()
 
 
 class Outputs:
@@ -218,7 +229,8 @@ class ReleaseOutputs(Outputs):
         release: Release,
         lines: Callable[[], None],
         *,
-        facts: dict[str, Any] | None = None,
+        facts: Callable[[], dict[str, Any]] | None = None,
+        warns: bool = True,
         **others: Path | None,
     ) -> None:
         """Write the report; show the warnings, and the release or its certificate as JSON.
@@ -226,15 +238,16 @@ class ReleaseOutputs(Outputs):
         Args:
             release: the release, saved already.
             lines: prints what there is to say about it.
-            facts: what JSON has besides the certificate.
+            facts: what JSON shows instead of the certificate.
+            warns: whether the warnings are shown beside the result.
             others: files of this command alone, or in another place, by their names in
                 `console.FILES`.
         """
         if self.report is not None:
             release.report(self.report, overwrite=self.overwrite)
-        show_warnings(release)
+        show_warnings(release, warns=warns)
         if self.as_json:
-            console.show_json(release.certificate() | (facts or {}))
+            console.show_json((facts or release.certificate)())
             return
         lines()
         console.show_files(self.files() | others)
@@ -261,12 +274,102 @@ class AnswerOutputs(ReleaseOutputs):
             ReleaseOutputs.check_format(self, output)
 
 
-def show_warnings(release: Release) -> None:
+def show_warnings(release: Release, *, warns: bool = True) -> None:
     """Say what a release warns of, and whether it is only a simulation."""
-    for warning in release.warnings:
+    for warning in release.warnings if warns else ():
         console.note(say("cli.query.warning", warning=warning))
     if release.guarantee.simulation:
         console.note(say("cli.magnitude.simulation_made_seed_release"))
+
+
+ENGINES = ("duckdb", "postgres", "spark")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOutputs:
+    """Where a table is published: to a file, or inside an engine."""
+
+    output: options.EngineOutput = None
+    report: options.Report = None
+    engine: options.Engine = None
+    url: options.Url = None
+    certificate: options.Certificate = None
+    overwrite: options.Overwrite = False
+    as_json: options.AsJson = False
+
+    def check(
+        self, table: str, *, inputs: Iterable[Path | None], refused: Mapping[str, bool]
+    ) -> ReleaseOutputs:
+        """The files to write, after all that can be refused before any work.
+
+        Args:
+            table: what is published.
+            inputs: the other files that are read.
+            refused: options that no engine takes, and whether they were given.
+        """
+        self._check_options(refused)
+        outputs = ReleaseOutputs(
+            output=None if self.output is None else Path(self.output),
+            report=self.report,
+            overwrite=self.overwrite,
+            as_json=self.as_json,
+        )
+        if self.engine is None:
+            outputs.check(inputs=(Path(table), *inputs))
+        else:
+            replace(outputs, output=None).check(inputs=inputs)
+        return outputs
+
+    def open_engine(self) -> AbstractContextManager[TableEngine]:
+        """The engine, ready to work.
+
+        Raises:
+            InputError: CEL-Q204 the variable of an address is not set, CEL-Q200 an address with a
+                password, which others would see.
+        """
+        address = None if self.url is None else resolve_address(self.url)
+        if self.engine == "postgres":
+            from celosia.engines.postgres_tables import PostgresTables
+
+            return PostgresTables(address or "")
+        if self.engine == "spark":
+            from celosia.engines.spark.tables import SparkTables
+
+            return SparkTables(address)
+        from celosia.engines.duckdb_tables import DuckDBTables
+
+        return DuckDBTables(address)
+
+    def _check_options(self, refused: Mapping[str, bool]) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            InputError: CEL-P113.
+        """
+        if self.engine is None:
+            if self.url is not None or self.certificate is not None:
+                raise InputError("CEL-P113.no_engine")
+            return
+        if self.engine not in ENGINES:
+            hint = did_you_mean(self.engine, ENGINES)
+            raise InputError("CEL-P113.unknown", engine=self.engine, hint=hint, engines=ENGINES)
+        if self.engine == "postgres" and self.url is None:
+            raise InputError("CEL-P113.no_address")
+        if self.output is None:
+            raise InputError("CEL-P113.no_output")
+        for option, given in refused.items():
+            if given:
+                raise InputError("CEL-P113.option", option=option)
+
+
+@contextmanager
+def noting_warnings() -> Iterator[None]:
+    """Show warnings of a policy as notes instead of Python warnings."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield
+    for each in found:
+        console.note(say("cli.policy.warning", message=each.message))
 
 
 OUTPUTS = {

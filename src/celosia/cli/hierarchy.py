@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.advice import no_groups
 from celosia.cli.frame import FileOutputs, JsonOutputs, Outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
@@ -80,7 +79,7 @@ def build(
         with replacing(output, overwrite=outputs.overwrite) as draft:
             write_hierarchy(hierarchy, draft)
     if isinstance(rule, Automatic) and is_nominal(values):
-        console.note(no_groups([column]))
+        console.note(options.no_groups([column]))
     _show(hierarchy, _chosen(rule, values), outputs, output)
 
 

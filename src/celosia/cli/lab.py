@@ -111,7 +111,7 @@ def run(
 def _show(findings: Findings) -> None:
     console.show_table(
         say("cli.lab.published_cells_computed_again"),
-        [say("cli.column.run"), say("cli.column.cells"), say("cli.column.match")],
+        console.columns("run", "cells", "match"),
         [
             [name, str(len(rows)), str(sum(row.matches for row in rows))]
             for name, rows in findings.by_run().items()
@@ -121,12 +121,7 @@ def _show(findings: Findings) -> None:
     if wrong:
         console.show_table(
             say("cli.lab.what_differs"),
-            [
-                say("cli.column.run"),
-                say("cli.column.cell"),
-                say("cli.column.published"),
-                say("cli.column.computed"),
-            ],
+            console.columns("run", "cell", "published", "computed"),
             [[row.run, row.cell, str(row.published), str(row.computed)] for row in wrong],
             numbers=False,
         )

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
-from celosia.cli.paths import resolve_address
-from celosia.cli.policy import show_warnings
+from celosia.cli.addresses import resolve_address
+from celosia.cli.frame import check_outputs, noting_warnings
 from celosia.core.errors import CelosiaError, EngineError, InputError
 from celosia.core.messages import Message, say
 from celosia.core.wording import counted
@@ -112,7 +111,7 @@ def show(
         if analyst is None and terms.analysts:
             console.show_table(
                 say("cli.ledger.analysts"),
-                [say("cli.column.name"), say("cli.column.spent"), say("cli.column.left")],
+                console.columns("name", "spent", "left"),
                 [
                     [name, str(ledger.spent_by(name)), str(ledger.remaining_of(name))]
                     for name in terms.analysts
@@ -225,12 +224,7 @@ def incidents(
         console.note(say("cli.ledger.incidents_may_depend_rows"))
         console.show_table(
             say("cli.ledger.incidents"),
-            [
-                say("cli.column.at"),
-                say("cli.column.analyst"),
-                say("cli.column.entry"),
-                say("cli.column.kind"),
-            ],
+            console.columns("at", "analyst", "entry", "kind"),
             [[each.at, each.analyst, str(each.entry), each.kind] for each in found],
             numbers=False,
         )
@@ -242,14 +236,7 @@ def new(
     policy: Annotated[
         Path, typer.Argument(metavar="POLICY", help="The policy file.", show_default=False)
     ],
-    ledger: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="A file, or '$NAME', a variable with the address of a PostgreSQL database; beside "
-            "the policy without it.",
-        ),
-    ] = None,
+    ledger: options.LedgerPlace = None,
     after_loss: Annotated[
         bool,
         typer.Option(
@@ -277,7 +264,7 @@ def new(
     from celosia.queries.ledger.ledger import known_charges
     from celosia.queries.sessions import make_ledger_opener
 
-    with show_warnings():
+    with noting_warnings():
         declared = load_policy(policy)
     place = ledger_path(policy) if ledger is None else resolve_address(ledger)
     standing = Ledger.open_view(place)
@@ -331,7 +318,7 @@ def _ledger_at(written: str) -> str:
         return resolve_address(written)
     from celosia.queries import load_policy
 
-    with show_warnings():
+    with noting_warnings():
         load_policy(written)  # what is wrong with it is said here, and not that it has no ledger
     return str(ledger_path(written))
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, engines, options
+from celosia.cli import console, options
+from celosia.cli.frame import EngineOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -36,9 +37,9 @@ def _methods(wanted: bool) -> None:
 
 
 def mask(
-    table: engines.Table,
+    table: options.EngineTable,
     schema: options.SchemaOptions,
-    target: engines.EngineOutputs,
+    target: EngineOutputs,
     reading: options.Reading,
     recipe: Annotated[
         Path | None,
@@ -110,7 +111,7 @@ def mask(
     certificate = outputs.files()["certificate"]
     with outputs.working() as progress:
         if target.engine is not None and target.output is not None:
-            with engines.open_engine(target.engine, target.url) as engine:
+            with target.open_engine() as engine:
                 release = masking.mask_on(
                     engine,
                     table,

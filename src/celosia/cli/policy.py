@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import check_outputs, noting_warnings, write_text
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.queries.declaration_checks import OwnerCounts
     from celosia.queries.policy import Database, Policy, Spending
+    from celosia.queries.policy.values import Graph, TablePolicy
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -68,7 +67,7 @@ def check(
     from celosia.queries.declared_sizes import undeclared_sizes
     from celosia.queries.policy import policy_hash
 
-    with show_warnings():
+    with noting_warnings():
         declared = _load(policy)
     counts = _compare(declared) if connect else ()
     try:
@@ -127,16 +126,15 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     """
     from celosia.accounting.amounts import format_amount
     from celosia.cli import owners
-    from celosia.cli.policy_tables import describe_column, show_graph
     from celosia.queries.policy import policy_facts, policy_hash
 
-    with show_warnings():
+    with noting_warnings():
         declared = _load(policy)
     if as_json:
         console.show_json(policy_facts(declared) | {"hash": policy_hash(declared)})
         return
     if declared.graph is not None:
-        show_graph(declared, declared.graph)
+        _show_graph(declared, declared.graph)
     for table in declared.tables if declared.graph is None else ():
         bound = "" if table.rows is None else Message("cli.policy.most_rows", rows=table.rows)
         console.show_table(
@@ -145,9 +143,9 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
                 table=table.name,
                 bound=bound,
             ),
-            [say("cli.column.column"), say("cli.column.type"), say("cli.column.declared")],
+            console.columns("column", "type", "declared"),
             [
-                [each.name, each.type, "; ".join(describe_column(table, each))]
+                [each.name, each.type, "; ".join(_describe_column(table, each))]
                 for each in table.columns
             ],
             numbers=False,
@@ -155,7 +153,7 @@ def show(policy: PolicyFile, as_json: options.AsJson = False) -> None:
     if declared.analysts:
         console.show_table(
             say("cli.ledger.analysts"),
-            [say("cli.column.name"), say("cli.column.budget")],
+            console.columns("name", "budget"),
             [[name, _amount(limit)] for name, limit in declared.analysts],
             numbers=False,
         )
@@ -256,16 +254,6 @@ def draft(
         say("cli.policy.draft_tables_be_filled", number_of_columns=len(columns), output=output),
         strong=True,
     )
-
-
-@contextmanager
-def show_warnings() -> Iterator[None]:
-    """Show warnings of a policy as notes instead of Python warnings."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        yield
-    for each in found:
-        console.note(say("cli.policy.warning", message=each.message))
 
 
 def read_database_columns(database: Database) -> dict[str, dict[str, str]]:
@@ -369,3 +357,55 @@ def _amount(amount: Spending) -> str:
 
     delta = f", delta {format_amount(amount.delta)}" if amount.delta else ""
     return f"epsilon {format_amount(amount.epsilon)}{delta}"
+
+
+def _describe_column(table: Any, column: Any) -> Iterator[str]:
+    """Describe the declarations of a column beyond its type."""
+    from celosia.accounting.amounts import format_amount
+
+    if column.unique:
+        yield say("cli.policy.unique")
+    if column.lower is not None and column.upper is not None:
+        lower, upper = format_amount(column.lower), format_amount(column.upper)
+        if column.grid is None:
+            yield say("cli.policy.range", lower=lower, upper=upper)
+        else:
+            step = format_amount(column.grid)
+            yield say("cli.policy.grid", lower=lower, upper=upper, step=step)
+    if column.keys is not None:
+        yield say("cli.policy.keys", keys=len(column.keys))
+    if column.most is not None:
+        yield say("cli.policy.most", most=column.most)
+    for name, other, key in table.references:
+        if name.lower() == column.name.lower():
+            yield say("cli.policy.references", table=other, column=key)
+
+
+def _show_graph(policy: Policy, graph: Graph) -> None:
+    """Predicates, one a line, in the words of the policy file."""
+    rows = []
+    for address, name in graph.predicates:
+        table = policy.table(name)
+        assert table is not None, "each predicate is a table"
+        classes = ", ".join(each for each, members in graph.classes if name in members)
+        whose = say("cli.word.public") if table.public else classes or say("cli.word.private")
+        rows.append([name, address, whose, "; ".join(_describe_predicate(table))])
+    console.show_table(
+        say("cli.policy.predicates"),
+        console.columns("name", "address", "class", "declared"),
+        rows,
+        numbers=False,
+    )
+
+
+def _describe_predicate(table: TablePolicy) -> Iterator[str]:
+    from celosia.accounting.amounts import format_amount
+
+    for column in table.columns:
+        if column.most is not None:
+            yield say("cli.policy.most_each", most=column.most, name=column.name)
+        if column.lower is not None and column.upper is not None:
+            lower, upper = format_amount(column.lower), format_amount(column.upper)
+            yield say("cli.policy.range", lower=lower, upper=upper)
+        if column.keys is not None:
+            yield say("cli.policy.predicate_keys", keys=len(column.keys), name=column.name)

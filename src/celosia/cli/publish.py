@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from celosia.cli import engines, model_options, options
-from celosia.cli.release_summary import show_release
+from celosia.cli import console, options
+from celosia.cli.frame import EngineOutputs
 from celosia.core.errors import InputError
+from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.frames import ReadKeywords
+    from celosia.tables import Schema
     from celosia.tables.release import PublishedTable
 
 GROWTH = 6
@@ -22,11 +24,11 @@ GROWTH = 6
 
 
 def publish(
-    table: engines.Table,
-    models: model_options.ModelOptions,
+    table: options.EngineTable,
+    models: options.ModelOptions,
     schema: options.SchemaOptions,
-    metric: model_options.MetricOptions,
-    target: engines.EngineOutputs,
+    metric: options.MetricOptions,
+    target: EngineOutputs,
     reading: options.Reading,
     suppression: options.Suppression = "5%",
     method: Annotated[
@@ -110,15 +112,16 @@ def publish(
         "--delimiter, --encoding, --header or --decimal": bool(given),
     }
     outputs = target.check(table, inputs=(schema.schema, population), refused=refused)
+    chosen = models.load()
     # Choices that do not go together are refused before the file is read.
     wanted = PublishOptions.of(
         schema.load(),
-        models.load(),
+        chosen,
         suppression=options.share(suppression, option="--suppression"),
         metric=metric.load(),
         method=method,
         local=local,
-        levels=model_options.levels_from(levels),
+        levels=options.levels_from(levels),
         time_limit=time_limit,
         keep_order=keep_order,
         drop_suppressed=drop_suppressed,
@@ -131,7 +134,7 @@ def publish(
     certificate = outputs.files()["certificate"]
     with outputs.working() as progress:
         if target.engine is not None and target.output is not None:
-            with engines.open_engine(target.engine, target.url) as engine:
+            with target.open_engine() as engine:
                 release = publish_on_engine(
                     engine, table, target.output, wanted, overwrite=target.overwrite,
                     certificate=target.certificate, progress=progress,
@@ -149,8 +152,76 @@ def publish(
                 reading.read(table, types), wanted, population=people, progress=progress
             )
             outputs.save(release)
-    model_options.note_open_identity(wanted.models)
+    options.note_open_identity(wanted.models)
     outputs.finish(release, lambda: show_release(release, wanted.schema), certificate=certificate)
+
+
+def show_release(release: PublishedTable, schema: Schema | None = None) -> None:
+    """Print the levels, the risk before and after, and how the solution was found."""
+    from celosia.tables.solution import describe_search
+
+    solution, risk, before = release.solution, release.risk, release.risk_before
+    console.show_table(
+        say("cli.release_summary.generalisation"),
+        console.columns("column", "level", "of", "loss:.2%"),
+        [
+            [
+                column.name,
+                say("cli.word.by_record") if column.level is None else column.level,
+                column.height,
+                column.loss,
+            ]
+            for column in solution.columns
+        ],
+    )
+    measures: list[tuple[str, float, float, str]] = [
+        (say("cli.column.average"), before.average, risk.average, ".3%"),
+        (say("cli.column.highest"), before.maximum, risk.maximum, ".3%"),
+        (say("cli.risk.above", share=risk.threshold), before.at_risk, risk.at_risk, ".2%"),
+        (say("cli.column.classes"), before.classes, risk.classes, ","),
+    ]
+    console.show_table(
+        say("cli.release_summary.re_identification_risk"),
+        console.columns("", "original", "released"),
+        [
+            [label, console.number(raw, form), console.number(released, form)]
+            for label, raw, released, form in measures
+        ],
+    )
+    console.show(
+        say(
+            "cli.release_summary.method_metric",
+            method=solution.method,
+            metric=solution.metric,
+            score=solution.score,
+        )
+    )
+    chosen = release.provenance.parameters.get("levels") is not None
+    console.show(
+        say("cli.release_summary.search", describe_search=describe_search(solution, chosen=chosen))
+    )
+    if schema is not None:
+        _advise(release, schema)
+
+
+def _advise(release: PublishedTable, schema: Schema) -> None:
+    """Say which columns became `*` because nothing says how their values group."""
+    from celosia.tables import Automatic
+
+    rules = {column.name: column.hierarchy for column in schema.quasi_identifiers}
+    lost = [
+        f"'{column.name}'"
+        for column in release.solution.columns
+        if column.level == column.height == 1 and isinstance(rules[column.name], Automatic | None)
+    ]
+    if lost:
+        console.note(
+            say(
+                "cli.release_summary.no_hierarchy_says_which",
+                lost=", ".join(lost),
+                own_groups=Message("cli.advice.own_groups"),
+            )
+        )
 
 
 def _is_chunked(table: str, output: Path | None, wanted: bool | None, *, whole: bool) -> bool:

@@ -8,23 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
-from celosia.cli.paths import resolve_address
-from celosia.cli.policy import PolicyFile, show_warnings
+from celosia.cli.addresses import resolve_address
+from celosia.cli.frame import check_outputs, noting_warnings
+from celosia.cli.policy import PolicyFile
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.queries.service import TokenStore
 
-EXAMPLES = """**Examples**
-
-`celosia token create policy.toml --curator carla`  (once, before the first start)
-
-`celosia serve policy.toml`
-
-`celosia serve policy.toml --host 0.0.0.0 --certificate host.pem --key host.key`
-"""
 TokensFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="The file of tokens; by default beside the policy."),
@@ -47,47 +39,37 @@ tokens_app = typer.Typer(
 
 def serve(
     policy: PolicyFile,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; the default is for this machine only.")
-    ] = "127.0.0.1",
+    host: options.Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8440,
     tokens: TokensFile = None,
-    ledger: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="A file, or '$NAME', a variable with the address of a PostgreSQL database; beside "
-            "the policy without it.",
-        ),
-    ] = None,
+    ledger: options.LedgerPlace = None,
     audit_log: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="The audit log of requests; by default beside the policy."
         ),
     ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate for HTTPS (PEM).")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The private key of the certificate (PEM).")
-    ] = None,
-    plain: Annotated[
-        bool,
-        typer.Option(
-            "--plain", help="Serve other machines without HTTPS, behind a proxy that encrypts."
-        ),
-    ] = False,
+    certificate: options.HttpsCertificate = None,
+    key: options.HttpsKey = None,
+    plain: options.Plain = False,
 ) -> None:
     """Serve queries over HTTP, under a policy and with a budget for each analyst.
 
     It runs until Ctrl-C. Questions are answered to those who hold a token, at the deadlines of
     their plans, and noted in the audit log. The addresses are listed in /v1/openapi.json.
+
+    **Examples**
+
+    `celosia token create policy.toml --curator carla`  (once, before the first start)
+
+    `celosia serve policy.toml`
+
+    `celosia serve policy.toml --host 0.0.0.0 --certificate host.pem --key host.key`
     """
     from celosia.queries.policy import load_policy
     from celosia.queries.service import serve as run_service
 
-    with show_warnings():
+    with noting_warnings():
         declared = load_policy(policy)
     _check_files(certificate, key)
     scheme = "http" if certificate is None else "https"
@@ -113,15 +95,10 @@ def serve(
     console.show(say("cli.serve.service_has_ended_what"))
 
 
-serve.__doc__ = f"{serve.__doc__}\n\n{EXAMPLES}"
-
-
 @tokens_app.command()
 def create(
     policy: PolicyFile,
-    analyst: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The analyst, as named in the policy.")
-    ] = None,
+    analyst: options.Analyst = None,
     curator: Annotated[
         str | None, typer.Option(metavar="NAME", help="Instead: a curator, who sees all charges.")
     ] = None,
@@ -242,7 +219,7 @@ def _role_and_name(policy: Path, analyst: str | None, curator: str | None) -> tu
     from celosia.core.wording import did_you_mean
     from celosia.queries.policy import load_policy
 
-    with show_warnings():
+    with noting_warnings():
         declared = load_policy(policy)
     if (analyst is None) == (curator is None):
         raise InputError("CEL-Q209.nobody")

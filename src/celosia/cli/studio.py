@@ -8,20 +8,9 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import console
+from celosia.cli import console, options
 from celosia.core.errors import InputError
 from celosia.core.messages import say
-
-EXAMPLES = """**Examples**
-
-`celosia studio`  (this machine only, at http://127.0.0.1:8080)
-
-`celosia studio --port 9000 --no-open`
-
-`celosia studio --share`  (a classroom: other machines may enter, with the password it prints)
-
-`celosia studio --share --tokens class.txt --certificate host.pem --key host.key`
-"""
 
 
 def studio(
@@ -50,12 +39,8 @@ def studio(
         list[str] | None,
         typer.Option(metavar="NAME", help="Host name by which other machines reach this one."),
     ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate for HTTPS (PEM).")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The private key of the certificate (PEM).")
-    ] = None,
+    certificate: options.HttpsCertificate = None,
+    key: options.HttpsKey = None,
     upload_megabytes: Annotated[float, typer.Option(help="Largest upload, in megabytes.")] = 100,
     idle_minutes: Annotated[
         float,
@@ -72,6 +57,16 @@ def studio(
 
     It needs no internet and no other service. Only this machine can reach it unless --share is
     given.
+
+    **Examples**
+
+    `celosia studio`  (this machine only, at http://127.0.0.1:8080)
+
+    `celosia studio --port 9000 --no-open`
+
+    `celosia studio --share`  (a classroom: other machines may enter, with the password it prints)
+
+    `celosia studio --share --tokens class.txt --certificate host.pem --key host.key`
     """
     from celosia.studio.app import serve
     from celosia.studio.settings import MEGABYTE, Settings
@@ -105,9 +100,6 @@ def studio(
 
     serve(settings, ready=ready)
     console.note(say("cli.studio.studio_has_ended_work"))
-
-
-studio.__doc__ = f"{studio.__doc__}\n\n{EXAMPLES}"
 
 
 def _secrets(password_file: Path | None, tokens: Path | None) -> tuple[str, ...]:

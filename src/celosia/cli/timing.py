@@ -13,17 +13,6 @@ from celosia.core.errors import PrivacyError
 from celosia.core.messages import say
 from celosia.core.progress import Progress, Step
 
-EXAMPLES = """**Examples**
-
-`celosia audit timing`  (Python only, some minutes)
-
-`celosia audit timing --runs 200 --door python --door http --door command`  (thorough, 2 hours)
-
-`celosia audit timing --runs 4 --door process --only "chain 5"`  (with a new process for each)
-
-`celosia audit timing --only "chain 5" --only division --json`
-"""
-
 EVERY = 60.0
 """Seconds between two lines about the time left."""
 
@@ -93,6 +82,16 @@ def timing(
     text, size and time which database has answered: right in half of all cases is chance. Refused
     questions read no private row, and are asked at most 20 times. Answers that came later than
     their deadline are counted: where there are many, ask fewer questions at once.
+
+    **Examples**
+
+    `celosia audit timing`  (Python only, some minutes)
+
+    `celosia audit timing --runs 200 --door python --door http --door command`  (thorough, 2 hours)
+
+    `celosia audit timing --runs 4 --door process --only "chain 5"`  (with a new process for each)
+
+    `celosia audit timing --only "chain 5" --only division --json`
     """
     from celosia.queries.service.limits import cores
     from celosia.queries.timing_audit import REFUSED_RUNS, attacks_named, audit_timing
@@ -110,18 +109,18 @@ def timing(
     if not as_json:
         console.show_table(
             say("cli.timing.which_database_has_answered"),
-            [
-                say("cli.column.door"),
-                say("cli.column.attack"),
-                say("cli.column.status"),
-                say("cli.column.runs"),
-                say("cli.column.right"),
-                say("cli.column.tried"),
-                say("cli.column.seconds_without"),
-                say("cli.column.seconds_with"),
-                say("cli.column.deadline"),
-                say("cli.column.late"),
-            ],
+            console.columns(
+                "door",
+                "attack",
+                "status",
+                "runs",
+                "right",
+                "tried",
+                "seconds_without",
+                "seconds_with",
+                "deadline",
+                "late",
+            ),
             [
                 [
                     each.door,
@@ -160,6 +159,3 @@ def timing(
             ),
             strong=True,
         )
-
-
-timing.__doc__ = f"{timing.__doc__}\n\n{EXAMPLES}"

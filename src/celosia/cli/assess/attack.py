@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, model_options, options
+from celosia.cli import console, options
 from celosia.cli.assess.readers import read_people, read_released
 from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
@@ -99,8 +99,8 @@ def attack(
     roles = schema.load()
     if on and external is None:
         raise InputError("CEL-I056.no_table")
-    levels = model_options.levels_from(similar, option="--similar") or {}
-    widths = model_options.numbers_by_column(near or (), option="--near")
+    levels = options.levels_from(similar, option="--similar") or {}
+    widths = options.numbers_by_column(near or (), option="--near")
     _check_sensitive(roles, [*levels, *widths])
     others = options.Reading()
     with outputs.working("cli.step.reading_files") as progress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.cli import console, model_options, options
+from celosia.cli import console, options
 from celosia.cli.assess.readers import read_released, released_schema
 from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import PrivacyError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def check(
     table: options.Input,
-    models: model_options.ModelOptions,
+    models: options.ModelOptions,
     schema: options.ReleasedSchemaOptions,
     reading: options.Reading,
     outputs: JsonOutputs,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.advice import no_groups
 from celosia.cli.frame import FileOutputs
 from celosia.core.messages import say
 
@@ -64,7 +63,7 @@ def _show(draft: SchemaDraft, output: Path | None, table: Path, reading: options
         console.show_files({"schema": output})
         console.note(say("cli.assess.read_draft_before_you"))
         if draft.nominal:
-            console.note(no_groups(draft.nominal))
+            console.note(options.no_groups(draft.nominal))
     _note_decimal_mark(table, reading)
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.collect.shared import Folder, ProtocolFile
+from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 def absorb(
     protocol: ProtocolFile,
+    outputs: JsonOutputs,
     places: Annotated[
         list[str],
         typer.Argument(
@@ -45,7 +47,6 @@ def absorb(
             help="Of Spark: local[4], spark://host:7077, sc://host, $NAME.", show_default=False
         ),
     ] = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Count reports from files. What was counted before is not counted again.
 
@@ -71,7 +72,7 @@ def absorb(
     _check(processes, engine, url)
     declared = load_protocol(protocol)
     with (
-        console.progress_bar(quiet=as_json) as progress,
+        outputs.working(None) as progress,
         Collector.open(folder, declared, progress=progress) as collector,
     ):
         found: IngestionSummary | GatheredCounts
@@ -81,10 +82,8 @@ def absorb(
             found = absorb_files(collector, places, source=source, progress=progress)
             _show_refusals(found)
         total = collector.users
-    if as_json:
-        console.show_json(found.as_dict() | {"total": total})
-        return
-    console.show(say("cli.collect.all", found=found, total=total), strong=True)
+    last = say("cli.collect.all", found=found, total=total)
+    outputs.show(lambda: found.as_dict() | {"total": total}, lambda: None, last)
 
 
 def _gather(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def choose(
+    outputs: ReportOutputs,
     domain: Annotated[
         float | None, typer.Option(metavar="N", help="How many different values there can be.")
     ] = None,
@@ -26,7 +26,7 @@ def choose(
     epsilon: Annotated[
         float | None,
         typer.Option(
-            "--epsilon", "-e", help="Epsilon of one report; if repeated, of all on one value."
+            *options.EPSILON, help="Epsilon of one report; if repeated, of all on one value."
         ),
     ] = None,
     error: Annotated[
@@ -49,11 +49,6 @@ def choose(
     repeated: Annotated[
         bool, typer.Option("--repeated", help="Devices report repeatedly.")
     ] = False,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Recommend protocols and parameters, by the error that a rare value will have.
 
@@ -72,7 +67,7 @@ def choose(
     from celosia.collect.recommendations import report as choosing_report
     from celosia.collect.recommendations import selection
 
-    check_outputs({"report": report}, overwrite=overwrite)
+    outputs.check()
     wished, share = _target_error(error)
     found = selection.choose(
         domain=domain,
@@ -86,15 +81,8 @@ def choose(
         unknown_dictionary=unknown_dictionary,
         repeated=repeated,
     )
-    if report is not None:
-        write_text(report, choosing_report.document(found).html(), overwrite)
-    if as_json:
-        console.show_json(found.as_dict())
-        return
-    _show(found)
-    if report is not None:
-        console.show(say("cli.assess.report", report=report))
-    console.show(str(found), strong=True)
+    outputs.write_report(lambda: choosing_report.document(found))
+    outputs.show(found.as_dict, lambda: _show(found), found)
 
 
 def _show(found: Recommendations) -> None:

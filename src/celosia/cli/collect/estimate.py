@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.collect.shared import Folder, ProtocolFile
-from celosia.cli.frame import check_outputs
+from celosia.cli.frame import FileOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -26,6 +26,7 @@ USUAL_SIGNIFICANCE = 0.05
 def estimate(
     protocol: ProtocolFile,
     folder: Folder,
+    outputs: FileOutputs,
     candidate: Annotated[
         list[str] | None,
         typer.Option(metavar="VALUE", help="A value to estimate; may be repeated."),
@@ -58,8 +59,6 @@ def estimate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write all estimates to a CSV file.")
     ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Estimate how many devices have each candidate, with errors and intervals.
 
@@ -79,11 +78,10 @@ def estimate(
     `celosia collect estimate rappor.toml --folder state --candidates sites.txt --decode`
     """
     from celosia.collect.collector.collector import Collector
-    from celosia.collect.estimates import Estimates
     from celosia.collect.registry import load_protocol
     from celosia.core.files import replacing
 
-    check_outputs({"estimates": output}, inputs=[protocol, candidates], overwrite=overwrite)
+    outputs.check(inputs=(protocol, candidates), estimates=output)
     chosen = _candidates(candidate or [], candidates, numbers=numbers)
     finds = chosen is None or decode
     if finds and post != "raw":
@@ -92,7 +90,7 @@ def estimate(
         raise InputError("CEL-R106.significance")
     with (
         Collector.open(folder, load_protocol(protocol), make=False) as collector,
-        console.progress_bar(quiet=as_json) as progress,
+        outputs.working(None) as progress,
     ):
         found: Estimates | Summary | None = collector.summary() if chosen is None else None
         if found is not None and (decode or significance is not None):
@@ -103,51 +101,36 @@ def estimate(
             level = USUAL_SIGNIFICANCE if significance is None else significance
             found = collector.find(chosen, significance=level, progress=progress)
     if output is not None:
-        with replacing(output, overwrite=overwrite) as draft:
+        with replacing(output, overwrite=outputs.overwrite) as draft:
             _frame(found, confidence).write_csv(draft)
-    if as_json:
-        console.show_json(found.as_dict(confidence))
-    elif isinstance(found, Estimates):
-        _show(found, confidence, output)
-    else:
+    outputs.show(lambda: found.as_dict(confidence), lambda: _show(found, confidence, output), found)
+
+
+def _show(found: Estimates | Summary, confidence: float, output: Path | None) -> None:
+    from celosia.collect.estimates import Estimates
+
+    if not isinstance(found, Estimates):
         facts = found.as_dict(confidence)
         console.show_table(
             say("cli.collect.summary"),
-            [say("cli.column.figure"), say("cli.column.value")],
+            console.columns("figure", "value"),
             [[word, _format_fact(facts[word])] for word in facts],
         )
-        console.show(str(found), strong=True)
-
-
-def _show(found: Estimates, confidence: float, output: Path | None) -> None:
+        return
     frame = found.frame(confidence)
     console.show_table(
         say("cli.collect.estimates"),
         [
-            say("cli.column.value"),
-            say("cli.column.count"),
-            say("cli.column.share"),
-            say("cli.column.error"),
-            say("cli.column.from", confidence=confidence),
-            say("cli.column.to"),
+            *console.columns("value", "count:,.0f", "share:.2%", "error:,.0f"),
+            console.Column(say("cli.column.from", confidence=confidence), ",.0f"),
+            *console.columns("to:,.0f"),
         ],
-        [
-            [
-                value,
-                console.number(count, ",.0f"),
-                console.number(share, ".2%"),
-                console.number(error, ",.0f"),
-                console.number(low, ",.0f"),
-                console.number(high, ",.0f"),
-            ]
-            for value, count, share, error, low, high in frame.head(SHOWN).iter_rows()
-        ],
+        frame.head(SHOWN).rows(),
     )
     if output is not None:
         console.show(say("cli.collect.all_them", output=output))
     elif frame.height > SHOWN:
         console.note(say("cli.collect.more_give_o_file", height=frame.height - SHOWN))
-    console.show(str(found), strong=True)
 
 
 def _frame(found: Estimates | Summary, confidence: float) -> pl.DataFrame:

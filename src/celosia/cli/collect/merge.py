@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.collect.shared import Folder, ProtocolFile
+from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
 
 def merge(
     protocol: ProtocolFile,
+    outputs: JsonOutputs,
     shards: Annotated[
         list[Path],
         typer.Argument(
@@ -24,7 +26,6 @@ def merge(
         ),
     ],
     folder: Folder,
-    as_json: options.AsJson = False,
 ) -> None:
     """Take in what other collectors have counted. The order does not matter; each counts once.
 
@@ -45,13 +46,11 @@ def merge(
             else:
                 receipt = collector.merge_state(_bytes(shard))
             merged.append({"shard": str(shard)} | receipt.as_dict())
-            if not as_json:
+            if not outputs.as_json:
                 console.show(f"{shard}: {receipt}")
         total = collector.users
-    if as_json:
-        console.show_json({"shards": merged, "total": total})
-        return
-    console.show(say("cli.collect.reports_all", total=total), strong=True)
+    last = say("cli.collect.reports_all", total=total)
+    outputs.show(lambda: {"shards": merged, "total": total}, lambda: None, last)
 
 
 def _bytes(path: Path) -> bytes:

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
 from celosia.cli.collect.shared import ProtocolFile
-from celosia.cli.frame import check_outputs
+from celosia.cli.frame import FileOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
 
 def privatise(
     protocol: ProtocolFile,
+    outputs: FileOutputs,
     table: Annotated[
         Path, typer.Argument(metavar="TABLE", help="Values, a row for each device (CSV, Parquet).")
     ],
@@ -32,8 +32,6 @@ def privatise(
         int | None,
         typer.Option(help="For a simulation: anyone with the seed can remove the noise."),
     ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Turn values into private reports, one for each row, as devices would.
 
@@ -49,32 +47,27 @@ def privatise(
     declared = load_protocol(protocol)
     if output.suffix not in {".clr", *TABLES}:
         raise InputError("CEL-R082.privatise", output=output, tables=", ".join(TABLES))
-    check_outputs({"reports": output}, inputs=[table, protocol], overwrite=overwrite)
+    outputs.check(inputs=(table, protocol), reports=output)
     values = _values(table, column)
     client = declared.client(rng=source(seed))
     if output.suffix == ".clr":
         with (
-            console.progress_bar(quiet=as_json) as progress,
-            replacing(output, overwrite=overwrite) as draft,
+            outputs.working(None) as progress,
+            replacing(output, overwrite=outputs.overwrite) as draft,
             draft.open("wb") as file,
         ):
             for batch in client.batches(values, progress=progress):
                 file.write(batch.to_bytes())
     else:
-        write_table(client.privatise(values), output, overwrite=overwrite)
+        write_table(client.privatise(values), output, overwrite=outputs.overwrite)
     size = -(-declared.report_bits // 8)
-    if as_json:
-        console.show_json(
-            {"output": str(output), "reports": len(values), "report_bytes": size, "seed": seed}
-        )
-        return
-    if seed is not None:
-        console.note(say("cli.collect.simulation_made_seed_real"))
-    console.show(
+    outputs.show(
+        lambda: {"output": str(output), "reports": len(values), "report_bytes": size, "seed": seed},
+        lambda: None,
         say(
             "cli.collect.reports_bytes_each", number_of_values=len(values), size=size, output=output
         ),
-        strong=True,
+        note=None if seed is None else say("cli.collect.simulation_made_seed_real"),
     )
 
 

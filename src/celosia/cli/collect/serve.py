@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import console
+from celosia.cli import console, options
 from celosia.cli.collect.shared import Folder, ProtocolFile
 from celosia.core.messages import say
 
@@ -15,9 +15,7 @@ from celosia.core.messages import say
 def serve(
     protocol: ProtocolFile,
     folder: Folder,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; the default is this machine only.")
-    ] = "127.0.0.1",
+    host: options.Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="The port.")] = 8450,
     curator_token: Annotated[
         Path | None,
@@ -36,18 +34,9 @@ def serve(
     source_reports: Annotated[
         int | None, typer.Option(min=1, help="The largest number of reports of one sender.")
     ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For HTTPS (PEM).")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The private key of the certificate (PEM).")
-    ] = None,
-    plain: Annotated[
-        bool,
-        typer.Option(
-            "--plain", help="Accept other machines without HTTPS, behind a proxy that has it."
-        ),
-    ] = False,
+    certificate: options.HttpsCertificate = None,
+    key: options.HttpsKey = None,
+    plain: options.Plain = False,
 ) -> None:
     """Let devices send reports over HTTP. The identity of senders is neither stored nor logged.
 

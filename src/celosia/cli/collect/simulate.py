@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -25,6 +25,7 @@ GENERATORS = ("exponential", "normal", "letters", "anglicisms")
 
 
 def simulate(
+    outputs: ReportOutputs,
     table: Annotated[
         Path | None,
         typer.Argument(metavar="[TABLE]", help="Values, a row for each user: any table."),
@@ -48,7 +49,7 @@ def simulate(
         ),
     ] = "hcms",
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="Epsilon of one report; 4 by default.")
+        float | None, typer.Option(*options.EPSILON, help="Epsilon of one report; 4 by default.")
     ] = None,
     candidates: Annotated[
         Path | None,
@@ -60,11 +61,6 @@ def simulate(
         bool, typer.Option("--aggregate", help="Draw counts by their exact law, no reports (cms).")
     ] = False,
     post: Annotated[str, typer.Option(help="raw, clip or norm-sub, after estimating.")] = "raw",
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Simulate a collection: make reports, count them, and compare estimates with the truth.
 
@@ -84,7 +80,7 @@ def simulate(
     from celosia.collect.simulation.protocol_fit import fit_protocol, settings_from_text
     from celosia.collect.simulation.run import simulate as play
 
-    check_outputs({"report": report}, inputs=[table, candidates], overwrite=overwrite)
+    outputs.check(inputs=(table, candidates))
     declared = _load_protocol(Path(protocol), epsilon) if protocol.endswith(".toml") else None
     name, settings = (
         settings_from_text(protocol) if declared is None else (declared.method_name, {})
@@ -96,7 +92,7 @@ def simulate(
     made = declared or fit_protocol(
         name, values, epsilon=price, candidates=chosen, settings=settings
     )
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         found = play(
             values,
             protocol=made,
@@ -107,35 +103,19 @@ def simulate(
             post=post,
             progress=progress,
         )
-        page = "" if report is None else simulation_report.document(found).html()
-    if report is not None:
-        write_text(report, page, overwrite)
-    if as_json:
-        console.show_json(found.as_dict())
-        return
-    _show(found)
-    if report is not None:
-        console.show(say("cli.assess.report", report=report))
-    console.show(str(found), strong=True)
+        outputs.write_report(lambda: simulation_report.document(found))
+    outputs.show(found.as_dict, lambda: _show(found), found)
 
 
 def _show(found: Simulation) -> None:
     from celosia.collect.simulation import report as told
 
-    console.show_table(
-        say("cli.collect.time_size"), ["", say("cli.column.value")], told.timing_rows(found)
-    )
+    figures = console.columns("", "value")
+    console.show_table(say("cli.collect.time_size"), figures, told.timing_rows(found))
     if found.elements:
         console.show_table(
             say("cli.collect.values_found" if found.found else "cli.collect.values"),
-            [
-                say("cli.column.value"),
-                say("cli.column.real"),
-                say("cli.column.estimated"),
-                say("cli.column.share"),
-                say("cli.column.difference"),
-                say("cli.column.error"),
-            ],
+            console.columns("value", "real", "estimated", "share", "difference", "error"),
             told.element_rows(found)[:SHOWN],
         )
     if len(found.elements) > SHOWN:
@@ -144,9 +124,7 @@ def _show(found: Simulation) -> None:
         )
     if found.elements and not found.is_mean:
         _bars(found)
-    console.show_table(
-        say("cli.collect.errors"), ["", say("cli.column.value")], told.metric_rows(found)
-    )
+    console.show_table(say("cli.collect.errors"), figures, told.metric_rows(found))
     for note in found.notes:
         console.note(note)
     console.note(say("cli.collect.simulation_made_from_known"))

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
+from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss
 
-EXAMPLES = """**Examples**
-
-`celosia epsilon amplify --epsilon 1 --rate 0.01`  (each row joins by its own coin)
-
-`celosia epsilon amplify --epsilon 1 --delta 1e-6 --sample 100 --population 10000`
-
-`celosia epsilon amplify --epsilon 1 --reports 10000 --delta 1e-6`  (local reports, shuffled)
-"""
 SHUFFLED_DELTA = 1e-6
 
 
@@ -36,11 +29,22 @@ class Amplification:
     after: tuple[float, float]
     neighbours: str
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "how": self.how,
+            "assumes": self.assumes,
+            "neighbours": self.neighbours,
+            "before": dict(zip(("epsilon", "delta"), self.before, strict=True)),
+            "after": dict(zip(("epsilon", "delta"), self.after, strict=True)),
+        }
+
 
 def amplify(
+    outputs: JsonOutputs,
     epsilon: Annotated[
         float,
-        typer.Option("--epsilon", "-e", help="Epsilon of one release, or of each local report."),
+        typer.Option(*options.EPSILON, help="Epsilon of one release, or of each local report."),
     ],
     delta: Annotated[
         float | None,
@@ -62,55 +66,45 @@ def amplify(
         int | None,
         typer.Option(help="With --reports: number of answers of randomised response."),
     ] = None,
-    as_json: options.AsJson = False,
 ) -> None:
-    """Show what a secret sample, or shuffling, adds to a promise."""
+    """Show what a secret sample, or shuffling, adds to a promise.
+
+    **Examples**
+
+    `celosia epsilon amplify --epsilon 1 --rate 0.01`  (each row joins by its own coin)
+
+    `celosia epsilon amplify --epsilon 1 --delta 1e-6 --sample 100 --population 10000`
+
+    `celosia epsilon amplify --epsilon 1 --reports 10000 --delta 1e-6`  (local reports, shuffled)
+    """
     _check_one(rate, sample, population, reports, choices)
     if reports is not None:
         found = _amplify_by_shuffling(epsilon, delta, reports, choices)
     else:
         found = _amplify_by_sampling(epsilon, delta or 0.0, rate, sample, population)
-    if as_json:
-        console.show_json(
-            {
-                "how": found.how,
-                "assumes": found.assumes,
-                "neighbours": found.neighbours,
-                "before": dict(zip(("epsilon", "delta"), found.before, strict=True)),
-                "after": dict(zip(("epsilon", "delta"), found.after, strict=True)),
-            }
-        )
-        return
+    outputs.show(found.as_dict, lambda: _show(found), _summary(found))
+
+
+def _show(found: Amplification) -> None:
     console.show_table(
         f"{found.how} ({found.neighbours})",
-        ["", say("cli.column.epsilon"), say("cli.column.delta")],
+        console.columns("", "epsilon", "delta:g"),
         [
-            [
-                say("cli.column.before"),
-                format_at_most(found.before[0]),
-                console.number(found.before[1], "g"),
-            ],
-            [
-                say("cli.column.after"),
-                format_at_most(found.after[0]),
-                console.number(found.after[1], "g"),
-            ],
+            [say("cli.column.before"), format_at_most(found.before[0]), found.before[1]],
+            [say("cli.column.after"), format_at_most(found.after[0]), found.after[1]],
         ],
     )
     console.show(say("cli.epsilon.holds_if", assumes=found.assumes))
+
+
+def _summary(found: Amplification) -> str:
     failing = Message("cli.epsilon.failing", delta=found.after[1]) if found.after[1] else ""
-    console.show(
-        say(
-            "cli.epsilon.epsilon",
-            how=found.how,
-            format_at_most=format_at_most(found.after[0]),
-            failing=failing,
-        ),
-        strong=True,
+    return say(
+        "cli.epsilon.epsilon",
+        how=found.how,
+        format_at_most=format_at_most(found.after[0]),
+        failing=failing,
     )
-
-
-amplify.__doc__ = f"{amplify.__doc__}\n\n{EXAMPLES}"
 
 
 def _check_one(

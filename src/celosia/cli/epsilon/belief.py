@@ -8,61 +8,54 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import FileOutputs
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting import BeliefTable
 
-EXAMPLES = """**Examples**
-
-`celosia epsilon belief`
-
-`celosia epsilon belief --prior 0.01 --prior 0.5 --epsilon 0.5 --epsilon 2 --delta 1e-6`
-
-`celosia epsilon belief --plot belief.svg`
-"""
-
 
 def belief(
+    outputs: FileOutputs,
     prior: Annotated[
         list[float] | None,
         typer.Option(metavar="P", help="A belief before the answer; may be repeated."),
     ] = None,
     epsilon: Annotated[
         list[float] | None,
-        typer.Option("--epsilon", "-e", metavar="EPSILON", help="May be repeated."),
+        typer.Option(*options.EPSILON, metavar="EPSILON", help="May be repeated."),
     ] = None,
     delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
     plot: Annotated[
         Path | None, typer.Option(help="Write the highest beliefs by epsilon (SVG).")
     ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Show how far a belief can move because one person's data was used, whatever it was before.
 
     Each cell is the range that a probability can move to with these data against without them. A
     guess about what the data say is about a change: where neighbours add or remove, that is two
     steps, so read it at twice the epsilon.
+
+    **Examples**
+
+    `celosia epsilon belief`
+
+    `celosia epsilon belief --prior 0.01 --prior 0.5 --epsilon 0.5 --epsilon 2 --delta 1e-6`
+
+    `celosia epsilon belief --plot belief.svg`
     """
     from celosia.accounting import belief_table, report
     from celosia.accounting.belief import EPSILONS, PRIORS
 
-    check_outputs({"plot": plot}, overwrite=overwrite)
+    outputs.check(plot=plot)
     priors, epsilons = prior or list(PRIORS), epsilon or list(EPSILONS)
     table = belief_table(priors, epsilons, delta=delta)
-    if plot is not None:
-        write_text(plot, str(report.belief_figure(table, delta=delta)), overwrite)
-    if as_json:
-        console.show_json(table.as_dict())
-        return
-    _show(table, delta)
-    if plot is not None:
-        console.show(say("cli.epsilon.plot", plot=plot))
+    outputs.write_text(plot, lambda: report.belief_figure(table, delta=delta))
     cells = [cell for row in table.rows for cell in row]
     usual = min(cells, key=lambda cell: (abs(cell.prior - 0.5), abs(cell.epsilon - 1)))
-    console.show(
+    outputs.show(
+        table.as_dict,
+        lambda: _show(table, delta),
         say(
             "cli.epsilon.at_epsilon_belief_may",
             epsilon=usual.epsilon,
@@ -70,11 +63,8 @@ def belief(
             low=usual.low,
             high=usual.high,
         ),
-        strong=True,
+        plot=plot,
     )
-
-
-belief.__doc__ = f"{belief.__doc__}\n\n{EXAMPLES}"
 
 
 def _show(table: BeliefTable, delta: float) -> None:

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import ReportOutputs
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.mechanisms import EpsilonRecommendation
 
-EXAMPLES = """**Examples**
 
-`celosia epsilon choose count --error 10 --confidence 0.95`
-
-`celosia epsilon choose --prior 0.01 --belief 0.05`  (by risk alone, for a count)
-
-`celosia epsilon choose mean --lower 0 --upper 120 --rows 1000 --error 2 --advantage 0.3`
-
-`celosia epsilon choose histogram --bins 50 --error 20 --belief 0.8 --report choice.html`
-"""
-
-
-@statistics.with_options
 def choose(
+    statistic_options: statistics.StatisticOptions,
+    outputs: ReportOutputs,
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")] = "count",
     error: Annotated[float | None, typer.Option(help="The largest acceptable error.")] = None,
     confidence: statistics.Confidence = 0.95,
@@ -44,22 +33,25 @@ def choose(
         typer.Option(help="Largest advantage of a membership test over a guess, such as 0.2."),
     ] = None,
     delta: Annotated[float, typer.Option(help="The chance that the promise fails.")] = 0.0,
-    *,
-    statistic_options: statistics.StatisticOptions,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Choose an epsilon: exit code 1 if the targets contradict each other.
 
     With a target error it is the least epsilon that meets it; without one, the largest epsilon that
     the risk targets (--belief, --advantage) allow.
+
+    **Examples**
+
+    `celosia epsilon choose count --error 10 --confidence 0.95`
+
+    `celosia epsilon choose --prior 0.01 --belief 0.05`  (by risk alone, for a count)
+
+    `celosia epsilon choose mean --lower 0 --upper 120 --rows 1000 --error 2 --advantage 0.3`
+
+    `celosia epsilon choose histogram --bins 50 --error 20 --belief 0.8 --report choice.html`
     """
     from celosia.mechanisms import Targets, calibration_report, choose_epsilon
 
-    check_outputs({"report": report}, overwrite=overwrite)
+    outputs.check()
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     targets = Targets(
         error=error,
@@ -71,21 +63,14 @@ def choose(
         delta=delta,
     )
     chosen = choose_epsilon(found.mechanism, targets)
-    if report is not None:
-        page = calibration_report.document(
+    outputs.write_report(
+        lambda: calibration_report.document(
             chosen, words=found.words, unit=found.unit, size=found.size, targets=targets
         )
-        write_text(report, page.html(), overwrite)
-    if as_json:
-        console.show_json({**found.as_dict(), **_facts(chosen)})
-        return
-    _show(chosen)
-    if report is not None:
-        console.show(say("cli.assess.report", report=report))
-    console.show(_summary(chosen, found), strong=True)
-
-
-choose.__doc__ = f"{choose.__doc__}\n\n{EXAMPLES}"
+    )
+    outputs.show(
+        lambda: found.as_dict() | _facts(chosen), lambda: _show(chosen), _summary(chosen, found)
+    )
 
 
 def _facts(chosen: EpsilonRecommendation) -> dict[str, Any]:
@@ -105,19 +90,8 @@ def _price(chosen: EpsilonRecommendation) -> float:
 def _show(chosen: EpsilonRecommendation) -> None:
     console.show_table(
         say("cli.epsilon.how_far_belief_may"),
-        [
-            say("cli.column.belief_before"),
-            say("cli.column.at_least_after"),
-            say("cli.column.at_most_after"),
-        ],
-        [
-            [
-                format_share(each.prior),
-                console.number(each.low, ".2%"),
-                console.number(each.high, ".2%"),
-            ]
-            for each in chosen.beliefs
-        ],
+        console.columns("belief_before", "at_least_after:.2%", "at_most_after:.2%"),
+        [[format_share(each.prior), each.low, each.high] for each in chosen.beliefs],
     )
     console.show(say("cli.epsilon.membership_test_beats_guess", advantage=chosen.advantage))
 

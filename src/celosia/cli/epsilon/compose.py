@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.epsilon import release_notation
 from celosia.cli.epsilon.formatting import format_at_most
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import ReportOutputs
 from celosia.core.errors import PrivacyError
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
     from celosia.accounting import Explanation
 
-EXAMPLES = """**Examples**
-
-`celosia epsilon compose --pure 0.1x100 --delta 1e-6`
-
-`celosia epsilon compose --gaussian sigma=10x50 --laplace 2x30 --rho 0.01 --delta 1e-6`
-
-`celosia epsilon compose --approximate 0.5,1e-8x10 --pure 1/3 --report cost.html`
-
-`celosia epsilon compose --gaussian 4x1000 --sampled 0.01 --json`
-"""
 
 ReleaseList = list[str] | None
 
 
 def compose(
+    outputs: ReportOutputs,
     pure: Annotated[
         ReleaseList,
         typer.Option(metavar="EPSILON[xTIMES]", help="Releases with a known epsilon."),
@@ -73,22 +63,27 @@ def compose(
             metavar="RATE", help="Each release uses its own secret Poisson sample of this rate."
         ),
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Add up releases of the same data: every bound side by side, the tightest marked.
 
     Some bounds need all losses to be fixed in advance; others hold as well when each next release
     is chosen by the answers so far.
+
+    **Examples**
+
+    `celosia epsilon compose --pure 0.1x100 --delta 1e-6`
+
+    `celosia epsilon compose --gaussian sigma=10x50 --laplace 2x30 --rho 0.01 --delta 1e-6`
+
+    `celosia epsilon compose --approximate 0.5,1e-8x10 --pure 1/3 --report cost.html`
+
+    `celosia epsilon compose --gaussian 4x1000 --sampled 0.01 --json`
     """
     from celosia.accounting import explain
     from celosia.accounting import report as pages
     from celosia.accounting.amounts import delta_amount
 
-    check_outputs({"report": report}, overwrite=overwrite)
+    outputs.check()
     parts = release_notation.parse_releases(
         {
             "--pure": pure,
@@ -102,38 +97,28 @@ def compose(
     failure = float(delta_amount(delta, zero=True))
     if sampled is not None:
         parts = release_notation.sample_releases(parts, sampled)
-    with console.progress_bar(quiet=as_json):
+    with outputs.working(None):
         found = explain([part.loss for part in parts for _ in range(part.times)], delta=failure)
     _check_finite(found)
-    if report is not None:
-        releases = [(part.words, part.loss, part.times) for part in parts]
-        write_text(report, pages.document(found, releases).html(), overwrite)
-    if as_json:
-        console.show_json(_facts(found, parts))
-        return
-    _show(found, parts)
-    if report is not None:
-        console.show(say("cli.assess.report", report=report))
-    count, best, adaptive = len(found.loss.parts), found.tightest, found.tightest_adaptive
-    same = format_at_most(best.epsilon) == format_at_most(adaptive.epsilon)
+    releases = [(part.words, part.loss, part.times) for part in parts]
+    outputs.write_report(lambda: pages.document(found, releases))
+    best, adaptive = found.tightest, found.tightest_adaptive
+    least = format_at_most(adaptive.epsilon)
     also: str = ""
-    if not same:
-        least = format_at_most(adaptive.epsilon)
+    if format_at_most(best.epsilon) != least:
         also = Message("cli.epsilon.adaptive", epsilon=least, bound=adaptive.name)
-    console.show(
+    outputs.show(
+        lambda: _facts(found, parts),
+        lambda: _show(found, parts),
         say(
             "cli.epsilon.composed",
-            releases=count,
+            releases=len(found.loss.parts),
             delta=failure,
             epsilon=format_at_most(best.epsilon),
             bound=best.name,
             also=also,
         ),
-        strong=True,
     )
-
-
-compose.__doc__ = f"{compose.__doc__}\n\n{EXAMPLES}"
 
 
 def _check_finite(found: Explanation) -> None:
@@ -199,12 +184,7 @@ def _show(found: Explanation, parts: Sequence[release_notation.ReleaseGroup]) ->
         rows.insert(2, known)
     console.show_table(
         say("cli.epsilon.epsilon_all_together_at", delta=found.delta),
-        [
-            say("cli.column.bound"),
-            say("cli.column.epsilon"),
-            say("cli.column.losses_chosen_way"),
-            "",
-        ],
+        console.columns("bound", "epsilon", "losses_chosen_way", ""),
         rows,
         numbers=False,
     )

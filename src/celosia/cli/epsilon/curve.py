@@ -10,89 +10,76 @@ import typer
 from celosia.cli import console, options
 from celosia.cli.epsilon import statistics
 from celosia.cli.epsilon.formatting import format_at_most, format_share
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import FileOutputs
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
     from celosia.mechanisms import ErrorCurve
 
-EXAMPLES = """**Examples**
 
-`celosia epsilon curve count`
-
-`celosia epsilon curve mean --lower 0 --upper 120 --rows 1000 --confidence 0.99`
-
-`celosia epsilon curve histogram --bins 10000 --epsilon 0.5 --epsilon 1 --plot curve.svg`
-
-`celosia epsilon curve noisy-max --candidates 50 --monotone --json`
-"""
-
-
-@statistics.with_options
 def curve(
     statistic: Annotated[str, typer.Argument(help=f"One of {statistics.NAMES}.")],
-    *,
     statistic_options: statistics.StatisticOptions,
+    outputs: FileOutputs,
     epsilon: Annotated[
         list[float] | None,
-        typer.Option("--epsilon", "-e", metavar="EPSILON", help="May be repeated."),
+        typer.Option(*options.EPSILON, metavar="EPSILON", help="May be repeated."),
     ] = None,
     delta: Annotated[float, typer.Option(help="Of Gaussian noise: the chance of failure.")] = 0.0,
     confidence: statistics.Confidence = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Write error against epsilon (SVG).")] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
-    """Show the error of a statistic against epsilon, from public parameters alone."""
+    """Show the error of a statistic against epsilon, from public parameters alone.
+
+    **Examples**
+
+    `celosia epsilon curve count`
+
+    `celosia epsilon curve mean --lower 0 --upper 120 --rows 1000 --confidence 0.99`
+
+    `celosia epsilon curve histogram --bins 10000 --epsilon 0.5 --epsilon 1 --plot curve.svg`
+
+    `celosia epsilon curve noisy-max --candidates 50 --monotone --json`
+    """
     from celosia.mechanisms import calibration_report, error_curve
     from celosia.mechanisms.calibration import EPSILONS
 
-    check_outputs({"plot": plot}, overwrite=overwrite)
+    outputs.check(plot=plot)
     found = statistics.statistic(statistic, statistic_options, delta=delta)
     wanted = sorted(set(epsilon or EPSILONS))
     drawn = error_curve(found.mechanism, wanted, confidence=confidence, size=found.size)
-    if plot is not None:
-        picture = calibration_report.curve_figure(drawn, words=found.words, unit=found.unit)
-        write_text(plot, str(picture), overwrite)
-    facts = _with_beliefs(drawn, delta)
-    if as_json:
-        console.show_json({**found.as_dict(), **facts})
-        return
-    console.show_table(
-        say("cli.epsilon.error", words=found.words, unit=found.unit),
-        [
-            say("cli.column.epsilon"),
-            say("cli.column.error_time", format_share=format_share(drawn.confidence)),
-            say("cli.column.belief_may_become"),
-        ],
-        [
-            [
-                console.number(point["epsilon"], "g"),
-                format_at_most(point["error"]),
-                console.number(point["belief"], ".1%"),
-            ]
-            for point in facts["points"]
-        ],
+    outputs.write_text(
+        plot,
+        lambda: calibration_report.curve_figure(drawn, words=found.words, unit=found.unit),
     )
-    if plot is not None:
-        console.show(say("cli.epsilon.plot", plot=plot))
+    facts = _with_beliefs(drawn, delta)
+    share = format_share(drawn.confidence)
     first, last = drawn.points[0], drawn.points[-1]
-    largest, least = format_at_most(first.error), format_at_most(last.error)
-    console.show(
+    outputs.show(
+        lambda: found.as_dict() | facts,
+        lambda: console.show_table(
+            say("cli.epsilon.error", words=found.words, unit=found.unit),
+            [
+                *console.columns("epsilon:g"),
+                say("cli.column.error_time", format_share=share),
+                *console.columns("belief_may_become:.1%"),
+            ],
+            [
+                [point["epsilon"], format_at_most(point["error"]), point["belief"]]
+                for point in facts["points"]
+            ],
+        ),
         say(
             "cli.epsilon.off_at_most_at",
             words=found.words,
-            largest=largest,
+            largest=format_at_most(first.error),
             epsilon=first.epsilon,
-            least=least,
+            least=format_at_most(last.error),
             epsilon_2=last.epsilon,
-            format_share=format_share(drawn.confidence),
+            format_share=share,
         ),
-        strong=True,
+        plot=plot,
     )
-
-
-curve.__doc__ = f"{curve.__doc__}\n\n{EXAMPLES}"
 
 
 def _with_beliefs(drawn: ErrorCurve, delta: float) -> dict[str, Any]:

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from celosia.cli import console, options
 from celosia.cli.epsilon.formatting import format_at_most
+from celosia.cli.frame import JsonOutputs
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import Message, say
 from celosia.core.neighbours import Neighbours, Relation
 
 if TYPE_CHECKING:
     from celosia.accounting import Loss
-
-EXAMPLES = """**Examples**
-
-`celosia epsilon group --epsilon 0.5 --size 4`
-
-`celosia epsilon group --epsilon 1 --delta 1e-9 --size 3 --to change-one`
-
-`celosia epsilon group --rho 0.1 --size 10 --at 1e-6 --json`
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +34,13 @@ class GroupRow:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
 
 
 def group(
+    outputs: JsonOutputs,
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="The promise for one row.")
+        float | None, typer.Option(*options.EPSILON, help="The promise for one row.")
     ] = None,
     delta: Annotated[float, typer.Option(help="With --epsilon: the chance of failure.")] = 0.0,
     rho: Annotated[
@@ -67,52 +60,43 @@ def group(
             help="The neighbour relation to convert it to; by default all that follow from it."
         ),
     ] = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Turn a promise for one row into one for a group, and for rows that are changed.
 
     Changing a row is removing one and adding another, so it costs twice; a promise for changed rows
     says nothing about added ones.
+
+    **Examples**
+
+    `celosia epsilon group --epsilon 0.5 --size 4`
+
+    `celosia epsilon group --epsilon 1 --delta 1e-9 --size 3 --to change-one`
+
+    `celosia epsilon group --rho 0.1 --size 10 --at 1e-6 --json`
     """
     loss = _loss(epsilon, delta, rho)
     rows = list(_rows(loss, size, neighbours, to, at=at))
-    if as_json:
-        console.show_json({"relation": neighbours, "rows": [row.as_dict() for row in rows]})
-        return
-    console.show_table(
-        say("cli.epsilon.what_promise_means"),
-        [
-            say("cli.column.whom"),
-            say("cli.column.epsilon"),
-            say("cli.column.delta"),
-            say("cli.column.belief_may_become"),
-        ],
-        [
-            [row.protects, say("cli.epsilon.nothing_promised"), "", ""]
-            if row.epsilon is None or row.belief is None
-            else [
-                row.protects,
-                format_at_most(row.epsilon),
-                console.number(row.delta, "g"),
-                console.number(row.belief, ".1%"),
-            ]
-            for row in rows
-        ],
-    )
     last = [row for row in rows if row.relation is (to or neighbours)][-1]
     failing = Message("cli.epsilon.failing", delta=last.delta) if last.delta else ""
-    console.show(
+    outputs.show(
+        lambda: {"relation": neighbours, "rows": [row.as_dict() for row in rows]},
+        lambda: console.show_table(
+            say("cli.epsilon.what_promise_means"),
+            console.columns("whom", "epsilon", "delta:g", "belief_may_become:.1%"),
+            [
+                [row.protects, say("cli.epsilon.nothing_promised"), None, None]
+                if row.epsilon is None or row.belief is None
+                else [row.protects, format_at_most(row.epsilon), row.delta, row.belief]
+                for row in rows
+            ],
+        ),
         say(
             "cli.epsilon.epsilon_2",
             protects=last.protects,
             format_at_most=format_at_most(last.epsilon or 0),
             failing=failing,
         ),
-        strong=True,
     )
-
-
-group.__doc__ = f"{group.__doc__}\n\n{EXAMPLES}"
 
 
 def _loss(epsilon: float | None, delta: float, rho: float | None) -> Loss:

@@ -6,64 +6,58 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import console, options
+from celosia.cli import console
 from celosia.cli.epsilon.formatting import format_at_least
+from celosia.cli.frame import JsonOutputs
 from celosia.core.messages import say
-
-EXAMPLES = """**Examples**
-
-`celosia epsilon split --total 1 --releases 100`
-
-`celosia epsilon split --total 1 --releases 10000 --delta 1e-9 --json`
-"""
 
 
 def split(
+    outputs: JsonOutputs,
     total: Annotated[float, typer.Option(help="The epsilon of all releases together.")],
     releases: Annotated[int, typer.Option(help="How many equal releases there are.")],
     delta: Annotated[
         float, typer.Option(help="The chance that the promise fails, for all together.")
     ] = 1e-6,
-    as_json: options.AsJson = False,
 ) -> None:
     """Divide a total epsilon among equal releases: the inverse of compose.
 
     Every epsilon is fixed in advance; the questions may depend on the answers so far.
+
+    **Examples**
+
+    `celosia epsilon split --total 1 --releases 100`
+
+    `celosia epsilon split --total 1 --releases 10000 --delta 1e-9 --json`
     """
     from celosia.accounting.splits import split as divide
 
     found = divide(total, releases=releases, delta=delta)
-    if as_json:
-        console.show_json(found.as_dict())
-        return
     best = found.best
-    console.show_table(
-        say(
-            "cli.epsilon.epsilon_each_releases_within",
-            releases=found.releases,
-            total=found.total,
-            delta=found.delta,
-        ),
-        [say("cli.column.by"), say("cli.column.epsilon"), say("cli.column.one_part"), ""],
-        [
+    outputs.show(
+        found.as_dict,
+        lambda: console.show_table(
+            say(
+                "cli.epsilon.epsilon_each_releases_within",
+                releases=found.releases,
+                total=found.total,
+                delta=found.delta,
+            ),
+            console.columns("by", "epsilon", "one_part:,.2f", ""),
             [
-                share.name,
-                format_at_least(share.epsilon),
-                console.number(found.total / share.epsilon, ",.2f"),
-                say("cli.epsilon.the_most") if share is best else "",
-            ]
-            for share in found.shares
-        ],
-    )
-    console.show(
+                [
+                    share.name,
+                    format_at_least(share.epsilon),
+                    found.total / share.epsilon,
+                    say("cli.epsilon.the_most") if share is best else "",
+                ]
+                for share in found.shares
+            ],
+        ),
         say(
             "cli.epsilon.each_releases_may_spend",
             releases=found.releases,
             format_at_least=format_at_least(best.epsilon),
             name=best.name,
         ),
-        strong=True,
     )
-
-
-split.__doc__ = f"{split.__doc__}\n\n{EXAMPLES}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from inspect import Parameter, Signature, signature
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,23 +15,6 @@ from celosia.core.wording import did_you_mean
 if TYPE_CHECKING:
     from celosia.mechanisms.calibration import AnyMechanism
 
-Lower = Annotated[float | None, typer.Option(help="The least value that a row may have.")]
-Upper = Annotated[float | None, typer.Option(help="The largest value that a row may have.")]
-Rows = Annotated[int | None, typer.Option(help="About how many rows there are.")]
-Bins = Annotated[int | None, typer.Option(help="How many bins a histogram has.")]
-Candidates = Annotated[int | None, typer.Option(help="How many candidates there are to choose.")]
-Questions = Annotated[int | None, typer.Option(help="The largest number of questions.")]
-Share = Annotated[float | None, typer.Option("--q", "-q", help="Which quantile, such as 0.9.")]
-Sensitivity = Annotated[
-    float | None, typer.Option(help="The largest change of the number by one neighbour step.")
-]
-Monotone = Annotated[
-    bool, typer.Option("--monotone", help="One neighbour step moves all scores the same way.")
-]
-RelationName = Annotated[
-    Relation | None,
-    typer.Option("--neighbours", help="The neighbour relation."),
-]
 Confidence = Annotated[
     float, typer.Option(help="How often the error must not be exceeded, such as 0.95.")
 ]
@@ -43,41 +24,37 @@ Confidence = Annotated[
 class StatisticOptions:
     """The options of a statistic."""
 
-    lower: Lower = None
-    upper: Upper = None
-    rows: Rows = None
-    bins: Bins = None
-    candidates: Candidates = None
-    questions: Questions = None
-    q: Share = None
-    sensitivity: Sensitivity = None
-    monotone: Monotone = False
-    neighbours: RelationName = None
+    lower: Annotated[float | None, typer.Option(help="The least value that a row may have.")] = None
+    upper: Annotated[float | None, typer.Option(help="The largest value that a row may have.")] = (
+        None
+    )
+    rows: Annotated[int | None, typer.Option(help="About how many rows there are.")] = None
+    bins: Annotated[int | None, typer.Option(help="How many bins a histogram has.")] = None
+    candidates: Annotated[
+        int | None, typer.Option(help="How many candidates there are to choose.")
+    ] = None
+    questions: Annotated[int | None, typer.Option(help="The largest number of questions.")] = None
+    q: Annotated[float | None, typer.Option("--q", "-q", help="Which quantile, such as 0.9.")] = (
+        None
+    )
+    sensitivity: Annotated[
+        float | None, typer.Option(help="The largest change of the number by one neighbour step.")
+    ] = None
+    monotone: Annotated[
+        bool, typer.Option("--monotone", help="One neighbour step moves all scores the same way.")
+    ] = False
+    neighbours: Annotated[
+        Relation | None,
+        typer.Option(help="The neighbour relation."),
+    ] = None
 
     def as_dict(self) -> dict[str, Any]:
         """Those that say something, as plain values."""
-        found = {name: getattr(self, name) for name in self.__slots__}
         return {
-            name: value for name, value in found.items() if value is not None and value is not False
+            name: value
+            for name, value in asdict(self).items()
+            if value is not None and value is not False
         }
-
-
-def with_options(run: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of `StatisticOptions` as options, for `statistic_options`."""
-    shared = signature(StatisticOptions, eval_str=True).parameters
-
-    def command(**arguments: Any) -> None:
-        chosen = StatisticOptions(**{name: arguments.pop(name) for name in shared})
-        run(statistic_options=chosen, **arguments)
-
-    parameters: list[Parameter] = []
-    for own in signature(run, eval_str=True).parameters.values():
-        parameters += shared.values() if own.name == "statistic_options" else [own]
-    command.__doc__ = run.__doc__
-    command.__signature__ = Signature(  # type: ignore[attr-defined]
-        [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
-    )
-    return command
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +210,7 @@ def statistic(name: str, options: StatisticOptions, *, delta: float) -> Statisti
         raise InputError("CEL-B081.option", idle=idle[0], name=name, names=NAMES)
     size = arguments.pop(kind.size, 1)
     mechanism = _mechanism(kind, dict(arguments), size=size, delta=delta)
-    values = {each.name: getattr(options, each.name) for each in fields(options)}
-    words = Message(kind.words, **values)
+    words = Message(kind.words, **asdict(options))
     return Statistic(name, words, Message(kind.unit), mechanism, size, options)
 
 

@@ -13,7 +13,6 @@ from celosia.cli.graph import (
     release,
     sample,
 )
-from celosia.cli.graph.input_options import command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,13 +31,13 @@ app = typer.Typer(
     `celosia graph release edges friends.edges --epsilon 0.5`
     """,
 )
-command(app, "publish", publish.publish)
-command(app, "assess", assess.assess)
-command(app, "attack", attack.attack)
-command(app, "draw", draw.draw)
-command(app, "info", info.info)
+app.command("publish")(publish.publish)
+app.command("assess")(assess.assess)
+app.command("attack")(attack.attack)
+app.command("draw")(draw.draw)
+app.command("info")(info.info)
 app.command("methods")(info.methods)
-command(app, "release", release.release)
+app.command("release")(release.release)
 app.command("sample")(sample.sample)
 
 __all__ = ["app"]

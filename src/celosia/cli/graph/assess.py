@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli import console
+from celosia.cli.frame import ReportOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 from celosia.core.messages import say
@@ -30,13 +30,9 @@ def assess(
     rules: Rules,
     original: GraphFile,
     release: Release,
+    outputs: ReportOutputs,
     key: KeyFile = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed for the random samples.")] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Compare a published graph with its original: paths, clustering, spectrum, communities.
 
@@ -54,31 +50,26 @@ def assess(
     from celosia.core.report import Block, Document, Notice
     from celosia.graphs.matching import open_release
 
-    check_outputs(
-        {"report": report}, inputs=(original, release, key, rules.vertices), overwrite=overwrite
-    )
-    with console.progress_bar(quiet=as_json) as progress:
+    outputs.check(inputs=(original, release, key, rules.vertices))
+    with outputs.working(None) as progress:
         reading = rules.read(original, progress)
         opened = open_release(release, progress=progress)
         found, world, known = _compare(reading.graph, opened, key, source(seed), progress)
     messages.note_ignored(reading, original)
     messages.note_ignored(opened.reading, release)
     summary = str(found) if known else messages.describe_graphs(found)
-    if report is not None:
-        warning: list[Block] = (
-            [] if known else [Notice(say("graphs.report.unmatched"), tone="warning")]
-        )
-        page = Document(say("cli.graph.and_release"), f"{summary}.", [*warning, *found.blocks()])
-        write_text(report, page.html(), overwrite)
-    if as_json:
-        told_of = {"world": world, "matched": known, "reading": reading.as_dict()}
-        console.show_json(found.as_dict() | told_of)
-        return
-    if world:
-        console.note(say("cli.graph.release_plain_graph_one"))
-    messages.show_utility(found, matched=known)
-    console.show_files({"report": report})
-    console.show(summary, strong=True)
+    warning: list[Block] = [] if known else [Notice(say("graphs.report.unmatched"), tone="warning")]
+    outputs.write_report(
+        lambda: Document(say("cli.graph.and_release"), f"{summary}.", [*warning, *found.blocks()])
+    )
+    facts = {"world": world, "matched": known, "reading": reading.as_dict()}
+
+    def lines() -> None:
+        if world:
+            console.note(say("cli.graph.release_plain_graph_one"))
+        messages.show_utility(found, matched=known)
+
+    outputs.show(lambda: found.as_dict() | facts, lines, summary)
 
 
 def _compare(

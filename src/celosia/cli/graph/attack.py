@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, write_text
-from celosia.cli.graph import messages, method_options
-from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
+from celosia.cli import console
+from celosia.cli.frame import ReportOutputs
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, KeyFile, Methods, Rules, methods_from_options
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 def attack(
     rules: Rules,
     original: GraphFile,
+    outputs: ReportOutputs,
     release: Annotated[
         Path | None,
         typer.Argument(
@@ -44,17 +45,12 @@ def attack(
         ),
     ] = None,
     key: KeyFile = None,
-    methods: method_options.Methods = None,
+    methods: Methods = None,
     exposed: Annotated[
         Path | None,
         typer.Option(help="Write the number of candidates of each vertex, by name (CSV)."),
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Attack a published graph with what an attacker may know about the original.
 
@@ -79,14 +75,12 @@ def attack(
     from celosia.graphs.attacks.structural import STRUCTURAL
     from celosia.graphs.matching import open_release
 
-    places = {"report": report, "candidates": exposed}
-    inputs = (original, release, key, rules.vertices)
-    check_outputs(places, inputs=inputs, overwrite=overwrite)
+    outputs.check(inputs=(original, release, key, rules.vertices), candidates=exposed)
     wanted = tuple(dict.fromkeys(map(attack_from_text, attacks))) if attacks else STRUCTURAL
     active = any(isinstance(each, ByPlantedAccounts) for each in wanted)
     method = _method(methods, release, active=active)
     rng = source(seed)
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         reading = rules.read(original, progress)
         graph = reading.graph
         opened = None if release is None else open_release(release, progress=progress)
@@ -99,22 +93,21 @@ def attack(
     if release is not None and opened is not None:
         messages.note_ignored(opened.reading, release)
     if exposed is not None:
-        _write_candidates(graph, found, exposed, overwrite=overwrite)
-    if report is not None:
-        blocks = [block for each in found for block in each.blocks()]
-        write_text(
-            report, Document(say("cli.graph.attacks"), f"{graph}.", blocks).html(), overwrite
-        )
-    if as_json:
-        console.show_json([each.as_dict() for each in found])
-        return
-    _show(found, {"candidates": exposed, "report": report})
+        _write_candidates(graph, found, exposed, overwrite=outputs.overwrite)
+    blocks = [block for each in found for block in each.blocks()]
+    outputs.write_report(lambda: Document(say("cli.graph.attacks"), f"{graph}.", blocks))
+    outputs.show(
+        lambda: [each.as_dict() for each in found],
+        lambda: _show(found),
+        found[-1],
+        candidates=exposed,
+    )
 
 
 def _method(
     written: list[str] | None, release: Path | None, *, active: bool
 ) -> GraphMethod[Any] | None:
-    chosen = method_options.methods_from_options(written)
+    chosen = methods_from_options(written)
     if len(chosen) > 1 or (chosen and release is not None) or (active and release is not None):
         raise InputError("CEL-G029.method")
     return chosen[0] if chosen else None
@@ -179,11 +172,9 @@ def _write_candidates(
         pl.concat(tables).write_csv(draft)
 
 
-def _show(found: list[AttackResult], places: dict[str, Path | None]) -> None:
+def _show(found: list[AttackResult]) -> None:
     from celosia.graphs.attacks import GraphAttack
 
     messages.show_candidates(each for each in found if isinstance(each, GraphAttack))
-    console.show_files(places)
     for each in found[:-1]:
         console.show(str(each))
-    console.show(str(found[-1]), strong=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs, write_text
+from celosia.cli.frame import FileOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, KeyFile, Rules
 from celosia.core.messages import Message
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 def draw(
     rules: Rules,
     graph: GraphFile,
+    outputs: FileOutputs,
     output: Annotated[Path, typer.Option("--output", "-o", help="The drawing (SVG).")],
     after: Annotated[
         Path | None, typer.Argument(help="The published graph, drawn beside it.")
@@ -35,8 +35,6 @@ def draw(
     seed: Annotated[
         int, typer.Option(help="Seed for the layout: another seed gives other positions.")
     ] = 1,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Draw a graph, or the original beside its release: deleted edges dashed, new edges thick.
 
@@ -54,11 +52,10 @@ def draw(
     from celosia.graphs.matching import graph_type_of, match_vertices, open_release, world_of
     from celosia.graphs.metrics.summary import align_vertices
 
-    inputs = (graph, after, key, rules.vertices)
-    check_outputs({"drawing": output}, inputs=inputs, overwrite=overwrite)
+    outputs.check(inputs=(graph, after, key, rules.vertices), drawing=output)
     rng = Seeded(seed)  # a place on paper is no secret
     readings: list[tuple[ReadResult | None, Path]] = []
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         if after is None:
             content: Content
             if graph_type_of(graph) is Graph:
@@ -82,8 +79,7 @@ def draw(
             summary = Message("cli.graph.before_after", before=original, after=release)
     for each, path in readings:
         messages.note_ignored(each, path)
-    write_text(output, str(made), overwrite)
-    if as_json:
-        console.show_json({"drawing": str(output), "graph": summary})
-        return
-    console.show(f"{summary}: {output}", strong=True)
+    outputs.write_text(output, lambda: made)
+    outputs.show(
+        lambda: {"drawing": str(output), "graph": summary}, lambda: None, f"{summary}: {output}"
+    )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli import console, options
+from celosia.cli.frame import JsonOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.messages import Message, say
@@ -15,10 +16,10 @@ from celosia.core.messages import Message, say
 def info(
     rules: Rules,
     graph: GraphFile,
+    outputs: JsonOutputs,
     seed: Annotated[
         int | None, typer.Option(help="Seed for the samples taken from a large graph.")
     ] = None,
-    as_json: options.AsJson = False,
 ) -> None:
     """Describe a graph, and count the vertices that are unique when only names are removed.
 
@@ -32,7 +33,7 @@ def info(
     from celosia.graphs import attacks, measure
     from celosia.graphs.release import MOST_NEIGHBOURHOODS
 
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         reading = rules.read(graph, progress)
         read = reading.graph
         found = measure(read, rng=source(seed), progress=progress)
@@ -40,27 +41,26 @@ def info(
         if read.order <= MOST_NEIGHBOURHOODS:
             results.append(attacks.neighbourhood(read, read, progress=progress))
     messages.note_ignored(reading, graph, changes=False)  # the result says how the file was read
-    if as_json:
-        console.show_json(
-            {
-                "reading": reading.as_dict(),
-                "metrics": found.as_dict(),
-                "degree_anonymity": results[0].smallest,
-                "candidates": [each.as_dict(limit=0) for each in results],
-            }
-        )
-        return
-    console.show(say("cli.graph.read", reading=reading))
-    messages.show_numbers(say("cli.graph.whole_graph"), found.items())
-    messages.show_candidates(results)
-    console.show(
+
+    def lines() -> None:
+        console.show(say("cli.graph.read", reading=reading))
+        messages.show_numbers(say("cli.graph.whole_graph"), found.items())
+        messages.show_candidates(results)
+
+    outputs.show(
+        lambda: {
+            "reading": reading.as_dict(),
+            "metrics": found.as_dict(),
+            "degree_anonymity": results[0].smallest,
+            "candidates": [each.as_dict(limit=0) for each in results],
+        },
+        lines,
         say(
             "cli.graph.degree_anonymous_unique_degree",
             smallest=results[0].smallest,
             alone=results[0].exposed.size,
             size=results[1].exposed.size,
         ),
-        strong=True,
     )
 
 

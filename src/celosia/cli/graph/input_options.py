@@ -1,11 +1,9 @@
-"""Options for reading a graph, shared by the commands of `celosia graph`."""
+"""Options that the commands of `celosia graph` share: how a graph is read, and its methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -13,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from celosia.core.progress import Progress
+    from celosia.graphs.method import GraphMethod
     from celosia.graphs.readers import Format, ReadResult
 
 GraphFile = Annotated[
@@ -25,6 +24,16 @@ GraphFile = Annotated[
 KeyFile = Annotated[
     Path | None,
     typer.Option("--key", help="The key file that `celosia graph publish --key` wrote."),
+]
+
+
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="Method with its parameters (list: celosia graph methods); repeat it for more.",
+    ),
 ]
 
 
@@ -99,18 +108,17 @@ class Rules:
         )
 
 
-def command(app: typer.Typer, name: str, work: Callable[..., None]) -> None:
-    """Add a command that has its own options and those of reading; `work` gets them as `rules`."""
-    own = list(signature(work, eval_str=True).parameters.values())[1:]
-    shared = [*signature(Rules, eval_str=True).parameters.values()]
-    names = {each.name for each in fields(Rules)}
+def methods_from_options(
+    written: list[str] | None, *, k_degree: int | None = None
+) -> tuple[GraphMethod[Any], ...]:
+    """The methods in the order in which they are given; k-degree by its short form comes last.
 
-    def run(**given: Any) -> None:
-        rules = Rules(**{name: given.pop(name) for name in names})
-        work(rules, **given)
+    Raises:
+        InputError: as `core.methods.method_from_text` says.
+    """
+    from celosia.graphs.method import method_from, method_from_text
 
-    run.__doc__ = work.__doc__
-    run.__signature__ = Signature(  # type: ignore[attr-defined]
-        [each.replace(kind=Parameter.KEYWORD_ONLY) for each in (*own, *shared)]
-    )
-    app.command(name)(run)
+    made = [method_from_text(each) for each in written or ()]
+    if k_degree is not None:
+        made.append(method_from("k-degree", {"k": k_degree}))
+    return tuple(made)

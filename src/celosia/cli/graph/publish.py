@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
-from celosia.cli.graph import messages, method_options
-from celosia.cli.graph.input_options import GraphFile, Rules
+from celosia.cli.frame import ReleaseOutputs
+from celosia.cli.graph import messages
+from celosia.cli.graph.input_options import GraphFile, Methods, Rules, methods_from_options
 from celosia.core.errors import InputError
 from celosia.core.messages import say
 
 if TYPE_CHECKING:
+    from celosia.graphs.attacks import GraphAttack
     from celosia.graphs.options import GraphPublishOptions
+    from celosia.graphs.readers import ReadResult
+    from celosia.graphs.release import GraphRelease
     from celosia.tables.masking import Recipe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphOutputs(ReleaseOutputs):
+    """The outputs of a command that publishes a graph."""
+
+    report: options.PrivateReport = None
+
+    def check_format(self, output: Path) -> None:
+        """Leave the format to `check_ending`, which knows what is written."""
 
 
 def publish(
     rules: Rules,
     graph: GraphFile,
+    outputs: GraphOutputs,
     k_degree: Annotated[
         int | None,
         typer.Option(
@@ -31,17 +47,10 @@ def publish(
             help="k-degree anonymity: every degree is shared by at least K vertices.",
         ),
     ] = None,
-    methods: method_options.Methods = None,
+    methods: Methods = None,
     attributes: Annotated[
         Path | None,
         typer.Option(help="Recipe that masks vertex attributes. Default: they are not published."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File for the release; its suffix sets the format."),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file); do not publish it.")
     ] = None,
     key: Annotated[
         Path | None,
@@ -63,12 +72,7 @@ def publish(
     no_assess: Annotated[
         bool, typer.Option("--no-assess", help="Do not attack or measure the release.")
     ] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="Seed for the random draws; the release is then only a simulation."),
-    ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
+    seed: options.Seed = None,
 ) -> None:
     """Publish a graph by one or more methods, with random numbers in place of names.
 
@@ -91,42 +95,39 @@ def publish(
     `celosia graph publish calls.csv --k-degree 5 --drop-edge-attributes -o safe.edges`
     """
     from celosia.core.randomness import source
-    from celosia.core.release import certificate_path
     from celosia.graphs.options import GraphPublishOptions
     from celosia.graphs.relabelling import write_key
     from celosia.graphs.run import publish_graph
 
-    places = {
-        "release": output,
-        "certificate": None if output is None else certificate_path(output),
-        "report": report,
-        "key": key,
-    }
-    inputs = (graph, rules.vertices, attributes)
-    check_outputs(places, inputs=inputs, overwrite=overwrite)
+    outputs.check(inputs=(graph, rules.vertices, attributes), key=key)
     asked = GraphPublishOptions(
-        methods=method_options.methods_from_options(methods, k_degree=k_degree),
+        methods=methods_from_options(methods, k_degree=k_degree),
         attributes=None if attributes is None else _recipe(attributes),
         keep_names=keep_names,
         drop_edge_attributes=drop_edge_attributes,
         assess=not no_assess,
         rng=source(seed),
     )
-    _check(asked, output, key)
-    with console.progress_bar(quiet=as_json) as progress:
+    _check(asked, outputs.output, key)
+    with outputs.working(None) as progress:
         reading = rules.read(graph, progress)
         release = publish_graph(reading, asked, progress=progress)
     with ExitStack() as files:  # the key takes its name only with the release
         if key is not None and release.key is not None:
-            files.enter_context(write_key(reading.graph, release.key, key, overwrite=overwrite))
-        if output is not None:
-            release.save(output, overwrite=overwrite)
-    if report is not None:
-        release.report(report, overwrite=overwrite)
+            files.enter_context(
+                write_key(reading.graph, release.key, key, overwrite=outputs.overwrite)
+            )
+        outputs.save(release)
     if key is not None:
         console.note(say("cli.graph.warning_re_identifies_every", the_key=key))
-    messages.show_release(
-        release, reading, {"release": output, "report": report, "key": key}, as_json=as_json
+    # Beside a differentially private release no exact number is shown, because it could be
+    # passed on.
+    exact = {"reading": reading.as_dict()} if release.guarantee.neighbours is None else {}
+    outputs.finish(
+        release,
+        lambda: _show(release, reading, outputs.output),
+        facts=lambda: release.certificate() | exact,
+        key=key,
     )
 
 
@@ -151,3 +152,65 @@ def _check(asked: GraphPublishOptions, output: Path | None, key: Path | None) ->
     masked = asked.attributes is not None
     if masked and made is Graph and format_of(output) in {"edges", "csv", "tsv", "pajek"}:
         raise InputError("CEL-G014.check", output=output)
+
+
+def _show(release: GraphRelease, reading: ReadResult, output: Path | None) -> None:
+    """Print how the file was read, what was done, and what risk and utility is left."""
+    from celosia.graphs.report import LEFT_OUT
+
+    console.show(say("cli.graph.read", reading=reading))
+    for name in ("edge_attributes", "attributes"):
+        if names := release.left_out.get(name):
+            console.show(say("cli.graph.left_out", left_out=LEFT_OUT[name], names=", ".join(names)))
+    for number, each in enumerate(release.methods, 1):
+        console.show(say("cli.graph.step", number=number, each=each))
+    account = release.account
+    if account.attacks:
+        title = say("cli.graph.found_in_world" if account.world else "cli.graph.found")
+        _show_before_after(title, account.before, account.attacks)
+    if account.utility is not None:
+        console.show(
+            say(
+                "cli.graph.utility",
+                utility=account.utility
+                if account.matched
+                else messages.describe_graphs(account.utility),
+            )
+        )
+    elif account.attacks:
+        console.note(say("cli.graph.utility_measured_run_celosia"))
+    _note_isolated(release, output)
+
+
+def _note_isolated(release: GraphRelease, output: Path | None) -> None:
+    """Tell of vertices that an edge list has no line for."""
+    from celosia.graphs import Graph
+    from celosia.graphs.readers import format_of
+    from celosia.graphs.release import EDGE_LISTS
+
+    if output is None or not isinstance(release.data, Graph) or not release.data.isolated:
+        return
+    if format_of(output) in EDGE_LISTS:
+        alone = release.data.isolated
+        console.note(say("cli.graph.no_edge_therefore_no", alone=alone, name=output.name))
+
+
+def _show_before_after(
+    title: str, before: Sequence[GraphAttack], after: Sequence[GraphAttack]
+) -> None:
+    console.show_table(
+        title,
+        console.columns(
+            "attack", "exposed_before", "after", "right_guesses_before:.2%", "after:.2%"
+        ),
+        [
+            [
+                new.name,
+                messages.count_exposed(old),
+                messages.count_exposed(new),
+                old.chance,
+                new.chance,
+            ]
+            for old, new in zip(before, after, strict=True)
+        ],
+    )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
+from celosia.cli import options
+from celosia.cli.frame import AnswerOutputs
 from celosia.cli.graph import messages
 from celosia.cli.graph.input_options import GraphFile, Rules
 from celosia.core.errors import InputError
@@ -59,9 +58,8 @@ def release(
     rules: Rules,
     statistic: Annotated[Statistic, typer.Argument(help="Statistic to release.")],
     graph: GraphFile,
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", "-e", help="Privacy loss of the answer, usually 0.1 to 1.")
-    ],
+    epsilon: options.Epsilon,
+    outputs: AnswerOutputs,
     level: Annotated[
         Level | None,
         typer.Option(
@@ -86,18 +84,7 @@ def release(
         float | None,
         typer.Option(help="Probability that the interval holds the exact answer. Default: 0.95."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File for the answer: .json, or a table (.csv)."),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report (one HTML file, opens offline).")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed for the noise; the answer is then only a simulation.")
-    ] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
+    seed: options.NoiseSeed = None,
 ) -> None:
     """Release one differentially private statistic of a graph: a number or a table.
 
@@ -114,17 +101,8 @@ def release(
     `celosia graph release joint friends.edges -e 1 --cap 8`
     """
     from celosia.cli.release import display
-    from celosia.core.release import certificate_path
-    from celosia.frames import format_of
 
-    places = {
-        "answer": output,
-        "certificate": None if output is None else certificate_path(output),
-        "report": report,
-    }
-    check_outputs(places, inputs=(graph, rules.vertices), overwrite=overwrite)
-    if output is not None and output.suffix.lower() != ".json":
-        format_of(output)
+    outputs.check(inputs=(graph, rules.vertices))
     chosen = {
         "level": None if level is None else level.value,
         "cap": cap,
@@ -135,19 +113,12 @@ def release(
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     _check(statistic, chosen)
-    with console.progress_bar(quiet=as_json) as progress:
+    with outputs.working(None) as progress:
         reading = rules.read(graph, progress)
         answer = _release_statistic(statistic, reading.graph, epsilon, chosen, seed)
+        outputs.save(answer)
     messages.note_ignored(reading, graph)
-    if output is not None:
-        answer.save(output, overwrite=overwrite)
-    if report is not None:
-        answer.report(report, overwrite=overwrite)
-    display.show_warnings(answer)
-    if as_json:
-        console.show_json(answer.certificate())
-    else:
-        display.show_answer(answer, output=output, report=report)
+    outputs.finish(answer, lambda: display.show_answer(answer))
 
 
 def _check(statistic: Statistic, chosen: dict[str, Any]) -> None:

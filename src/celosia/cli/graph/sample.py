@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from celosia.cli import console, options
-from celosia.cli.frame import check_outputs
+from celosia.cli import console
+from celosia.cli.frame import FileOutputs, check_outputs
 from celosia.core.errors import InputError
 from celosia.core.messages import Message, say
 
@@ -18,6 +18,7 @@ def sample(
     release: Annotated[
         Path, typer.Argument(help="The uncertain graph (.csv) or the generalised graph (.json).")
     ],
+    outputs: FileOutputs,
     output: Annotated[
         Path,
         typer.Option(
@@ -28,8 +29,6 @@ def sample(
     ],
     worlds: Annotated[int, typer.Option(min=1, max=10_000, help="Number of worlds to draw.")] = 1,
     seed: Annotated[int | None, typer.Option(help="Seed for the random draws.")] = None,
-    overwrite: options.Overwrite = False,
-    as_json: options.AsJson = False,
 ) -> None:
     """Sample plain graphs (possible worlds) from an uncertain or a generalised graph.
 
@@ -53,9 +52,9 @@ def sample(
         Message("cli.output.world", number=number + 1): _place(output, number, worlds)
         for number in range(worlds)
     }
-    check_outputs(places, inputs=(release,), overwrite=overwrite)
+    check_outputs(places, inputs=(release,), overwrite=outputs.overwrite)
     rng = source(seed)
-    with console.progress_bar(quiet=as_json) as progress, ExitStack() as files:
+    with outputs.working(None) as progress, ExitStack() as files:
         content = open_release(release, progress=progress).content
         if isinstance(content, Graph):
             raise InputError("CEL-G030", release=release)
@@ -63,15 +62,23 @@ def sample(
         for number, path in enumerate(places.values()):  # all worlds take their names, or none
             progress(Step(Message("cli.step.drawing_worlds"), number, worlds))
             world = world_of(content, rng)
-            write(world, files.enter_context(replacing(path, overwrite=overwrite)), partial=True)
+            write(
+                world,
+                files.enter_context(replacing(path, overwrite=outputs.overwrite)),
+                partial=True,
+            )
             sizes.append(world.size)
     written = [str(path) for path in places.values()]
-    if as_json:
-        console.show_json({"vertices": content.order, "edges": sizes, "files": written})
-        return
-    for name, size in zip(written, sizes, strict=True):
-        console.show(say("cli.graph.edges", name=name, size=size))
-    console.show(say("cli.graph.possible_worlds", worlds=worlds, content=content), strong=True)
+
+    def lines() -> None:
+        for name, size in zip(written, sizes, strict=True):
+            console.show(say("cli.graph.edges", name=name, size=size))
+
+    outputs.show(
+        lambda: {"vertices": content.order, "edges": sizes, "files": written},
+        lines,
+        say("cli.graph.possible_worlds", worlds=worlds, content=content),
+    )
 
 
 def _place(output: Path, number: int, worlds: int) -> Path:

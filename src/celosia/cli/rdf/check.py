@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.cli import console, options
-from celosia.cli.policy import PolicyFile, show_warnings
+from celosia.cli.frame import noting_warnings
+from celosia.cli.policy import PolicyFile
 from celosia.core.errors import InputError, PrivacyError
 from celosia.core.messages import say
 from celosia.core.wording import counted, plural
@@ -57,7 +58,7 @@ def graph_policy(path: Path) -> tuple[Policy, Graph]:
     """
     from celosia.queries.policy import load_policy
 
-    with show_warnings():
+    with noting_warnings():
         declared = load_policy(path)
     if declared.graph is None:
         raise InputError("CEL-Q235.graph_policy", declared_name=declared.name, path=path)

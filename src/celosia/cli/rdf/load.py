@@ -127,7 +127,7 @@ def _from_endpoint(
     authorization: str | None,
     progress: Progress,
 ) -> LoadSummary:
-    from celosia.cli.paths import read_variable, resolve_address
+    from celosia.cli.addresses import read_variable, resolve_address
     from celosia.queries.rdf.endpoint import load_endpoint
 
     add, overwrite, plain = settings

@@ -31,22 +31,17 @@ def info(store: Store, as_json: options.AsJson = False) -> None:
             return
         console.show_table(
             say("cli.policy.predicates"),
-            [
-                say("cli.column.address"),
-                say("cli.column.facts"),
-                say("cli.column.subjects"),
-                say("cli.column.objects"),
-                say("cli.column.most_subject"),
-                say("cli.column.most_object"),
-            ],
+            console.columns(
+                "address", "facts:,", "subjects:,", "objects:,", "most_subject:,", "most_object:,"
+            ),
             [
                 [
                     each.predicate,
-                    console.number(each.facts, ","),
-                    console.number(each.subjects, ","),
-                    console.number(each.objects, ","),
-                    console.number(each.most_of_subject, ","),
-                    console.number(each.most_of_object, ","),
+                    each.facts,
+                    each.subjects,
+                    each.objects,
+                    each.most_of_subject,
+                    each.most_of_object,
                 ]
                 for each in graph.predicates()
             ],

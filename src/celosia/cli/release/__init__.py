@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from celosia.cli.release import above, groups, numbers, ranks
-from celosia.cli.release.options import ReleaseOptions, add_command
+from celosia.cli.release import groups, numbers
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,12 +19,12 @@ app = typer.Typer(
     `celosia release histogram people.csv --column age --edges 0,18,65,120 -e 0.5 -o ages.csv`
     """,
 )
-add_command(app, "count", numbers.count, examples=numbers.COUNT)
-add_command(app, "sum", numbers.total, examples=numbers.SUM)
-add_command(app, "mean", numbers.mean, examples=numbers.MEAN)
-add_command(app, "variance", numbers.variance, examples=numbers.VARIANCE)
-add_command(app, "median", ranks.median, examples=ranks.MEDIAN)
-add_command(app, "quantile", ranks.quantile, examples=ranks.QUANTILE)
-add_command(app, "histogram", groups.histogram, examples=groups.HISTOGRAM)
-add_command(app, "top", groups.top, examples=groups.TOP)
-add_command(app, "above", above.above, examples=above.ABOVE, options_class=ReleaseOptions)
+app.command("count")(numbers.count)
+app.command("sum")(numbers.total)
+app.command("mean")(numbers.mean)
+app.command("variance")(numbers.variance)
+app.command("median")(numbers.median)
+app.command("quantile")(numbers.quantile)
+app.command("histogram")(groups.histogram)
+app.command("top")(groups.top)
+app.command("above")(groups.above)

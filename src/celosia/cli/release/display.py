@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.cli import console
 from celosia.core.messages import Message, say
 
 if TYPE_CHECKING:
-    from celosia.cli.release.options import ReleaseOptions
-    from celosia.core.guarantee import Guarantee
+    from celosia.cli.release.run import ReleaseOptions
     from celosia.mechanisms import Mechanism, NoisyAnswer
 
 ROWS = "cli.unit.rows"
@@ -27,7 +25,7 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
     error = mechanism.accuracy(options.confidence, size=options.size)
     for warning in weaknesses(mechanism):
         console.note(say("cli.query.warning", warning=warning))
-    if options.as_json:
+    if options.outputs.as_json:
         epsilon, delta = stated_epsilon_delta(mechanism)
         facts = {
             "explain": True,
@@ -44,7 +42,7 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
         return
     console.show(say("cli.release.mechanism", mechanism=mechanism))
     console.show(say("cli.release.price", privacy_loss=mechanism.privacy_loss()))
-    _show_guarantee(guarantee)
+    console.show_guarantee(guarantee)
     console.note(say("cli.release.nothing_read_drawn_or"))
     console.show(
         say(
@@ -59,27 +57,14 @@ def show_plan(mechanism: Mechanism[Any, Any], options: ReleaseOptions, *, error_
     )
 
 
-def show_answer(answer: NoisyAnswer, *, output: Path | None, report: Path | None) -> None:
-    """Print an answer: its numbers, its guarantee, its source of randomness and its files."""
-    from celosia.core.release import certificate_path
-
+def show_answer(answer: NoisyAnswer) -> None:
+    """Print an answer: its numbers, its guarantee and its source of randomness."""
     if isinstance(answer.value, (dict, list)):
         _show_table(answer)
-    _show_guarantee(answer.guarantee)
+    console.show_guarantee(answer.guarantee)
     seed = answer.provenance.seed
     drawn = Message("cli.release.entropy" if seed is None else "cli.release.seed", seed=seed)
     console.show(say("cli.release.noise_drawn_exactly_whole", drawn=drawn))
-    certificate = None if output is None else certificate_path(output)
-    console.show_files({"release": output, "certificate": certificate, "report": report})
-    console.show(str(answer), strong=True)
-
-
-def show_warnings(answer: NoisyAnswer) -> None:
-    """Print the warnings of an answer, and whether it is only a simulation."""
-    for warning in answer.warnings:
-        console.note(say("cli.query.warning", warning=warning))
-    if answer.guarantee.simulation:
-        console.note(say("cli.magnitude.simulation_made_seed_release"))
 
 
 def _show_table(answer: NoisyAnswer) -> None:
@@ -101,16 +86,6 @@ def _show_table(answer: NoisyAnswer) -> None:
         console.show_table(answer.question, header, rows[:MOST_SHOWN])
     if len(rows) > MOST_SHOWN:
         console.note(say("cli.query.more_file_give_o", number_of_rows=len(rows) - MOST_SHOWN))
-
-
-def _show_guarantee(guarantee: Guarantee) -> None:
-    from celosia.core.wording import sentence
-
-    key = "cli.query.promise_without_seed" if guarantee.simulation else "cli.query.promise"
-    console.show(say(key, promise=guarantee.promise, neighbours=guarantee.neighbours))
-    console.show(say("cli.query.meaning", protects=sentence(guarantee.protects)))
-    for assumption in guarantee.assumes:
-        console.show(say("cli.query.assumes", assumption=assumption))
 
 
 def _percent(share: float) -> str:

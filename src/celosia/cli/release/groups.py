@@ -1,28 +1,22 @@
-"""`celosia release histogram` and `top`: rows by category."""
+"""`celosia release histogram`, `top` and `above`: rows by category, and answers by threshold."""
 
 from __future__ import annotations
 
 import csv
 from enum import StrEnum
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli.release.display import ROWS
-from celosia.cli.release.options import ReleaseRequest
+from celosia.cli.release.numbers import grid_of
+from celosia.cli.release.run import ReleaseOptions, ReleaseRequest, RowReleaseOptions, Step
 from celosia.core.errors import InputError
 
-HISTOGRAM = """`celosia release histogram people.csv --column age --edges 0,18,65,120 --epsilon 0.5`
-
-`celosia release histogram people.csv -c sex --categories female,male --other -e 0.5 -o sex.csv`
-
-`celosia release histogram people.csv -c disease --delta 1e-8 -e 1`  (keys are not known beforehand)
-"""
-TOP = """`celosia release top people.csv --column disease --categories flu,gout --epsilon 0.5`
-
-`celosia release top votes.csv -c party --categories red,blue,pink --count 2 -e 1`
-"""
+if TYPE_CHECKING:
+    from celosia.core.neighbours import Neighbours
+    from celosia.mechanisms import SparseVector
 
 
 class Method(StrEnum):
@@ -34,6 +28,7 @@ class Method(StrEnum):
 
 
 def histogram(
+    release: RowReleaseOptions,
     edges: Annotated[
         str | None,
         typer.Option(metavar="0,10,20", help="Edges of the bins; each bin ends at the next edge."),
@@ -49,11 +44,19 @@ def histogram(
         float | None,
         typer.Option(help="Without edges and categories: chance that a rare key is shown."),
     ] = None,
-) -> ReleaseRequest:
+) -> None:
     """Release how many rows fall into each bin, or have each key.
 
     Bins are declared: by --edges for numbers or by --categories. With neither, keys are taken from
     the table, and only those with many rows are released; that needs a --delta.
+
+    **Examples**
+
+    `celosia release histogram people.csv --column age --edges 0,18,65,120 --epsilon 0.5`
+
+    `celosia release histogram people.csv -c sex --categories female,male --other -e 0.5 -o sex.csv`
+
+    `celosia release histogram people.csv -c disease --delta 1e-8 -e 1`  (unknown keys)
     """
     from celosia.mechanisms import Histogram, KeyHistogram
 
@@ -62,19 +65,23 @@ def histogram(
         raise InputError("CEL-M130")
     if delta is not None:
         make = partial(KeyHistogram, delta=delta)
-        return ReleaseRequest(make=make, error_in=ROWS, cells="string", bound="keys_per_unit")
+        release.run(ReleaseRequest(make=make, error_in=ROWS, cells="string", bound="keys_per_unit"))
+        return
     bins = partial(
         Histogram,
         other=other,
         edges=None if edges is None else numbers(edges, option="--edges"),
         categories=None if categories is None else texts(categories),
     )
-    return ReleaseRequest(
-        make=bins, error_in=ROWS, cells="decimal" if categories is None else "string"
+    release.run(
+        ReleaseRequest(
+            make=bins, error_in=ROWS, cells="decimal" if categories is None else "string"
+        )
     )
 
 
 def top(
+    release: RowReleaseOptions,
     categories: Annotated[
         str,
         typer.Option(metavar="A,B,C", help="Public list of categories; quote those with commas."),
@@ -83,12 +90,78 @@ def top(
     method: Annotated[Method, typer.Option(help="The selection mechanism.")] = (
         Method.PERMUTE_AND_FLIP
     ),
-) -> ReleaseRequest:
-    """Release which of the declared categories have the most rows; not how many they have."""
+) -> None:
+    """Release which of the declared categories have the most rows; not how many they have.
+
+    **Examples**
+
+    `celosia release top people.csv --column disease --categories flu,gout --epsilon 0.5`
+
+    `celosia release top votes.csv -c party --categories red,blue,pink --count 2 -e 1`
+    """
     from celosia.mechanisms import MostFrequent
 
     make = partial(MostFrequent, categories=texts(categories), count=count, selection=method.value)
-    return ReleaseRequest(make=make, error_in="cli.unit.below_best", cells="string")
+    release.run(ReleaseRequest(make=make, error_in="cli.unit.below_best", cells="string"))
+
+
+def above(
+    release: ReleaseOptions,
+    threshold: Annotated[
+        float, typer.Option(help="The threshold: a public number, not from the data.")
+    ],
+    positives: Annotated[
+        int, typer.Option(help="Most positive answers; then the command stops.")
+    ] = 1,
+    monotone: Annotated[
+        bool,
+        typer.Option("--monotone", help="One neighbour step moves all answers the same way."),
+    ] = False,
+    numeric: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="Share of epsilon for the values of the positives."),
+    ] = 0.0,
+    sensitivity: Annotated[
+        float, typer.Option(help="The largest change of one answer by one neighbour.")
+    ] = 1.0,
+    unit: Annotated[
+        str, typer.Option(metavar="WORD", help="Name of the privacy unit that one step changes.")
+    ] = "person",
+    grid: Step = None,
+    rounded: Annotated[
+        bool, typer.Option("--rounded", help="Answers may lie between the steps of the grid.")
+    ] = False,
+) -> None:
+    """Release which answers in a column reach a threshold, in order, up to --positives of them.
+
+    The column holds exact answers, such as counts: one row for each question. Answers below the
+    threshold cost nothing; only the positive answers are paid for.
+
+    **Examples**
+
+    `celosia release above counts.csv --column visits --threshold 100 --epsilon 1`
+
+    `celosia release above counts.csv -c visits --threshold 100 --positives 5 --monotone -e 1`
+
+    `celosia release above counts.csv -c visits --threshold 100 --numeric 0.5 -e 1 -o above.json`
+    """
+    from celosia.core.neighbours import Neighbours as Who
+    from celosia.mechanisms import Grid, SparseVector
+
+    def make(*, epsilon: float, neighbours: Neighbours) -> SparseVector:
+        return SparseVector(
+            epsilon=epsilon,
+            neighbours=Who(neighbours.relation, unit),
+            threshold=threshold,
+            positives=positives,
+            monotone=monotone,
+            numeric=numeric,
+            sensitivity=sensitivity,
+            grid=grid_of(grid) or Grid(),
+            rounded=rounded,
+        )
+
+    release.run(ReleaseRequest(make=make, error_in="cli.unit.around_threshold", cells="decimal"))
 
 
 def texts(listed: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`celosia release count`, `sum`, `mean` and `variance`: one number about a column."""
+"""`celosia release count`, `sum`, `mean`, `variance`, `median` and `quantile`: numbers."""
 
 from __future__ import annotations
 
@@ -9,33 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli.release.display import ROWS
-from celosia.cli.release.options import Lower, ReleaseRequest, Step, Upper
+from celosia.cli.release.run import Lower, ReleaseRequest, RowReleaseOptions, Step, Upper
 
 if TYPE_CHECKING:
     from celosia.mechanisms import Grid
 
 UNIT = "cli.unit.column"
-
-COUNT = """`celosia release count people.csv --epsilon 0.5`
-
-`celosia release count people.csv --column disease --equals flu --epsilon 0.5`
-
-`celosia release count visits.csv --unit patient --rows-per-unit 3 --error 20 -o count.json`
-"""
-SUM = """`celosia release sum orders.csv --column price --lower 0 --upper 500 --epsilon 0.5`
-
-`celosia release sum orders.csv -c price --lower 0 --upper 500 --error 10000 --explain`
-"""
-MEAN = """`celosia release mean salaries.csv --column salary --lower 0 --upper 200000 --epsilon 0.5`
-
-`celosia release mean salaries.csv -c salary --lower 0 --upper 200000 --error 1000 --size 5000`
-
-`celosia release mean visits.csv -c cost --lower 0 --upper 90 -e 1 --unit patient --rows-per-unit 5`
-"""
-VARIANCE = """`celosia release variance people.csv --column age --lower 0 --upper 120 --epsilon 1`
-
-`celosia release variance people.csv -c age --lower 0 --upper 120 -e 1 --deviation --json`
-"""
+RANK = "cli.unit.rank"
 
 
 class Method(StrEnum):
@@ -48,42 +28,76 @@ class Method(StrEnum):
 
 
 def count(
+    release: RowReleaseOptions,
     equals: Annotated[
         str | None,
         typer.Option(metavar="VALUE", help="With --column: count the rows with this value."),
     ] = None,
-) -> ReleaseRequest:
+) -> None:
     """Release how many rows a table has, or how many have a value.
 
     Without --equals a column that is named must hold truth values; the true ones are counted.
+
+    **Examples**
+
+    `celosia release count people.csv --epsilon 0.5`
+
+    `celosia release count people.csv --column disease --equals flu --epsilon 0.5`
+
+    `celosia release count visits.csv --unit patient --rows-per-unit 3 --error 20 -o count.json`
     """
     from celosia.mechanisms import Count
 
-    if equals is None:
-        return ReleaseRequest(make=Count, error_in=ROWS, needs_column=False)
-    return ReleaseRequest(make=Count, error_in=ROWS, cells="string", equals=equals)
+    release.run(
+        ReleaseRequest(make=Count, error_in=ROWS, needs_column=False)
+        if equals is None
+        else ReleaseRequest(make=Count, error_in=ROWS, cells="string", equals=equals)
+    )
 
 
-def total(lower: Lower, upper: Upper, grid: Step = None) -> ReleaseRequest:
-    """Release the sum of a column whose values are clipped to bounds."""
+def total(
+    release: RowReleaseOptions,
+    lower: Lower,
+    upper: Upper,
+    grid: Step = None,
+) -> None:
+    """Release the sum of a column whose values are clipped to bounds.
+
+    **Examples**
+
+    `celosia release sum orders.csv --column price --lower 0 --upper 500 --epsilon 0.5`
+
+    `celosia release sum orders.csv -c price --lower 0 --upper 500 --error 10000 --explain`
+    """
     from celosia.mechanisms import Sum
 
-    return ReleaseRequest(
-        make=partial(Sum, lower=lower, upper=upper, grid=grid_of(grid)), error_in=UNIT
+    release.run(
+        ReleaseRequest(
+            make=partial(Sum, lower=lower, upper=upper, grid=grid_of(grid)), error_in=UNIT
+        )
     )
 
 
 def mean(
+    release: RowReleaseOptions,
     lower: Lower,
     upper: Upper,
     method: Annotated[
         Method, typer.Option(help="normalised has the least error.")
     ] = Method.NORMALISED,
     grid: Step = None,
-) -> ReleaseRequest:
+) -> None:
     """Release the mean of a column whose values are clipped to bounds.
 
     The error falls with the number of rows: say with --size about how many there are.
+
+    **Examples**
+
+    `celosia release mean salaries.csv --column salary --lower 0 --upper 200000 --epsilon 0.5`
+
+    `celosia release mean salaries.csv -c salary --lower 0 --upper 200000 --error 1000 --size 5000`
+
+    `celosia release mean visits.csv -c cost --lower 0 --upper 90 -e 1 --unit patient`
     """
     from celosia.mechanisms import DirectMean, ExponentialMean, NormalisedMean, SumCountMean
 
@@ -94,25 +108,86 @@ def mean(
         Method.EXPONENTIAL: ExponentialMean,
     }
     make = partial(means[method], lower=lower, upper=upper, grid=grid_of(grid))
-    return ReleaseRequest(make=make, error_in=UNIT)
+    release.run(ReleaseRequest(make=make, error_in=UNIT))
 
 
 def variance(
+    release: RowReleaseOptions,
     lower: Lower,
     upper: Upper,
     deviation: Annotated[
         bool, typer.Option("--deviation", help="Release the standard deviation instead.")
     ] = False,
     grid: Step = None,
-) -> ReleaseRequest:
-    """Release the variance, or the standard deviation, of a column clipped to bounds."""
+) -> None:
+    """Release the variance, or the standard deviation, of a column clipped to bounds.
+
+    **Examples**
+
+    `celosia release variance people.csv --column age --lower 0 --upper 120 --epsilon 1`
+
+    `celosia release variance people.csv -c age --lower 0 --upper 120 -e 1 --deviation --json`
+    """
     from celosia.mechanisms import StandardDeviation, Variance
 
     kind = StandardDeviation if deviation else Variance
     unit = UNIT if deviation else "cli.unit.column_squared"
-    return ReleaseRequest(
-        make=partial(kind, lower=lower, upper=upper, grid=grid_of(grid)), error_in=unit
+    release.run(
+        ReleaseRequest(
+            make=partial(kind, lower=lower, upper=upper, grid=grid_of(grid)), error_in=unit
+        )
     )
+
+
+def median(
+    release: RowReleaseOptions,
+    lower: Lower,
+    upper: Upper,
+    grid: Step = None,
+) -> None:
+    """Release the middle value of a column, one of the points of a grid between the bounds.
+
+    **Examples**
+
+    `celosia release median salaries.csv --column salary --lower 0 --upper 200000 -e 0.5`
+
+    `celosia release median people.csv -c age --lower 0 --upper 120 --grid 1 --error 30`
+    """
+    from celosia.mechanisms import Median
+
+    release.run(
+        ReleaseRequest(
+            make=partial(Median, lower=lower, upper=upper, grid=grid_of(grid)), error_in=RANK
+        )
+    )
+
+
+def quantile(
+    release: RowReleaseOptions,
+    lower: Lower,
+    upper: Upper,
+    q: Annotated[
+        list[float],
+        typer.Option("--q", "-q", help="The share of values below it; may be repeated."),
+    ],
+    grid: Step = None,
+) -> None:
+    """Release one quantile of a column, or several at once for little more than one.
+
+    **Examples**
+
+    `celosia release quantile people.csv -c age --lower 0 --upper 120 -q 0.9 -e 0.5`
+
+    `celosia release quantile people.csv -c age --lower 0 --upper 120 -q 0.25 -q 0.75 -e 1 -o q.csv`
+    """
+    from celosia.mechanisms import Quantile, Quantiles
+
+    make = (
+        partial(Quantile, q=q[0], lower=lower, upper=upper, grid=grid_of(grid))
+        if len(q) == 1
+        else partial(Quantiles, q=tuple(sorted(q)), lower=lower, upper=upper, grid=grid_of(grid))
+    )
+    release.run(ReleaseRequest(make=make, error_in=RANK))
 
 
 def grid_of(step: float | None) -> Grid | None:

@@ -1,143 +1,195 @@
-"""The run of a `celosia release` command: price, read the table, release, write and print."""
+"""The options of all `celosia release` commands, and their run: price, read, release, print."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
-from celosia.cli import console
-from celosia.cli import options as common
-from celosia.cli.frame import check_outputs
+import typer
+
+from celosia.cli import options
+from celosia.cli.frame import AnswerOutputs
 from celosia.cli.release import display
-from celosia.cli.release.options import ReleaseOptions, ReleaseRequest, RowReleaseOptions
 from celosia.core.errors import InputError
 from celosia.core.messages import Message
+from celosia.core.neighbours import Neighbours, Relation
+from celosia.core.progress import Step as ProgressStep
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from celosia.frames import ColumnType
     from celosia.mechanisms import Mechanism
 
-
-def run_release(options: ReleaseOptions, request: ReleaseRequest) -> None:
-    """Release one answer, or with --explain print what it would cost."""
-    from celosia.core.progress import Step
-    from celosia.core.randomness import source
-    from celosia.mechanisms import table_release
-    from celosia.mechanisms.parameters import check_confidence
-
-    _check_paths(options)
-    check_confidence(options.confidence)
-    rng = source(options.seed)
-    units = _units(options)
-    mechanism = _mechanism(options, request, units)
-    if options.explain:
-        display.show_plan(
-            table_release.for_unit(mechanism, **units), options, error_in=request.error_in
-        )
-        return
-    _check_column(options, request)
-    with console.progress_bar(quiet=options.as_json) as progress:
-        progress(Step(Message("cli.step.reading_file"), 0))
-        frame = _read(options, request, mechanism)
-        progress(Step(Message("cli.step.drawing_answer"), 0))
-        answer = table_release.release_from_table(
-            frame,
-            mechanism,
-            column=options.column,
-            question=_question(options, request),
-            confidence=options.confidence,
-            rng=rng,
-            **units,
-        )
-    if options.output is not None:
-        answer.save(options.output, overwrite=options.overwrite)
-    if options.report is not None:
-        answer.report(options.report, overwrite=options.overwrite)
-    display.show_warnings(answer)
-    if options.as_json:
-        console.show_json(answer.certificate())
-    else:
-        display.show_answer(answer, output=options.output, report=options.report)
+Lower = Annotated[float, typer.Option(help="Smaller values are raised to this public bound.")]
+Upper = Annotated[float, typer.Option(help="Larger values are lowered to this public bound.")]
+Step = Annotated[
+    float | None,
+    typer.Option(
+        "--grid", metavar="STEP", help="Step that values are rounded to; fine by default."
+    ),
+]
 
 
-def _check_paths(options: ReleaseOptions) -> None:
-    """Refuse files that could not be written, before any work."""
-    from celosia.core.release import certificate_path
-    from celosia.frames import format_of
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRequest:
+    """The statistic that a command releases."""
 
-    output = options.output
-    certificate = None if output is None else certificate_path(output)
-    places = {"answer": output, "certificate": certificate, "report": options.report}
-    check_outputs(places, inputs=(options.table,), overwrite=options.overwrite)
-    if output is not None and output.suffix.lower() != ".json":
-        format_of(output)
+    make: Callable[..., Mechanism[Any, Any]]
+    """The mechanism for an epsilon and neighbours; of rows, also for `may_be_empty`."""
+    error_in: str
+    """The unit of the error."""
+    needs_column: bool = True
+    cells: ColumnType | None = None
+    """The type that the cells of the column are read as, whatever they look like."""
+    equals: str | None = None
+    """Count the rows whose cell is this."""
+    bound: str | None = None
+    """The argument of `make` that bounds the contribution of a unit, where there is one."""
 
 
-def _units(options: ReleaseOptions) -> dict[str, Any]:
-    if not isinstance(options, RowReleaseOptions):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseOptions:
+    """The options of every `celosia release` command."""
+
+    table: options.Input
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", help="The column of the statistic.")
+    ] = None
+    epsilon: Annotated[
+        float | None,
+        typer.Option(*options.EPSILON, help="The privacy loss: 0.1 to 1 for one answer."),
+    ] = None
+    error: Annotated[
+        float | None,
+        typer.Option(help="Instead of --epsilon: the target error; the least epsilon is found."),
+    ] = None
+    size: Annotated[
+        int,
+        typer.Option(help="Approximate number of rows or questions, for the expected error."),
+    ] = 1
+    confidence: options.Confidence = 0.95
+    neighbours: Annotated[
+        Relation,
+        typer.Option(help="Neighbour relation; change-one makes the number of rows public."),
+    ] = Relation.ADD_REMOVE
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Read nothing: print the privacy loss and expected error."),
+    ] = False
+    seed: options.NoiseSeed = None
+    outputs: AnswerOutputs
+    reading: options.Reading
+
+    def units(self) -> dict[str, Any]:
+        """The privacy unit, where it is not a row."""
         return {"unit": None, "rows_per_unit": None}
-    return {"unit": options.unit, "rows_per_unit": options.rows_per_unit}
+
+    def arguments(self, request: ReleaseRequest) -> dict[str, Any]:
+        """The arguments that the options add to the mechanism of a request."""
+        return {"neighbours": Neighbours(self.neighbours)}
+
+    def run(self, request: ReleaseRequest) -> None:
+        """Release one answer, or with --explain print what it would cost."""
+        from celosia.core.randomness import source
+        from celosia.mechanisms import table_release
+        from celosia.mechanisms.parameters import check_confidence
+
+        self.outputs.check(inputs=(self.table,))
+        check_confidence(self.confidence)
+        rng = source(self.seed)
+        mechanism = self._mechanism(request)
+        if self.explain:
+            charged = table_release.for_unit(mechanism, **self.units())
+            display.show_plan(charged, self, error_in=request.error_in)
+            return
+        if self.column is None and request.needs_column:
+            raise InputError("CEL-M120.check_column")
+        with self.outputs.working() as progress:
+            frame = self._read(request, mechanism)
+            progress(ProgressStep(Message("cli.step.drawing_answer"), 0))
+            answer = table_release.release_from_table(
+                frame,
+                mechanism,
+                column=self.column,
+                question=self._question(request),
+                confidence=self.confidence,
+                rng=rng,
+                **self.units(),
+            )
+        self.outputs.save(answer)
+        self.outputs.finish(answer, lambda: display.show_answer(answer))
+
+    def _mechanism(self, request: ReleaseRequest) -> Mechanism[Any, Any]:
+        """The mechanism with the epsilon that was given, or the least one for the error."""
+        from celosia.mechanisms import table_release
+        from celosia.mechanisms.guarantees import unwrap
+
+        if (self.epsilon is None) == (self.error is None):
+            raise InputError("CEL-M128")
+        shared = self.arguments(request)
+        if self.error is None:
+            mechanism = request.make(epsilon=self.epsilon, **shared)
+            table_release.for_unit(mechanism, **self.units())  # refuses what cannot be charged so
+            return mechanism
+        trial = table_release.for_unit(request.make(epsilon=1.0, **shared), **self.units())
+        found = trial.with_accuracy(self.error, confidence=self.confidence, size=self.size)
+        return unwrap(found)
+
+    def _read(self, request: ReleaseRequest, mechanism: Mechanism[Any, Any]) -> pl.DataFrame:
+        from celosia.frames import as_text
+        from celosia.mechanisms.table_columns import read_columns
+
+        column = self.column
+        frame = read_columns(
+            self.table,
+            mechanism,
+            column=column,
+            unit=self.units()["unit"],
+            cells=request.cells,
+            reading=self.reading.as_arguments(),
+        )
+        if column is None or request.cells != "string":
+            return frame
+        cells = as_text(frame.get_column(column))  # in a typed file they may be numbers
+        if request.equals is not None:
+            cells = (cells == request.equals).fill_null(False)
+        return frame.with_columns(cells.alias(column))
+
+    def _question(self, request: ReleaseRequest) -> str | None:
+        if request.equals is None:
+            return None
+        return Message("cli.release.rows_with", column=self.column, value=request.equals)
 
 
-def _mechanism(
-    options: ReleaseOptions, request: ReleaseRequest, units: dict[str, Any]
-) -> Mechanism[Any, Any]:
-    """The mechanism with the epsilon that was given, or the least one for the error."""
-    from celosia.core.neighbours import Neighbours
-    from celosia.mechanisms import table_release
-    from celosia.mechanisms.guarantees import unwrap
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowReleaseOptions(ReleaseOptions):
+    """The options of a command about rows of a table, of which one person may have several."""
 
-    if (options.epsilon is None) == (options.error is None):
-        raise InputError("CEL-M128")
-    shared: dict[str, Any] = {"neighbours": Neighbours(options.neighbours)}
-    if isinstance(options, RowReleaseOptions):
-        shared["may_be_empty"] = options.may_be_empty
-        if request.bound is not None and options.rows_per_unit is not None:
-            shared[request.bound] = options.rows_per_unit
-    if options.error is None:
-        mechanism = request.make(epsilon=options.epsilon, **shared)
-        table_release.for_unit(mechanism, **units)  # refuses what cannot be charged so
-        return mechanism
-    trial = table_release.for_unit(request.make(epsilon=1.0, **shared), **units)
-    found = trial.with_accuracy(options.error, confidence=options.confidence, size=options.size)
-    return unwrap(found)
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Protect all rows with the same value here, such as customer."
+        ),
+    ] = None
+    rows_per_unit: Annotated[
+        int | None, typer.Option(help="With --unit: most rows (or keys) that count per unit.")
+    ] = None
+    may_be_empty: Annotated[
+        bool,
+        typer.Option(
+            "--may-be-empty", help="Also release from an empty table: emptiness is private."
+        ),
+    ] = False
 
+    def units(self) -> dict[str, Any]:
+        """The privacy unit, where it is not a row."""
+        return {"unit": self.unit, "rows_per_unit": self.rows_per_unit}
 
-def _check_column(options: ReleaseOptions, request: ReleaseRequest) -> None:
-    if options.column is None and request.needs_column:
-        raise InputError("CEL-M120.check_column")
-
-
-def _read(
-    options: ReleaseOptions, request: ReleaseRequest, mechanism: Mechanism[Any, Any]
-) -> pl.DataFrame:
-    from celosia.frames import as_text
-    from celosia.mechanisms.table_columns import read_columns
-
-    reading = common.Reading(
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-        header=options.header,
-        decimal=options.decimal,
-    )
-    column = options.column
-    frame = read_columns(
-        options.table,
-        mechanism,
-        column=column,
-        unit=_units(options)["unit"],
-        cells=request.cells,
-        reading=reading.as_arguments(),
-    )
-    if column is None or request.cells != "string":
-        return frame
-    cells = as_text(frame.get_column(column))  # in a typed file they may be numbers
-    if request.equals is not None:
-        cells = (cells == request.equals).fill_null(False)
-    return frame.with_columns(cells.alias(column))
-
-
-def _question(options: ReleaseOptions, request: ReleaseRequest) -> str | None:
-    if request.equals is None:
-        return None
-    return Message("cli.release.rows_with", column=options.column, value=request.equals)
+    def arguments(self, request: ReleaseRequest) -> dict[str, Any]:
+        """The arguments that the options add to the mechanism of a request."""
+        shared = ReleaseOptions.arguments(self, request) | {"may_be_empty": self.may_be_empty}
+        if request.bound is not None and self.rows_per_unit is not None:
+            shared[request.bound] = self.rows_per_unit
+        return shared

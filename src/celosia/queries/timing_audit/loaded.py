@@ -12,8 +12,8 @@ for _name in (
     *(
         "celosia.cli.app",
         "celosia.cli.console",
-        "celosia.cli.exit_codes",
-        "celosia.cli.query.command",
+        "celosia.cli.main",
+        "celosia.cli.query",
     ),
     *("celosia.queries.vault", "celosia.queries.rdf.store_loader", "celosia.queries.sparql"),
     *("duckdb", "rdflib.plugins.sparql", "rich.console", "rich.progress", "rich.table", "sqlglot"),
