@@ -62,8 +62,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Traces": {
         "trace": (
-            "celosia.cli.trace",
-            "app",
+            "trace:app",
             "Publish locations, check-ins and traces, and measure their disclosure risk.",
         ),
     },
