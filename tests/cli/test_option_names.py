@@ -9,20 +9,33 @@ from typing import Any
 import pytest
 
 from celosia import graphs, tables
+from celosia.cli.collect.simulate import simulate
 from celosia.cli.explore import explore
 from celosia.cli.frame import with_options
 from celosia.cli.graph.publish import publish as publish_graph
+from celosia.cli.graph.release import release as release_graph
+from celosia.cli.magnitude import magnitude
 from celosia.cli.mask import mask
 from celosia.cli.publish import publish
 from celosia.cli.query import query
-from celosia.queries import Vault
+from celosia.cli.release.numbers import quantile, total
+from celosia.collect.simulation.run import simulate as simulate_collection
+from celosia.graphs.private import degree_histogram, edge_count, star_count
+from celosia.mechanisms import Quantile, Sum
+from celosia.queries import QueryRequest
+from celosia.tables.magnitude import magnitude_table
 from celosia.tables.masking import mask as mask_table
 from celosia.tables.options import PublishOptions
 
 IN_OTHER_FORM = {
     "data": "a file is the argument of the command",
     "query": "the argument of the command",
-    "self": "the policy is the argument of the command",
+    "language": "SQL or SPARQL, by the policy",
+    "graph": "the argument of the command",
+    "values": "a table and --column, or --data",
+    "largest": "as many as the rules need",
+    "budget": "a command is one answer, at the price of --epsilon",
+    "top": "the screen shows thirty values, JSON all",
     "progress": "a bar on the terminal",
     "rng": "--seed; without it, the system's entropy",
     "models": "--k, --l, --t and --model",
@@ -47,9 +60,19 @@ def options_of(command: Callable[..., Any]) -> set[str]:
         (tables.explore, explore),
         (mask_table, mask),
         (graphs.publish, publish_graph),
-        (Vault.sql, query),
+        (QueryRequest, query),
+        (edge_count, release_graph),
+        (degree_histogram, release_graph),
+        (star_count, release_graph),
+        (magnitude_table, magnitude),
+        (simulate_collection, simulate),
+        (Sum, total),
+        (Quantile, quantile),
     ],
-    ids=["publish", "explore", "mask", "graph publish", "query"],
+    ids=[
+        *("publish", "explore", "mask", "graph publish", "query", "edges", "histogram", "stars"),
+        *("magnitude", "collect simulate", "release sum", "release quantile"),
+    ],
 )
 def test_every_parameter_is_an_option_of_its_name(
     function: Callable[..., Any], command: Callable[..., Any]
