@@ -20,36 +20,43 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-PANELS: dict[str, dict[str, tuple[str, str]]] = {
+PANELS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Tables": {
         "publish": (
-            "publish:publish",
+            "celosia.cli.publish",
+            "publish",
             "Publish a table so that its privacy models hold, with the least loss of information.",
         ),
         "explore": (
-            "explore:explore",
+            "celosia.cli.explore",
+            "explore",
             "List the solutions on the front of loss and risk, to choose the one to publish.",
         ),
         "hierarchy": (
-            "hierarchy:app",
+            "celosia.cli.hierarchy",
+            "app",
             "Build and check generalisation hierarchies.",
         ),
         "mask": (
-            "mask:mask",
+            "celosia.cli.mask",
+            "mask",
             "Mask a table by a recipe: noise, microaggregation, swapping, synthesis and more.",
         ),
         "synthesise": (
-            "synthesise:synthesise",
+            "celosia.cli.synthesise",
+            "synthesise",
             "Make a synthetic table, and measure its disclosure risk and its utility.",
         ),
         "magnitude": (
-            "magnitude:magnitude",
+            "celosia.cli.magnitude",
+            "magnitude",
             "Publish a table of sums, and suppress or round cells that disclose a contribution.",
         ),
     },
     "Graphs": {
         "graph": (
-            "graph:app",
+            "celosia.cli.graph",
+            "app",
             "Publish a social, communication or contact network, and measure its disclosure risk.",
         ),
     },
@@ -62,106 +69,126 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Traces": {
         "trace": (
-            "trace:app",
+            "celosia.cli.trace",
+            "app",
             "Publish locations, check-ins and traces, and measure their disclosure risk.",
         ),
     },
     "Queries": {
         "query": (
-            "query:query",
+            "celosia.cli.query",
+            "query",
             "Query tables in SQL or a graph in SPARQL with differential privacy, within a budget.",
         ),
         "policy": (
-            "policy:app",
+            "celosia.cli.policy",
+            "app",
             "Draft, check and show a policy: the allowed queries of a database and their budget.",
         ),
         "ledger": (
-            "ledger:app",
+            "celosia.cli.ledger",
+            "app",
             "Show, check and export the privacy ledger: every charge and the remaining budget.",
         ),
         "rdf": (
-            "rdf:app",
+            "celosia.cli.rdf",
+            "app",
             "Load an RDF graph into a store; inspect, check and export it.",
         ),
         "serve": (
-            "serve:serve",
+            "celosia.cli.serve",
+            "serve",
             "Serve queries over HTTP, under a policy and with a budget for each analyst.",
         ),
         "token": (
-            "serve:tokens_app",
+            "celosia.cli.serve",
+            "tokens_app",
             "Create, list and revoke the access tokens of a query service.",
         ),
     },
     "Devices": {
         "collect": (
-            "collect:app",
+            "celosia.cli.collect",
+            "app",
             "Collect statistics from devices with local differential privacy.",
         ),
     },
     "Noise and budgets": {
         "release": (
-            "release:app",
+            "celosia.cli.release",
+            "app",
             "Release one statistic of a table with differential privacy.",
         ),
         "epsilon": (
-            "epsilon:app",
+            "celosia.cli.epsilon",
+            "app",
             "Understand epsilon: its meaning, its error, and the total of several releases.",
         ),
     },
     "Checking": {
         "assess": (
-            "assess:app",
+            "celosia.cli.assess",
+            "app",
             "Measure the disclosure risk and the utility of a table.",
         ),
         "audit": (
-            "audit:app",
+            "celosia.cli.audit",
+            "app",
             "Test the privacy guarantees: mechanisms by their outputs (the default), and private"
             " queries by the time, failures and sizes of their answers.",
         ),
     },
     "Learning": {
         "demo": (
-            "demo:demo",
+            "celosia.cli.demo",
+            "demo",
             "Generate a census of invented people, publish it with k-anonymity, and write a "
             "report.",
         ),
         "teach": (
-            "teach:teach",
+            "celosia.cli.teach",
+            "teach",
             "Follow a classic algorithm step by step on a table, and compare it with the optimum.",
         ),
         "lab": (
-            "lab:app",
+            "celosia.cli.lab",
+            "app",
             "Reproduce published tables and figures, cell by cell.",
         ),
         "datasets": (
-            "datasets:app",
+            "celosia.cli.datasets",
+            "app",
             "List the sample data, generated or loaded; nothing is downloaded.",
         ),
     },
     "Set-up": {
         "studio": (
-            "studio:studio",
+            "celosia.cli.studio",
+            "studio",
             "Open the studio, the web application, until Ctrl-C.",
         ),
         "explain": (
-            "explain:explain",
+            "celosia.cli.explain",
+            "explain",
             "Explain an error code: its meaning and its remedy.",
         ),
         "doctor": (
-            "doctor:doctor",
+            "celosia.cli.doctor",
+            "doctor",
             "Show versions, cores and optional packages, to paste into a bug report.",
         ),
     },
 }
-"""The commands by panel of the help: the module and the name in it, and the summary."""
+"""The commands by panel of the help: the module, the name in it, and the summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
     """A command: where it is, and what the list of all commands says about it."""
 
-    place: str
-    """The module in `celosia.cli`, and the name of a function or of a group (`typer.Typer`)."""
+    module: str
+    name: str
+    """The name of a function or of a group (`typer.Typer`) in the module."""
     summary: str
     """The first paragraph of its help, repeated here so that the list of commands loads none."""
     panel: str
@@ -224,8 +251,7 @@ def _load(name: str, entry: CommandEntry) -> Any:
     """The command, built as if it were the only one of the program."""
     from celosia.cli.frame import with_options
 
-    module, _, attribute = entry.place.partition(":")
-    found = getattr(import_module(f"celosia.cli.{module}"), attribute)
+    found = getattr(import_module(entry.module), entry.name)
     alone = typer.Typer(
         callback=_no_options, rich_markup_mode="markdown", pretty_exceptions_enable=False
     )
@@ -370,9 +396,9 @@ _KINDS: dict[Any, tuple[Callable[[str], bool], Callable[[str], str | int | float
 
 
 COMMANDS = {
-    name: CommandEntry(place, summary, panel)
+    name: CommandEntry(*entry, panel)
     for panel, commands in PANELS.items()
-    for name, (place, summary) in commands.items()
+    for name, entry in commands.items()
 }
 """All commands, in the order of the help."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from celosia.cli import options
 from celosia.cli.frame import AnswerOutputs
 from celosia.cli.trace.input_options import DeclarationFile, Seed, TraceFile, read_traces
 from celosia.core.errors import InputError
@@ -46,9 +47,7 @@ def release(
     statistic: Annotated[Statistic, typer.Argument(help="What to release.")],
     points: TraceFile,
     declare: DeclarationFile,
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", "-e", help="Privacy loss of the answer, usually 0.1 to 1.")
-    ],
+    epsilon: options.Epsilon,
     outputs: AnswerOutputs,
     per_person: Annotated[
         int,
@@ -123,11 +122,8 @@ def release(
             outputs.save(answer)
     if statistic is Statistic.SYNTHETIC:
         outputs.finish(made, lambda: None)
-    elif outputs.as_json or outputs.report is not None:
-        outputs.finish(answer, lambda: None)
     else:
-        display.show_warnings(answer)
-        display.show_answer(answer, output=outputs.output, report=None)
+        outputs.finish(answer, lambda: display.show_answer(answer))
 
 
 def _check(statistic: Statistic, given: dict[str, Any]) -> None:
