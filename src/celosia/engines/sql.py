@@ -421,19 +421,3 @@ def out_of_time() -> EngineError:
 def changed() -> EngineError:
     """The error of queries that did not see one state of the data."""
     return EngineError("CEL-E016")
-
-
-def duckdb_settings(
-    overflow: WorkFolder, memory: str | None = None, threads: int | None = None
-) -> dict[str, Any]:
-    """The settings of every DuckDB of ours.
-
-    Raw rows that do not fit in memory go to a private folder, never to the working one, and nothing
-    is ever fetched from elsewhere.
-    """
-    limits = {"memory_limit": memory, "threads": threads}
-    return {
-        "temp_directory": overflow.name,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    } | {name: limit for name, limit in limits.items() if limit is not None}
