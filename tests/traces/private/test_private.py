@@ -121,6 +121,11 @@ def test_the_shares_of_a_quadtree_sum_to_epsilon_exactly() -> None:  # check 14
     assert [round(float(share), 4) for share in tree.shares] == list(known)
 
 
+def test_what_a_person_adds_to_all_levels_of_a_quadtree_costs_epsilon() -> None:
+    tree = private.Quadtree(epsilon=1, height=3, per_person=7)
+    assert sum(tree.per_person / law.scale for law in tree.laws) == 1
+
+
 def test_least_squares_are_those_of_a_solver() -> None:
     rng = np.random.Generator(np.random.PCG64(3))
     levels = [rng.integers(0, 50, 4**level) for level in range(3)]

@@ -114,6 +114,11 @@ class Quadtree(TraceMechanism):
         total = sum(weights)
         return tuple(self.price * weight / total for weight in weights)
 
+    @property
+    def laws(self) -> tuple[DiscreteLaplace, ...]:
+        """The noise of each level: a person adds `per_person` to the cells of every level."""
+        return tuple(DiscreteLaplace(self.per_person / share) for share in self.shares)
+
     def measure(self, x: Traces, *, rng: Source) -> Measurement[Counts]:
         """The leaves after least squares."""
         traces = check_traces(x, self.unit)
@@ -121,12 +126,11 @@ class Quadtree(TraceMechanism):
         kept = bounded(traces.units(), grid_keys(traces, size), self.per_person, rng=rng)
         row, column = kept.key // size, kept.key % size
         levels = []
-        for level, share in enumerate(self.shares):
+        for level, law in enumerate(self.laws):
             cut = self.height - level
-            # A person of c leaves adds c to the cells of a level in all.
             cells = (row >> cut) * 2**level + (column >> cut)
             counts = np.bincount(cells, minlength=4**level)
-            levels.append(noisy(counts, DiscreteLaplace(self.per_person / share), rng))
+            levels.append(noisy(counts, law, rng))
         leaves = least_squares(levels, [float(share) for share in self.shares])
         names = cell_names(traces.plane, grid_sides(size))
         values = [round(value, 3) for value in leaves.tolist()]
